@@ -176,10 +176,10 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     readonly total?: number | undefined
     readonly hasMore?: boolean | undefined
   }> {
-    const { completionParams } = await import('./completion.ts')
+    const { completionParams, readCompletion } = await import('./completion.ts')
     const params = completionParams(owner, argument, known)
     const result = await this.#conversation.send('completion/complete', params, repeatable(options))
-    return result['completion'] as { readonly values: readonly string[] }
+    return readCompletion(result)
   }
 
   /** Checks that the server responds. The newest revision has no `ping`, so it uses `server/discover`. */

@@ -6,7 +6,7 @@ import { checkOptions } from '../base/options.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type { Tool } from '../protocol/spec/2026-07-28.ts'
 import { Cache } from './cache.ts'
-import { Elicitations } from './elicitations.ts'
+import type { Elicitations } from './elicitations.ts'
 import { changeOf, Emitter, withTypes, type ClientEvents } from './events.ts'
 import { checkHeaders } from './headers.ts'
 import { ReconnectingConnection } from './reconnecting-connection.ts'
@@ -39,7 +39,8 @@ export class Conversation {
   readonly #paramHeaders: boolean
   readonly #checks: boolean
   readonly #maxPages: number
-  readonly #elicitations = new Elicitations()
+  /** The URLs that the server asked to open, once there is one. */
+  #elicitations: Elicitations | undefined
 
   constructor({ answers, paramHeaders, checks, maxPages, ...options }: ClientSettings) {
     this.#paramHeaders = paramHeaders
@@ -176,18 +177,23 @@ export class Conversation {
     } catch (error) {
       if (error instanceof TypeError)
         throw (await import('./unsendable.ts')).toUnsendable(error, method, sent)
-      if (error instanceof McpError && error.kind === 'url_needed') this.#elicitations.expectAll(error)
+      if (error instanceof McpError && error.kind === 'url_needed') (await this.#opened()).expectAll(error)
       throw error
     }
   }
 
   #answer(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const { answers } = this.connection
-    if (answers.elicitUrl !== undefined) this.#elicitations.expect(params)
     return this.middleware.answer({ method, params, options: { signal } }, async (request) => {
       const { answerQuestion } = await import('./answers.ts')
+      if (answers.elicitUrl !== undefined) (await this.#opened()).expect(params)
       return answerQuestion(answers, method, request.params, signal)
     })
+  }
+
+  async #opened(): Promise<Elicitations> {
+    const { Elicitations } = await import('./elicitations.ts')
+    return (this.#elicitations ??= new Elicitations())
   }
 
   #onNotification(method: string, params: JsonObject): void {
@@ -200,7 +206,7 @@ export class Conversation {
         this.events.emit('log', withTypes(params, { logger: 'string' }) as unknown as ClientEvents['log'])
     } else if (method !== 'notifications/elicitation/complete')
       this.events.emit('notification', { method, params })
-    else if (this.#elicitations.complete(params['elicitationId']))
+    else if (this.#elicitations?.complete(params['elicitationId']))
       this.events.emit('elicited', { elicitationId: params['elicitationId'] as string })
   }
 }

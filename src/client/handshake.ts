@@ -7,7 +7,7 @@ import { untrustedText } from '../base/untrusted-text.ts'
 import type { ClientTransport } from '../rpc/client-transport.ts'
 import { orAborted } from '../base/backoff.ts'
 import { exchange, openingDeadline, toAgreement } from './first-exchange.ts'
-import type { Agreement, NegotiateOptions, Opened } from './negotiate.ts'
+import { NOT_UNDERSTOOD, type Agreement, type NegotiateOptions, type Opened } from './negotiate.ts'
 import { formsOf } from './older-forms.ts'
 import { Questions } from './questions.ts'
 import { encodeNotification } from './encode-call.ts'
@@ -38,6 +38,23 @@ export async function handshake(transport: ClientTransport, options: NegotiateOp
     throw error
   }
 }
+
+/** Whether a failed handshake may mean that the server no longer supports handshakes. */
+export function mayLackHandshake(error: unknown): boolean {
+  if (!(error instanceof McpError) || NOT_FROM_SERVER.has(error.kind)) return false
+  return error.kind !== 'http_failed' || NOT_UNDERSTOOD.has(error.data?.['status'])
+}
+
+/** Errors that say nothing about the server. */
+const NOT_FROM_SERVER: ReadonlySet<string> = new Set([
+  'timeout',
+  'connect_failed',
+  'connection_closed',
+  'stream_lost',
+  'session_lost',
+  'closed',
+  'bad_option',
+])
 
 /** Whether only servers of the newest revision send this error. */
 function isFromLatest(error: unknown): boolean {
