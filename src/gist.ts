@@ -1,4 +1,10 @@
-export { connectGist, type GistCallOptions, type GistClient, type GistConnectOptions } from './gist/client.ts'
+export {
+  connectGist,
+  type GistCallOptions,
+  type GistClient,
+  type GistConnectOptions,
+  type GistListOptions,
+} from './gist/client.ts'
 export type { GistResult } from './gist/answers.ts'
 export type {
   ConnectionDescriptor,

@@ -88,7 +88,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   ): Promise<OutputOfTool<Known, Name>>
   async call(name: string, input?: JsonObject, options?: CallOptions): Promise<unknown> {
     const result = await (this as unknown as Client).callRaw(name, input, options)
-    return toValue(result as unknown as JsonObject)
+    return toValue(result as unknown as JsonObject, this.#conversation.known.get(name)?.outputSchema)
   }
 
   /** Calls a tool and returns its complete result, even if the tool failed: then `isError` is true. */
@@ -176,10 +176,10 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     readonly total?: number | undefined
     readonly hasMore?: boolean | undefined
   }> {
-    const { completionParams } = await import('./completion.ts')
+    const { completionParams, readCompletion } = await import('./completion.ts')
     const params = completionParams(owner, argument, known)
     const result = await this.#conversation.send('completion/complete', params, repeatable(options))
-    return result['completion'] as { readonly values: readonly string[] }
+    return readCompletion(result)
   }
 
   /** Checks that the server responds. The newest revision has no `ping`, so it uses `server/discover`. */
@@ -207,7 +207,8 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
 
   /**
    * Yields changes of the watched lists and resources, for as long as the loop runs. It subscribes at the first `next()`, that
-   * is when the loop begins, not when `watch` is called: earlier changes are not reported. After a reconnect everything watched
+   * is when the loop begins, not when `watch` is called: earlier changes are not reported. `onReady` is called when the server has
+   * confirmed it; what changes after that is not missed. After a reconnect everything watched
    * counts as changed. A change that repeats before it is read is yielded once.
    *
    * @example
@@ -215,8 +216,12 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
    *   if (change.kind === 'resource') console.log(`${change.uri} changed`)
    */
   async *watch(watched: Watched): AsyncGenerator<Change, void, undefined> {
+    const early: Change[] = []
+    const off = this.#events.on('change', (change) => early.push(change))
     const { watch } = await import('./watch.ts')
-    yield* watch(this.#connection, this.#events, watched)
+    // From here on `watch` listens itself.
+    off()
+    yield* watch(this.#connection, this.#events, watched, early)
   }
 
   /**

@@ -1,5 +1,6 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
+import { BAD_ANSWER } from '../errors/client.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 
 /** The params of `completion/complete`. A template is recognized by its braces. */
@@ -11,6 +12,15 @@ export function completionParams(owner: unknown, argument: unknown, known: unkno
     throw bad('the third argument must be the values that are filled in already, as strings by name')
   const ref = owner.includes('{') ? { type: 'ref/resource', uri: owner } : { type: 'ref/prompt', name: owner }
   return { ref, argument, ...(Object.keys(known).length > 0 && { context: { arguments: known } }) }
+}
+
+/** The suggestions in a result of `completion/complete`. */
+export function readCompletion({ completion }: JsonObject): JsonObject & { readonly values: readonly string[] } {
+  const values = isObject(completion) ? completion['values'] : undefined
+  if (Array.isArray(values) && values.every((value) => typeof value === 'string'))
+    return completion as JsonObject & { readonly values: readonly string[] }
+  const issue = 'completion.values is not a list of strings'
+  throw mcpError(BAD_ANSWER, { method: 'completion/complete', issue })
 }
 
 function bad(reason: string): Error {

@@ -6,7 +6,7 @@ import { checkOptions } from '../base/options.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type { Tool } from '../protocol/spec/2026-07-28.ts'
 import { Cache } from './cache.ts'
-import { Elicitations } from './elicitations.ts'
+import type { Elicitations } from './elicitations.ts'
 import { changeOf, Emitter, withTypes, type ClientEvents } from './events.ts'
 import { checkHeaders } from './headers.ts'
 import { ReconnectingConnection } from './reconnecting-connection.ts'
@@ -35,11 +35,12 @@ export class Conversation {
   readonly events: Emitter = new Emitter()
   readonly middleware: Middleware = new Middleware()
   readonly #cache = new Cache()
-  readonly #tools = new KnownTools((text) => this.events.emit('warning', text))
+  readonly known: KnownTools = new KnownTools((text) => this.events.emit('warning', text))
   readonly #paramHeaders: boolean
   readonly #checks: boolean
   readonly #maxPages: number
-  readonly #elicitations = new Elicitations()
+  /** The URLs that the server asked to open, once there is one. */
+  #elicitations: Elicitations | undefined
 
   constructor({ answers, paramHeaders, checks, maxPages, ...options }: ClientSettings) {
     this.#paramHeaders = paramHeaders
@@ -64,7 +65,7 @@ export class Conversation {
     const params = { name, arguments: (input ?? {}) as JsonObject }
     const begun = performance.now()
     const refresh = (): Promise<void> => this.#refreshTools(options, begun)
-    if (this.#checks) await (await import('./check-input.ts')).checkInput(this.#tools, params, refresh)
+    if (this.#checks) await (await import('./check-input.ts')).checkInput(this.known, params, refresh)
     let result: JsonObject
     try {
       result = await this.#callOnce(params, options, begun)
@@ -74,7 +75,7 @@ export class Conversation {
       await refresh()
       result = await this.#callOnce(params, options, begun)
     }
-    const output = this.#tools.get(name)?.output
+    const output = this.known.get(name)?.output
     const checked = result['isError'] === true ? undefined : await output?.(result['structuredContent'])
     if (checked?.ok === false)
       throw mcpError(BAD_ANSWER, { method: `the tool "${name}"`, issue: checked.issue })
@@ -84,7 +85,7 @@ export class Conversation {
   /** Lists the tools except those that cannot be called because they ask for invalid headers. */
   async *tools(options: CallOptions, begun?: number): AsyncGenerator<Tool, void, undefined> {
     for await (const tool of this.items<Tool>('tools/list', 'tools', options, begun)) {
-      const problem = await this.#tools.add(tool as unknown as JsonObject)
+      const problem = await this.known.add(tool as unknown as JsonObject)
       const isFine = problem === undefined || !this.#paramHeaders
       if (isFine || (await this.connection.agreement()).revision !== LATEST) yield tool
       else this.events.emit('warning', `skipped tool "${tool.name}": ${problem}`)
@@ -144,7 +145,7 @@ export class Conversation {
     options: CallOptions,
     begun: number,
   ): Promise<JsonObject> {
-    const known = this.#tools.get(params.name)
+    const known = this.known.get(params.name)
     const idempotent = options.idempotent ?? known?.repeatable ?? false
     const { paramHeaders } = known ?? {}
     return this.send('tools/call', params, { ...options, idempotent }, { paramHeaders, begun })
@@ -176,18 +177,23 @@ export class Conversation {
     } catch (error) {
       if (error instanceof TypeError)
         throw (await import('./unsendable.ts')).toUnsendable(error, method, sent)
-      if (error instanceof McpError && error.kind === 'url_needed') this.#elicitations.expectAll(error)
+      if (error instanceof McpError && error.kind === 'url_needed') (await this.#opened()).expectAll(error)
       throw error
     }
   }
 
   #answer(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const { answers } = this.connection
-    if (answers.elicitUrl !== undefined) this.#elicitations.expect(params)
     return this.middleware.answer({ method, params, options: { signal } }, async (request) => {
       const { answerQuestion } = await import('./answers.ts')
+      if (answers.elicitUrl !== undefined) (await this.#opened()).expect(params)
       return answerQuestion(answers, method, request.params, signal)
     })
+  }
+
+  async #opened(): Promise<Elicitations> {
+    const { Elicitations } = await import('./elicitations.ts')
+    return (this.#elicitations ??= new Elicitations())
   }
 
   #onNotification(method: string, params: JsonObject): void {
@@ -200,7 +206,7 @@ export class Conversation {
         this.events.emit('log', withTypes(params, { logger: 'string' }) as unknown as ClientEvents['log'])
     } else if (method !== 'notifications/elicitation/complete')
       this.events.emit('notification', { method, params })
-    else if (this.#elicitations.complete(params['elicitationId']))
+    else if (this.#elicitations?.complete(params['elicitationId']))
       this.events.emit('elicited', { elicitationId: params['elicitationId'] as string })
   }
 }

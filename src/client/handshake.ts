@@ -1,13 +1,13 @@
 import { McpError, mcpError } from '../errors/error.ts'
-import { NO_REVISION } from '../errors/client.ts'
+import { BAD_ANSWER, NO_REVISION } from '../errors/client.ts'
 import { UNKNOWN_METHOD } from '../errors/rpc.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST, REVISIONS, isRevision, type Revision } from '../protocol/revisions.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
 import type { ClientTransport } from '../rpc/client-transport.ts'
 import { orAborted } from '../base/backoff.ts'
 import { exchange, openingDeadline, toAgreement } from './first-exchange.ts'
-import type { Agreement, NegotiateOptions, Opened } from './negotiate.ts'
+import { NOT_UNDERSTOOD, type Agreement, type NegotiateOptions, type Opened } from './negotiate.ts'
 import { formsOf } from './older-forms.ts'
 import { Questions } from './questions.ts'
 import { encodeNotification } from './encode-call.ts'
@@ -38,6 +38,23 @@ export async function handshake(transport: ClientTransport, options: NegotiateOp
     throw error
   }
 }
+
+/** Whether a failed handshake may mean that the server no longer supports handshakes. */
+export function mayLackHandshake(error: unknown): boolean {
+  if (!(error instanceof McpError) || NOT_FROM_SERVER.has(error.kind)) return false
+  return error.kind !== 'http_failed' || NOT_UNDERSTOOD.has(error.data?.['status'])
+}
+
+/** Errors that say nothing about the server. */
+const NOT_FROM_SERVER: ReadonlySet<string> = new Set([
+  'timeout',
+  'connect_failed',
+  'connection_closed',
+  'stream_lost',
+  'session_lost',
+  'closed',
+  'bad_option',
+])
 
 /** Whether only servers of the newest revision send this error. */
 function isFromLatest(error: unknown): boolean {
@@ -82,7 +99,9 @@ async function propose(
   }
   const forms = formsOf(proposed, options.dialects)
   const result = await exchange(transport, 'initialize', params, { revision: proposed, forms }, options)
-  const { protocolVersion: offered } = result
+  const { protocolVersion: offered, capabilities: declared, serverInfo } = result
+  if (typeof offered !== 'string') throw badResult('protocolVersion is missing')
+  if (!isObject(declared) || !isObject(serverInfo)) throw badResult('capabilities or serverInfo is missing')
   if (
     !isRevision(offered) ||
     offered === LATEST ||
@@ -97,5 +116,9 @@ async function propose(
   const sent = transport.send(encodeNotification(initialized, {}, wire.forms))
   const deadline = openingDeadline(initialized, options)
   await orAborted(sent, deadline.signal).finally(() => deadline.end())
-  return toAgreement(wire, result['serverInfo'] as JsonObject, result)
+  return toAgreement(wire, serverInfo, result)
+}
+
+function badResult(issue: string): McpError {
+  return mcpError(BAD_ANSWER, { method: 'initialize', issue })
 }

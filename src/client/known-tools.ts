@@ -14,6 +14,7 @@ export interface KnownTool {
   /** Check arguments and structured output; undefined if there is no schema. */
   readonly input: Check | undefined
   readonly output: Check | undefined
+  readonly outputSchema: unknown
   /** Approximate memory use, in bytes. */
   readonly weight: number
 }
@@ -50,13 +51,14 @@ export class KnownTools {
   /** Remembers a listed tool. If its param headers are invalid, it returns the reason instead. */
   async add(descriptor: JsonObject): Promise<string | undefined> {
     const name = String(descriptor['name'])
-    const paramHeaders = mayHaveParamHeaders(descriptor['inputSchema'])
-      ? await compileParamHeaders(descriptor['inputSchema'])
+    const { inputSchema, outputSchema } = descriptor
+    const paramHeaders = mayHaveParamHeaders(inputSchema)
+      ? await compileParamHeaders(inputSchema)
       : undefined
     if (typeof paramHeaders === 'string') return paramHeaders
     this.#weight -= this.#tools.get(name)?.weight ?? 0
     this.#tools.delete(name)
-    const weight = weigh([name, descriptor['inputSchema'], descriptor['outputSchema']])
+    const weight = weigh([name, inputSchema, outputSchema])
     if (this.#tools.size >= MAX_TOOLS || this.#weight + weight > MAX_WEIGHT) {
       this.#warnOnce('the server has too many tools to check what they return')
       return undefined
@@ -67,8 +69,9 @@ export class KnownTools {
     this.#tools.set(name, {
       paramHeaders,
       repeatable,
-      input: checkOf(descriptor['inputSchema'], 'input'),
-      output: checkOf(descriptor['outputSchema'], 'output', (reason) =>
+      input: checkOf(inputSchema, 'input'),
+      outputSchema,
+      output: checkOf(outputSchema, 'output', (reason) =>
         this.#warnOnce(`the output of the tool "${name.slice(0, 128)}" is not checked: ${reason}`),
       ),
       weight,

@@ -2,12 +2,15 @@ import { mcpError } from '../errors/error.ts'
 import { ANSWER_TOO_LARGE, BAD_ANSWER } from '../errors/client.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
+import { inNextTurn } from '../base/turn.ts'
 import { weigh } from '../base/weight.ts'
 
 export type ListMethod = 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list'
 
 const MAX_ITEMS = 1_000_000
 const MAX_WEIGHT = 134_217_728
+/** The number of items after which others get a turn. */
+const TURN = 1024
 
 export interface Listed {
   readonly method: ListMethod
@@ -52,7 +55,11 @@ export async function* eachItem<Item>(
     const result = await page(params, start)
     waited = performance.now() - start
     const list = result[member] as readonly Item[]
-    yield* list
+    for (const [at, item] of list.entries()) {
+      yield item
+      // Others get a turn now and then, because items of one page follow each other without a pause.
+      if (at % TURN === TURN - 1) await new Promise<void>(inNextTurn)
+    }
     const { nextCursor: cursor } = result
     if (typeof cursor !== 'string') return
     // Only the newest revision allows an empty cursor; servers of older revisions end lists with it.

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { McpError, type ErrorKind } from '../errors/error.ts'
 import type { ClientTransport } from '../rpc/client-transport.ts'
-import { mayLackHandshake, negotiate } from './negotiate.ts'
+import { mayLackHandshake } from './handshake.ts'
+import { negotiate } from './negotiate.ts'
 import { createSender } from './encode-call.ts'
 
 const failed = (kind: ErrorKind, status?: number): McpError =>

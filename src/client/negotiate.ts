@@ -97,24 +97,7 @@ async function probe(transport: ClientTransport, options: NegotiateOptions): Pro
 }
 
 /** The statuses of servers that do not understand a request. */
-const NOT_UNDERSTOOD: ReadonlySet<unknown> = new Set([400, 404, 405])
-
-/** Whether a failed handshake may mean that the server no longer supports handshakes. */
-export function mayLackHandshake(error: unknown): boolean {
-  if (!(error instanceof McpError) || NOT_FROM_SERVER.has(error.kind)) return false
-  return error.kind !== 'http_failed' || NOT_UNDERSTOOD.has(error.data?.['status'])
-}
-
-/** Errors that say nothing about the server. */
-const NOT_FROM_SERVER: ReadonlySet<string> = new Set([
-  'timeout',
-  'connect_failed',
-  'connection_closed',
-  'stream_lost',
-  'session_lost',
-  'closed',
-  'bad_option',
-])
+export const NOT_UNDERSTOOD: ReadonlySet<unknown> = new Set([400, 404, 405])
 
 async function discover(
   transport: ClientTransport,

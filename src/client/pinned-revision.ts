@@ -1,3 +1,4 @@
+import { untrustedText } from '../base/untrusted-text.ts'
 import { McpError } from '../errors/error.ts'
 import type { Revision } from '../protocol/revisions.ts'
 
@@ -14,7 +15,7 @@ export function explain(error: unknown, revision: Revision): unknown {
   if (!(error instanceof McpError) || !REJECTIONS.has(error.kind)) return error
   const supported = error.data?.['supported']
   const offered = Array.isArray(supported)
-    ? ` (it offers ${supported.slice(0, 9).join(', ').slice(0, 128)})`
+    ? ` (it offers ${supported.slice(0, 9).map(untrustedText).join(', ').slice(0, 128)})`
     : ''
   const problem = `the server does not offer ${revision}, the only revision that this client accepts${offered}`
   const remedy = 'leave out the option revision to use one that both have'

@@ -1,5 +1,5 @@
 import { CLIENT_LIMITS } from '../protocol/client-limits.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { STRUCTURED, VENDOR } from '../protocol/meta.ts'
 import { printable } from '../errors/printable.ts'
 import { ToolError } from '../errors/tool-error.ts'
@@ -9,14 +9,34 @@ import { toText } from './values.ts'
 
 const { depth, values } = CLIENT_LIMITS
 
-/** The value of a call whose structured content was sent in another form. Throws the error of a call that failed. */
-export function toRareValue(result: JsonObject): unknown {
+/**
+ * The value of a call whose structured content was sent in another form, of a tool with this output schema, if it is known.
+ * Throws the error of a call that failed.
+ */
+export function toRareValue(result: JsonObject, schema: unknown): unknown {
   if (result['isError'] === true) throw toToolError(result)
   const { structuredContent: value } = result
   const { [STRUCTURED]: form } = result['_meta'] as JsonObject
-  if (value !== undefined) return form === 'result' ? (value as JsonObject | null)?.['result'] : value
+  if (value !== undefined) return form === 'result' && isWrapped(value, schema) ? value['result'] : value
   const text = toText(result)
   return form === 'text' && typeof text === 'string' ? readJson(text) : text
+}
+
+/** Whether a value is `{ result }`, and the listed schema checks its member; where none is listed, nothing is checked. */
+function isWrapped(value: unknown, schema: unknown): value is JsonObject {
+  if (!isObject(value) || Object.keys(value).join() !== 'result') return false
+  const { anyOf } = isObject(schema) ? schema : {}
+  return !isObject(schema) || [schema, ...(Array.isArray(anyOf) ? (anyOf as unknown[]) : [])].some(hasResult)
+}
+
+function hasResult(schema: unknown): boolean {
+  const { required, properties } = isObject(schema) ? schema : {}
+  return (
+    Array.isArray(required) &&
+    required.includes('result') &&
+    isObject(properties) &&
+    Object.hasOwn(properties, 'result')
+  )
 }
 
 /** The value that a text describes as JSON; the text itself if it is not JSON, or holds more than a message may. */

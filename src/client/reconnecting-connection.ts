@@ -15,7 +15,7 @@ import { toRemoteError } from './first-exchange.ts'
 import type { Forms } from './forms.ts'
 import { Ids } from './ids.ts'
 import type { ConnectionOptions, ConnectionOwner, Live, RequestOptions } from './connection-options.ts'
-import { mayLackHandshake, negotiate, type Agreement, type Opened } from './negotiate.ts'
+import { negotiate, type Agreement, type Opened } from './negotiate.ts'
 import { requireOffered } from './offered.ts'
 import type { Progress } from './options.ts'
 import { QuestionRoom } from './question-room.ts'
@@ -171,6 +171,7 @@ export class ReconnectingConnection {
     const remembered = dialects === undefined ? recallMode(key) : 'handshake'
     let live: Live | undefined
     let opened: Opened
+    const deadline = this.deadline('connect', { idleMs: Infinity, signal: this.#closing.signal })
     try {
       opened = await negotiate({
         open,
@@ -186,7 +187,7 @@ export class ReconnectingConnection {
         dialects,
         timeoutMs: openMs,
         probeMs,
-        signal: this.#closing.signal,
+        signal: deadline.signal,
         nextId: () => this.#ids.next(),
       })
       const { transport, agreement, Questions } = opened
@@ -198,9 +199,13 @@ export class ReconnectingConnection {
       forgetMode(key)
       if (!isRetry && (await (await this.#recovery.for(error))?.authenticated(error, startedAt)) === true)
         return this.#openNow(true)
-      if (dialects === undefined && (remembered ?? 'request') !== 'request' && mayLackHandshake(error))
-        return this.#openNow()
+      if (dialects === undefined && (remembered ?? 'request') !== 'request') {
+        const { mayLackHandshake } = await import('./handshake.ts')
+        if (mayLackHandshake(error)) return this.#openNow()
+      }
       throw error
+    } finally {
+      deadline.end()
     }
     if (this.#closing.signal.aborted) {
       await live.transport.close()

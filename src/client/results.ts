@@ -8,7 +8,7 @@ import type { Agreement } from './negotiate.ts'
 
 type Check = (result: JsonObject) => string | undefined
 
-/** The members that the result of each method must have. */
+/** The members that the result of each method must have, except of methods whose code is loaded when it is used. */
 const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['tools/list', listOf('tools', 'name')],
   ['resources/list', listOf('resources', 'uri')],
@@ -26,24 +26,6 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
     'prompts/get',
     ({ messages }) =>
       Array.isArray(messages) && messages.every(isMessage) ? undefined : 'messages is not a list of messages',
-  ],
-  [
-    'completion/complete',
-    ({ completion }) => {
-      const values = (completion as JsonObject | undefined)?.['values']
-      return Array.isArray(values) && values.every((value) => typeof value === 'string')
-        ? undefined
-        : 'completion.values is not a list of strings'
-    },
-  ],
-  [
-    'initialize',
-    ({ protocolVersion, capabilities, serverInfo }) => {
-      if (typeof protocolVersion !== 'string') return 'protocolVersion is missing'
-      return isObject(capabilities) && isObject(serverInfo)
-        ? undefined
-        : 'capabilities or serverInfo is missing'
-    },
   ],
   [
     'server/discover',

@@ -3,12 +3,13 @@ import { STRUCTURED } from '../protocol/meta.ts'
 
 /**
  * The value of a call: its structured content if there is any, its text if that is the only block, or else all blocks.
- * Structured content that our server had to send in another form is returned as the tool returned it.
+ * Structured content that our server had to send in another form is returned as the tool returned it, unless the output
+ * schema of the tool, if it is known, describes something else.
  */
-export async function toValue(result: JsonObject): Promise<unknown> {
+export async function toValue(result: JsonObject, outputSchema: unknown): Promise<unknown> {
   const { structuredContent, isError, _meta } = result
   if (isError === true || (_meta as JsonObject | undefined)?.[STRUCTURED] !== undefined)
-    return (await import('./rare-values.ts')).toRareValue(result)
+    return (await import('./rare-values.ts')).toRareValue(result, outputSchema)
   return structuredContent === undefined ? toText(result) : structuredContent
 }
 

@@ -18,17 +18,25 @@ import { Watcher } from './watcher.ts'
 /**
  * Yields changes of the watched lists and resources until the loop ends. After a reconnect everything watched counts as
  * changed, since notifications may have been missed. A change that is repeated before it is read is delivered once.
- * `onSubscribed` is called when the server has confirmed the subscription.
+ * `early` has the changes that were reported while this code was loaded.
  */
 export async function* watch(
   connection: ReconnectingConnection,
   events: Emitter,
   watched: Watched,
-  onSubscribed: () => void = () => undefined,
+  early: Iterable<Change> = [],
 ): AsyncGenerator<Change, void, undefined> {
   checkWatched(watched)
+  let { onReady } = watched
   const queue = new ChangeQueue()
   const warn = (text: string): void => events.emit('warning', text)
+  const onSubscribed = (): void => {
+    // Not at once: a server in this process may still be about to listen for changes.
+    Promise.resolve()
+      .then(onReady)
+      .catch((error: unknown) => warn(`onReady threw ${String(error)}`))
+    onReady = undefined
+  }
   const watcher = new Watcher(connection, watched, queue, onSubscribed, warn)
   const uris = urisOf(watched)
   const end = (): void => queue.end()
@@ -38,6 +46,7 @@ export async function* watch(
     events.on('missed', () => watcher.onMissed()),
     events.on('state', (state) => watcher.onState(state)),
   ]
+  for (const change of early) watcher.onChange(change)
   watched.signal?.addEventListener('abort', end, { once: true })
   if (watched.signal?.aborted === true || connection.state === 'closed') end()
   addWatcher(connection, uris)
@@ -68,15 +77,10 @@ export async function subscribe(
   const stop = new AbortController()
   const end = (): void => stop.abort()
   const deadline = connection.deadline('subscribe', toRequestOptions(options))
-  const { promise: subscribed, resolve: onSubscribed } = withResolvers()
+  const { promise: subscribed, resolve: onReady } = withResolvers()
   const watching = (async () => {
-    for await (const change of watch(
-      connection,
-      events,
-      { resources: [uri], signal: stop.signal },
-      onSubscribed,
-    ))
-      listener(change)
+    const watched = { resources: [uri], signal: stop.signal, onReady }
+    for await (const change of watch(connection, events, watched)) listener(change)
   })()
   try {
     await orAborted(Promise.race([subscribed, watching]), deadline.signal)

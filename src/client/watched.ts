@@ -1,5 +1,5 @@
 import type { Duration } from '../base/duration.ts'
-import { DURATION, either, FLAG, listOf, SIGNAL, TEXT, type KindsOf } from '../base/kinds.ts'
+import { callable, DURATION, either, FLAG, listOf, SIGNAL, TEXT, type KindsOf } from '../base/kinds.ts'
 import { checkOptions } from '../base/options.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
@@ -17,6 +17,11 @@ export interface Watched {
   readonly prompts?: boolean | undefined
   /** `true` for the list of resources, or the URIs of resources. Default: `false`. A change below a URI counts as one of it. */
   readonly resources?: boolean | readonly string[] | undefined
+  /**
+   * Called once, when the server has confirmed that it reports changes: later ones are not missed, unlike earlier ones. Default:
+   * it is not known when watching has begun.
+   */
+  readonly onReady?: (() => void) | undefined
   /** Ends the loop without an error. Default: only the loop itself ends it. */
   readonly signal?: AbortSignal | undefined
 }
@@ -34,6 +39,7 @@ export const SUBSCRIBE_OPTIONS: KindsOf<SubscribeOptions> = { timeout: DURATION,
 const WATCHED: KindsOf<Watched> = {
   tools: FLAG,
   prompts: FLAG,
+  onReady: callable<() => void>(),
   resources: { ...either(FLAG, listOf(TEXT)), must: 'true, or a list of URIs' },
   signal: SIGNAL,
 }

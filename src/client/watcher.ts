@@ -1,4 +1,4 @@
-import { McpError, mcpError } from '../errors/error.ts'
+import { mcpError, type McpError } from '../errors/error.ts'
 import { UNKNOWN_RESOURCE } from '../errors/server.ts'
 import { markReceived } from '../errors/where.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
@@ -23,7 +23,7 @@ const MAX_UNREAD = 1000
 const MAX_URI = 8192
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
 /** Errors after which it is useless to listen again. */
-const FINAL: ReadonlySet<string> = new Set(['closed', 'unknown_method', 'bad_params', 'not_offered'])
+const FINAL: ReadonlySet<string> = new Set(['unknown_method', 'bad_params', 'not_offered'])
 /** Errors that the server answers instead of the first subscription. */
 const REJECTED: ReadonlySet<string> = new Set(['remote', 'custom', 'insufficient_scope'])
 
@@ -190,9 +190,10 @@ export class Watcher {
         if ((await this.#connection.agreement()).revision !== LATEST) break
         await this.#connection.request('subscriptions/listen', { notifications }, { signal, onId })
       } catch (error) {
-        if (error instanceof McpError && FINAL.has(error.kind)) return this.#queue.end()
-        if (!this.#isSubscribed && error instanceof McpError && REJECTED.has(error.kind))
-          return this.#queue.end(error)
+        const { kind } = error as McpError
+        if (kind === 'closed') return this.#queue.end()
+        if (FINAL.has(kind) || (REJECTED.has(kind) && !this.#isSubscribed))
+          return this.#queue.end(error as McpError)
       }
       this.#missed = true
       this.#listening = 'starting'

@@ -24,6 +24,7 @@ import {
   REVISION_UNSUPPORTED,
   TOO_DEEP,
   TOO_LARGE,
+  TOO_MANY_KEYS,
   TOO_MANY_VALUES,
 } from './wire.ts'
 
@@ -38,6 +39,7 @@ knowErrors([
   BAD_MESSAGE,
   DUPLICATE_KEY,
   TOO_DEEP,
+  TOO_MANY_KEYS,
   TOO_MANY_VALUES,
   TOO_LARGE,
   BAD_PARAMS,

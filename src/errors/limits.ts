@@ -18,15 +18,6 @@ export const BATCH_ANSWERS = {
   hint: 'Send the request by itself.',
 } as const
 
-export const TOO_MANY_KEYS = {
-  kind: 'too_many_keys',
-  code: -32600,
-  http: 400,
-  refusal: 'PROTOCOL_ERROR',
-  text: 'the message has more than {limit} object members',
-  hint: 'Send less at once, or raise limits.keys.',
-} as const
-
 export const STRING_TOO_LONG = {
   kind: 'string_too_long',
   code: -32600,

@@ -46,7 +46,11 @@ function otherKind(code: number): ErrorKind {
 
 /** Whether the refusal is that of a missing scope, which it shares with other denials. */
 function lacksScopes(refusal: RefusalName | undefined, { scopes }: JsonObject): boolean {
-  return refusal === 'AUTHZ_FORBIDDEN' && Array.isArray(scopes)
+  return (
+    refusal === 'AUTHZ_FORBIDDEN' &&
+    Array.isArray(scopes) &&
+    scopes.every((scope) => typeof scope === 'string')
+  )
 }
 
 /** Finds the refusal by the name in `data`, by the number there, or by the error code. */

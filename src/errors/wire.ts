@@ -45,6 +45,15 @@ export const TOO_MANY_VALUES = {
   hint: 'Send less at once, or raise limits.values.',
 } as const
 
+export const TOO_MANY_KEYS = {
+  kind: 'too_many_keys',
+  code: -32600,
+  http: 400,
+  refusal: 'PROTOCOL_ERROR',
+  text: 'the message has more than {limit} object members',
+  hint: 'Send less at once, or raise limits.keys.',
+} as const
+
 export const TOO_LARGE = {
   kind: 'too_large',
   code: -32600,

@@ -21,24 +21,43 @@ export interface GistResult extends ResultEnvelope {
 /** Reads the descriptor from the reply to a handshake; throws the server's error if it was rejected. */
 export function readDescriptor(answer: JsonObject): ConnectionDescriptor {
   if (isObject(answer['error'])) throw toError(answer as unknown as ResultEnvelope)
-  const { mcp_version: version, session, capabilities = [], server_id: server = '' } = answer
-  if (!isVersion(version)) throw bad('handshake', 'mcp_version is missing')
+  const { mcp_version: agreed, session } = answer
+  if (!isVersion(agreed)) throw bad('handshake', 'mcp_version is missing')
   if (typeof session !== 'string' || session === '') throw bad('handshake', 'session is missing')
-  if (typeof server !== 'string' || !isWords(capabilities))
-    throw bad('handshake', 'server_id or capabilities are of the wrong type')
-  return { ...answer, capabilities, server_id: server } as unknown as ConnectionDescriptor
+  const version = answer['version'] ?? agreed
+  const client = answer['client_id'] ?? ''
+  const server = answer['server_id'] ?? ''
+  const transport = answer['transport'] ?? 'http'
+  const capabilities = answer['capabilities'] ?? []
+  if (!isWords([version, client, server]) || !isTransport(transport) || !isWords(capabilities))
+    throw bad('handshake', 'a member of the descriptor is of the wrong type')
+  const members = { version, client_id: client, server_id: server, transport, capabilities }
+  return { ...answer, ...members } as unknown as ConnectionDescriptor
 }
 
 /** Reads the result of a call; throws if the tool failed or the server rejected the call. */
 export function readResult(answer: ResultEnvelope): GistResult {
-  const { status, result, error, metadata = { duration_ms: 0 } } = answer
-  if (status === 'success' && isObject(result)) return { ...answer, status, result, metadata }
+  const { status, result, error } = answer
+  if (status === 'success' && isObject(result)) {
+    const part = readPart(answer as unknown as JsonObject)
+    return { ...part, status, result, metadata: { duration_ms: 0, ...part.metadata } }
+  }
   if (status === 'error' && isObject(result)) throw toToolError(result, error?.message)
   if (status === 'error') throw toError(answer)
   throw bad(
     'call',
     status === 'in_progress' ? 'it became a job, which was not requested' : 'there is no result',
   )
+}
+
+/** Reads an update about a call. Members of the wrong type are left out. */
+export function readPart(answer: JsonObject): ResultEnvelope {
+  const { progress, metadata, ...rest } = typed(answer, ENVELOPE)
+  return {
+    ...rest,
+    ...(progress !== undefined && { progress: typed(progress as JsonObject, PROGRESS) }),
+    ...(metadata !== undefined && { metadata: typed(metadata as JsonObject, METADATA) }),
+  } as unknown as ResultEnvelope
 }
 
 /** Reads one page of tools. */
@@ -50,7 +69,7 @@ export function readListed(answer: ResultEnvelope): {
   if (!Array.isArray(tools) || !tools.every((tool) => isObject(tool) && typeof tool['tool_id'] === 'string'))
     throw bad('list', 'a tool has no tool_id')
   return {
-    tools: tools as readonly ToolDescriptor[],
+    tools: tools.map(toTool),
     next_cursor: typeof cursor === 'string' ? cursor : undefined,
   }
 }
@@ -68,6 +87,37 @@ function toToolError(result: JsonObject, message: unknown): ToolError {
   const data = isObject(meta) ? meta[`${VENDOR}/data`] : undefined
   const text = typeof message === 'string' ? message : 'the tool failed'
   return new ToolError(printable(text), isObject(data) ? data : undefined, { cause: result })
+}
+
+function toTool(tool: JsonObject): ToolDescriptor {
+  const usual = { name: tool['tool_id'], input_schema: { type: 'object' } }
+  return { ...usual, ...typed(tool, TOOL) } as unknown as ToolDescriptor
+}
+
+type Types = Readonly<Record<string, 'string' | 'number' | 'object'>>
+
+const ENVELOPE: Types = {
+  request_id: 'string',
+  result: 'object',
+  progress: 'object',
+  error: 'object',
+  metadata: 'object',
+  job_id: 'string',
+  poll_after: 'number',
+}
+const PROGRESS: Types = { percent: 'number', steps: 'number' }
+const METADATA: Types = { duration_ms: 'number', tokens_used: 'number' }
+const TOOL: Types = { name: 'string', description: 'string', input_schema: 'object', output_schema: 'object' }
+
+/** Leaves out members that do not have these types. */
+function typed(value: JsonObject, types: Types): JsonObject {
+  const isTyped = ([name, member]: readonly [string, unknown]): boolean =>
+    types[name] === 'object' ? isObject(member) : [undefined, typeof member].includes(types[name])
+  return Object.fromEntries(Object.entries(value).filter(isTyped))
+}
+
+function isTransport(value: unknown): boolean {
+  return value === 'stdio' || value === 'http' || value === 'ws'
 }
 
 function isWords(value: unknown): value is readonly string[] {

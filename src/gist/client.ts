@@ -55,14 +55,18 @@ export interface GistConnectOptions {
   readonly limits?: 'strict' | Some<ClientLimits> | undefined
 }
 
-/** Options of one call. */
-export interface GistCallOptions {
-  /** The call times out after this much silence; progress restarts the timeout. Default: that of `connectGist`. */
+/** Options of one list. */
+export interface GistListOptions {
+  /** It fails after this much silence; the progress of a call restarts the timeout. Default: that of `connectGist`. */
   readonly timeout?: Duration | undefined
-  /** The longest the call may take, with or without progress. Default: that of `connectGist`. */
+  /** The longest that all of it may take: every page, with or without progress. Default: that of `connectGist`. */
   readonly total?: Duration | undefined
-  /** Ends the call when it aborts. Default: none. */
+  /** Ends it when it aborts. Default: none. */
   readonly signal?: AbortSignal | undefined
+}
+
+/** Options of one call. */
+export interface GistCallOptions extends GistListOptions {
   /** Called with progress, and with a part of the output if the server sends one. Default: progress is ignored. */
   readonly onProgress?: ((part: ResultEnvelope) => void) | undefined
   /** Identifies the call in the traces of both sides. Default: none. */
@@ -84,10 +88,9 @@ const OPTIONS: KindsOf<GistConnectOptions> = {
   total: DURATION,
   limits: either(oneOf('strict'), object<Some<ClientLimits>>()),
 }
+const LIST_OPTIONS: KindsOf<GistListOptions> = { timeout: DURATION, total: DURATION, signal: SIGNAL }
 const CALL_OPTIONS: KindsOf<GistCallOptions> = {
-  timeout: DURATION,
-  total: DURATION,
-  signal: SIGNAL,
+  ...LIST_OPTIONS,
   onProgress: callable<NonNullable<GistCallOptions['onProgress']>>(),
   traceId: TEXT,
 }
@@ -149,21 +152,25 @@ export class GistClient implements AsyncDisposable {
   async call(tool: string, args: JsonObject = {}, options: GistCallOptions = {}): Promise<GistResult> {
     checkOptions('call', options, CALL_OPTIONS)
     const { clientName } = this.#parts.options
-    const { traceId, signal, onProgress } = options
+    const { traceId, onProgress } = options
     const context = {
       ...(clientName !== undefined && { client_name: clientName }),
       ...(traceId !== undefined && { trace_id: traceId }),
     }
     const named = Object.keys(context).length > 0 && { context }
     const body = { tool_id: tool, arguments: args, mode: 'sync', ...named }
-    return readResult(await this.#ask(body, { signal, onProgress, ...this.#times(options) }))
+    return readResult(
+      await this.#ask(body, { onProgress, begun: performance.now(), ...this.#times(options) }),
+    )
   }
 
   /** All tools of the server. Throws if the list is too long or repeats a cursor. */
-  async tools(): Promise<readonly ToolDescriptor[]> {
+  async tools(options: GistListOptions = {}): Promise<readonly ToolDescriptor[]> {
+    checkOptions('tools', options, LIST_OPTIONS)
     const all: ToolDescriptor[] = []
-    const page = async (params: JsonObject): Promise<JsonObject> => {
-      const listed = readListed(await this.#ask({ list: 'tools', ...params }, this.#times({})))
+    const times = this.#times(options)
+    const page = async (params: JsonObject, begun: number): Promise<JsonObject> => {
+      const listed = readListed(await this.#ask({ list: 'tools', ...params }, { ...times, begun }))
       return { tools: listed.tools, nextCursor: listed.next_cursor }
     }
     const { pages: maxPages } = this.#parts.limits
@@ -240,11 +247,12 @@ export class GistClient implements AsyncDisposable {
     return agree(version, [revision], cycle) !== undefined
   }
 
-  #times({ timeout, total }: GistCallOptions): { readonly idleMs: number; readonly totalMs: number } {
+  #times({ timeout, total, signal }: GistListOptions): Posting {
     const { options } = this.#parts
     return {
       idleMs: toMs(timeout ?? options.timeout ?? '60s', 'timeout'),
       totalMs: toMs(total ?? options.total ?? '5m', 'total'),
+      signal,
     }
   }
 }

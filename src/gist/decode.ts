@@ -2,7 +2,7 @@ import { mcpError } from '../errors/error.ts'
 import { BAD_PARAMS, DUPLICATE_KEY, PARSE_FAILED, TOO_DEEP } from '../errors/wire.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { VENDOR } from '../protocol/meta.ts'
-import { checkBounds, type Bounds } from '../wire/bounds.ts'
+import { checkStrings, type Bounds } from '../wire/bounds.ts'
 import { scan } from '../wire/scan.ts'
 import { checkValues } from '../wire/values.ts'
 import type { HttpIn } from '../transport/http/server/parts.ts'
@@ -33,10 +33,10 @@ const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{
 
 /** Reads the body of a request: one JSON value within the depth limit, without duplicate keys. */
 export function readBody({ body, parsed }: HttpIn, limits: Bounds): unknown {
-  const { depth: maxDepth, values, keys, stringLength } = limits
+  const { depth: maxDepth } = limits
   if (parsed !== undefined) return parsed
-  if (body.length > keys || body.length > stringLength) checkBounds(body, limits)
-  checkValues(body, values)
+  checkStrings(body, limits)
+  checkValues(body, limits)
   // The scanner checks the params of a message, so the envelope is wrapped as params.
   const finding = scan(`{"params":${body}}`, maxDepth + 1)
   if (finding?.kind === 'deep') throw mcpError(TOO_DEEP, { limit: maxDepth })

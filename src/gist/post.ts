@@ -18,7 +18,8 @@ import {
 import { Holds } from '../transport/http/client/holds.ts'
 import { readTarget } from '../transport/http/client/target.ts'
 import { isMessageEvent, readStream } from '../transport/http/client/stream.ts'
-import { exceedsValues } from '../wire/values.ts'
+import { checkValues } from '../wire/values.ts'
+import { readPart } from './answers.ts'
 import type { ResultEnvelope } from './envelopes.ts'
 
 export interface PosterOptions {
@@ -31,6 +32,8 @@ export interface PosterOptions {
 export interface Posting {
   readonly idleMs: number
   readonly totalMs: number
+  /** When the time of `totalMs` began, in `performance.now()` time; by default now. */
+  readonly begun?: number | undefined
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((part: ResultEnvelope) => void) | undefined
 }
@@ -55,9 +58,10 @@ export class Poster {
   }
 
   /** Sends an envelope and returns the reply envelope. */
-  async post(envelope: JsonObject, { idleMs, totalMs, signal, onProgress }: Posting): Promise<JsonObject> {
+  async post(envelope: JsonObject, posting: Posting): Promise<JsonObject> {
+    const { onProgress, ...times } = posting
     if (this.#closed) throw mcpError(CLOSED, {})
-    const deadline = new Deadline({ method: METHOD, idleMs, totalMs, signal })
+    const deadline = new Deadline({ method: METHOD, signal: undefined, ...times })
     const hold = this.#holds.begin(() => mcpError(CLOSED, {}), deadline.signal)
     const onPart = (part: ResultEnvelope): void => {
       deadline.touch()
@@ -120,7 +124,7 @@ export class Poster {
         try {
           const value = this.#parse(event.data)
           if (value['status'] !== 'in_progress' || 'job_id' in value) answer = value
-          else onPart(value as unknown as ResultEnvelope)
+          else onPart(readPart(value))
         } catch (error) {
           problem = error as McpError
         }
@@ -136,12 +140,20 @@ export class Poster {
   }
 
   #parse(text: string | undefined): JsonObject {
-    const { depth, values } = this.#limits
-    if (text !== undefined && exceedsValues(text, values)) throw bad(`it has more than ${values} values`)
-    const value = parse(text)
+    const value = this.#parseWithin(text ?? '')
     if (!isObject(value)) throw bad('it is not a JSON object')
-    if (isDeeper(value, depth)) throw bad('it is nested too deeply')
+    if (isDeeper(value, this.#limits.depth)) throw bad('it is nested too deeply')
     return value
+  }
+
+  #parseWithin(text: string): unknown {
+    try {
+      checkValues(text, this.#limits)
+      return JSON.parse(text)
+    } catch (error) {
+      if (error instanceof McpError) throw bad(error.message)
+      return undefined
+    }
   }
 }
 
@@ -149,14 +161,6 @@ export class Poster {
 function isDeeper(value: unknown, room: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   return room === 0 || Object.values(value).some((member) => isDeeper(member, room - 1))
-}
-
-function parse(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '')
-  } catch {
-    return undefined
-  }
 }
 
 function bad(issue: string): McpError {

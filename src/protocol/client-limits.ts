@@ -18,6 +18,8 @@ export const CLIENT_LIMITS = {
   depth: { usual: 128, strict: 64 },
   /** Values in a message, every array item and every object member included. */
   values: { usual: 1_000_000, strict: 100_000 },
+  /** Members of all objects in one message. */
+  keys: { usual: 250_000, strict: 10_000 },
   /** Characters of the id of a request, and of its progress token. */
   idLength: { usual: 65_536, strict: 1_024 },
   /** Messages in one batch. */
@@ -39,7 +41,7 @@ CLIENT_LIMITS satisfies Record<string, LimitRow>
 export type ClientLimits = { readonly [Name in keyof typeof CLIENT_LIMITS]: number }
 
 /** The limits on the contents of a message that both sides have. */
-export type ContentLimits = Pick<ClientLimits, 'depth' | 'values' | 'batch'>
+export type ContentLimits = Pick<ClientLimits, 'depth' | 'values' | 'keys' | 'batch'>
 
 /** The limits on what a client reads. */
 export type ReadLimits = ContentLimits & Pick<ClientLimits, 'clientBytes' | 'clientInvalid'>

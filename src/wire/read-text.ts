@@ -5,10 +5,7 @@ import { scan } from './scan.ts'
 import { checkValues } from './values.ts'
 
 /** Reads the text of a message, or of a batch as an array of values that must still be read one by one. */
-export function readText(
-  text: string,
-  { depth, values }: Omit<ContentLimits, 'batch'>,
-): Message | readonly unknown[] {
-  checkValues(text, values)
-  return readScanned(text, depth, scan(text, depth))
+export function readText(text: string, limits: Omit<ContentLimits, 'batch'>): Message | readonly unknown[] {
+  checkValues(text, limits)
+  return readScanned(text, limits.depth, scan(text, limits.depth))
 }

@@ -1,36 +1,43 @@
 import { mcpError } from '../errors/error.ts'
-import { TOO_MANY_VALUES } from '../errors/wire.ts'
+import { TOO_MANY_KEYS, TOO_MANY_VALUES } from '../errors/wire.ts'
+import type { ContentLimits } from '../protocol/client-limits.ts'
 import { endOfString, skipSpace } from './skip.ts'
 
 /**
- * Throws when a text has more than `most` JSON values. Parsed values can take thirty times the memory of their text, so the
- * size of a message does not limit them.
+ * Throws when a text has too many JSON values, or its objects too many members. Parsed values can take thirty times the
+ * memory of their text, and members the time of several values, so the size of a message does not limit them.
  */
-export function checkValues(text: string, most: number): void {
-  if (exceedsValues(text, most)) throw mcpError(TOO_MANY_VALUES, { limit: most })
+export function checkValues(text: string, { values, keys }: Pick<ContentLimits, 'values' | 'keys'>): void {
+  if (exceedsValues(text, values)) throw mcpError(TOO_MANY_VALUES, { limit: values })
+  // A member takes at least four characters.
+  if (text.length > 4 * keys && isMore(text, keys, COLON)) throw mcpError(TOO_MANY_KEYS, { limit: keys })
 }
 
 /** Whether a text has more than `most` JSON values. In invalid JSON, at least those before the first error are counted. */
 export function exceedsValues(text: string, most: number): boolean {
   // A value takes at least two characters: itself and what separates it from the next.
-  return text.length >= 2 * most && isMore(text, most)
+  return text.length >= 2 * most && isMore(text, most, COMMA)
 }
 
 const QUOTE = 34
 const COMMA = 44
+const COLON = 58
 const OPEN_LIST = 91
 const CLOSE_LIST = 93
 const OPEN_OBJECT = 123
 const CLOSE_OBJECT = 125
 
-/** Counts the outermost value, the first item of each object or list that is not empty, and one more for each comma. */
-function isMore(text: string, most: number): boolean {
-  let count = 1
+/**
+ * Counts members by their colons; values by their commas, the outermost value, and the first item of each object or list that
+ * is not empty.
+ */
+function isMore(text: string, most: number, sign: typeof COMMA | typeof COLON): boolean {
+  let count = sign === COMMA ? 1 : 0
   for (let at = 0, { length } = text; at < length && count <= most; at++) {
     const letter = text.charCodeAt(at)
-    if (letter === COMMA) count++
+    if (letter === sign) count++
     else if (letter === QUOTE) at = endOfString(text, at + 1)
-    else if (letter === OPEN_LIST || letter === OPEN_OBJECT) {
+    else if (sign === COMMA && (letter === OPEN_LIST || letter === OPEN_OBJECT)) {
       const next = text.charCodeAt(skipSpace(text, at + 1))
       if (next !== CLOSE_LIST && next !== CLOSE_OBJECT) count++
     }

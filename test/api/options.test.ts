@@ -58,7 +58,7 @@ const call: Names<CallOptions> = {
 }
 const recovery: Names<RecoveryOptions> = { tries: true, first: true, longest: true, timeouts: true }
 const tls: Names<ClientTls> = { ca: true, cert: true, key: true, pin: true, servername: true }
-const watch: Names<Watched> = { tools: true, prompts: true, resources: true, signal: true }
+const watch: Names<Watched> = { tools: true, prompts: true, resources: true, onReady: true, signal: true }
 // oxfmt-ignore
 const gist: Names<GistConnectOptions> = {
   version: true, cycle: true, capabilities: true, clientId: true, clientName: true, headers: true, fetch: true,

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { connect, type Change, type Client } from '../../src/client.ts'
 import { createServer } from '../../src/index.ts'
 import { NOTE } from './app.ts'
@@ -145,3 +145,58 @@ test.each(['2025-11-25', '2026-07-28'] as const)(
     await Promise.all([ada?.close(), bob?.close(), nobody?.close()])
   },
 )
+
+test.each([
+  [-32601, 'unknown_method'],
+  [-32602, 'bad_params'],
+] as const)('subscribe and watch fail if the server rejects listening with %s', async (code, kind) => {
+  const server = scripted('2026-07-28', ({ method }, peer) => {
+    if (method !== 'subscriptions/listen') return false
+    peer.refuse(code, 'no')
+    return true
+  })
+  await using client = await connect(server)
+  await expect(client.subscribe('a://b', () => undefined)).rejects.toMatchObject({ kind })
+  await expect(all(client.watch({ tools: true }))).rejects.toMatchObject({ kind })
+  const { signal } = new AbortController()
+  await expect(all(client.watch({ resources: ['a://b'], signal }))).rejects.toMatchObject({ kind })
+})
+
+scenario('nothing that changes after watching has begun is missed', async (_, { join }) => {
+  const client = await join()
+  const stop = new AbortController()
+  let ready = 0
+  const changes: Change[] = []
+  const watched = { tools: true, resources: [NOTE], signal: stop.signal }
+  await new Promise<void>((resolve, reject) => {
+    const onReady = (): void => {
+      ready++
+      Promise.all([client.call('grow'), client.call('touch')]).catch(reject)
+    }
+    const read = async (): Promise<void> => {
+      for await (const change of client.watch({ ...watched, onReady })) {
+        changes.push(change)
+        if (changes.length === 2) stop.abort()
+      }
+    }
+    read().then(resolve, reject)
+  })
+  expect(changes.toSorted((one, other) => (one.kind < other.kind ? -1 : 1))).toEqual([
+    { kind: 'resource', uri: NOTE },
+    { kind: 'tools' },
+  ])
+  expect(ready).toBe(1)
+})
+
+test('a change of a list that arrives just after watch began is not lost', async () => {
+  vi.resetModules()
+  const { connect } = await import('../../src/client.ts')
+  const server = scripted('2025-11-25', () => false)
+  await using client = await connect(server)
+  const changes = client.watch({ tools: true })
+  const first = changes.next()
+  server.say({ method: 'notifications/tools/list_changed' })
+  server.say({ method: 'notifications/prompts/list_changed' })
+  expect((await first).value).toEqual({ kind: 'tools' })
+  await changes.return()
+})

@@ -207,6 +207,36 @@ describe.each(REVISIONS)('watching a group at %s', (revision) => {
 })
 
 describe('watching a group', () => {
+  test.each(REVISIONS)(
+    'misses nothing once all servers but failing ones are ready, at %s',
+    async (revision) => {
+      const [a, b] = [library('a', 'a://1'), library('b', 'b://1')]
+      const c = library('c', 'c://1')
+      for (const method of ['resources/subscribe', 'subscriptions/listen'] as const)
+        c.use(method, () => {
+          throw new McpError('bad_params', 'no')
+        })
+      await using group = await connectAll({ a, b, c }, { revision })
+      let ready = 0
+      const seen: unknown[] = []
+      const onReady = (): void => {
+        ready++
+        a.updated('a://1')
+        b.updated('b://1')
+      }
+      for await (const { server } of group.watch({ resources: ['a://1', 'b://1', 'c://1'], onReady })) {
+        seen.push(server)
+        if (seen.length === 2) break
+      }
+      expect(seen.toSorted()).toEqual(['a', 'b'])
+      expect(ready).toBe(1)
+      const onNever = (): void => void ready++
+      const failing = group.watch({ server: 'c', resources: ['c://1'], onReady: onNever })
+      expect(await failure(failing.next())).toMatchObject({ kind: 'bad_params' })
+      expect(ready).toBe(1)
+    },
+  )
+
   test('goes on without a server that fails, and fails when all do', async () => {
     const good = library('good', 'a://1')
     // Without resources, subscribing is an error at this revision.

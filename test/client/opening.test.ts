@@ -198,6 +198,14 @@ describe('a client of 2026-07-28', () => {
     const pinned = await failure(connect(strange, { revision: LATEST }))
     expect(pinned).toMatchObject({ kind: 'revision_unsupported', data: { supported: ['2031-01-01'] } })
     expect(await failure(connect(strange))).toMatchObject({ kind: 'revision_unsupported' })
+    const odd = scripted(LATEST, (_, peer) => {
+      peer.refuse(-32022, 'unsupported', { supported: [{ toString: 1 }, { toString: 1 }] })
+      return true
+    })
+    expect(await failure(connect(odd, { revision: LATEST }))).toMatchObject({
+      kind: 'revision_unsupported',
+      message: expect.stringContaining('(it offers {"toString":1}, {"toString":1})') as string,
+    })
     const stubborn = scripted(LATEST, (_, peer) => {
       peer.refuse(-32022, 'unsupported', { supported: [LATEST], requested: LATEST })
       return true

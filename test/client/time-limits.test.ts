@@ -10,6 +10,7 @@ const URI = 'x://y'
 /** Modules that load on demand, which does not take part in the fake time. */
 beforeAll(async () => {
   await import('../../src/client/rounds.ts')
+  await import('../../src/client/handshake.ts')
   await import('../../src/errors/remote.ts')
   await import('../../src/client/answers.ts')
   await import('../../src/client/watch.ts')
@@ -115,6 +116,20 @@ test('the total timeout of a call covers listing the tools before its arguments 
   await using client = await connect(server, { checkInput: true })
   expect(await after(0, gather(client.tools()))).toHaveLength(1)
   expect(await after(2001, client.call('pay', {}, { total: '2s' }))).toMatchObject({ kind: 'timeout' })
+})
+
+test('the total timeout covers all steps of connecting', async () => {
+  const server = scripted('2025-11-25', ({ method, id }, peer) => {
+    if (method === 'server/discover') setTimeout(() => peer.send({ id, error: { code: -32601, message: 'no' } }), 700)
+    return method === 'server/discover' || method === 'initialize'
+  })
+  const failed = expect(connect(server, { timeout: 900, total: 1000 })).rejects.toMatchObject({
+    kind: 'timeout',
+    message: 'connect was not answered within 1000 ms',
+  })
+  await vi.advanceTimersByTimeAsync(1100)
+  await failed
+  expect(server.closed).toBe(1)
 })
 
 test('the total timeout of a list covers all its pages', async () => {

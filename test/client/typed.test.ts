@@ -109,7 +109,7 @@ test('a result member of another server is not unwrapped, and text of another se
 })
 
 test.each([
-  ['no object', { structuredContent: null, content: [] }, 'result', undefined],
+  ['no object', { structuredContent: null, content: [] }, 'result', null],
   ['no JSON', { content: [{ type: 'text', text: '{' }] }, 'text', '{'],
   [
     'too deep',
@@ -126,6 +126,33 @@ test.each([
 ])('a server cannot harm a client with a false mark: %s', async (_title, result, mark, value) => {
   await using client = await connect(answering({ ...result, _meta: { 'dev.pierhead/structured': mark } }))
   expect(await client.call('any')).toBe(value)
+})
+
+const NUMBER = { type: 'number' }
+const WRAPPED = { type: 'object', properties: { result: NUMBER }, required: ['result'] }
+const EITHER = { type: 'object', anyOf: [WRAPPED, { type: 'object' }] }
+
+test.each([
+  ['a schema of another form', { properties: { temp: NUMBER } }, { temp: 1, result: 'odd' }, false],
+  ['a schema of another form, without its members', { properties: { temp: NUMBER } }, { result: 'odd' }, false],
+  ['a wrapped schema', WRAPPED, { result: 1 }, true],
+  ['a wrapped schema, with another member', WRAPPED, { result: 1, more: 1 }, false],
+  ['a schema that may be wrapped', EITHER, { result: 1 }, true],
+  ['a schema that may be wrapped, with another member', EITHER, { result: 'odd', more: 1 }, false],
+  ['no schema', undefined, { result: 1 }, true],
+])('a marked result is unwrapped only as the listed schema describes it: %s', async (_title, schema, content, unwraps) => {
+  const outputSchema = schema === undefined ? {} : { outputSchema: { type: 'object', ...schema } }
+  const server = scripted('2025-11-25', ({ method }, peer) => {
+    const mark = { _meta: { 'dev.pierhead/structured': 'result' } }
+    if (method === 'tools/list')
+      peer.reply({ tools: [{ name: 'any', inputSchema: { type: 'object' }, ...outputSchema }] })
+    else if (method === 'tools/call') peer.reply({ content: [], structuredContent: content, ...mark })
+    else return false
+    return true
+  })
+  await using client = await connect(server)
+  await client.tools().toArray()
+  expect(await client.call('any')).toEqual(unwraps ? content.result : content)
 })
 
 test('tools that are not known by type are called by any name', async () => {

@@ -25,6 +25,27 @@ test.each(WAYS)('C.page-endless endless pagination is bounded, over %s [R182]', 
   expect(await client.call('echo')).toBe('{}')
 })
 
+test('others get a turn while a long page is read', async () => {
+  const resources = Array.from({ length: 20_000 }, (_, at) => ({ uri: `note://${at}`, name: 'one' }))
+  const { client } = await meet(
+    'memory',
+    ({ method }, wire) => method === 'resources/list' && wire.reply({ resources }),
+  )
+  const items = client.resources()
+  await items.next()
+  let turns = 0
+  const count = (): void => {
+    turns++
+    timer = setImmediate(count)
+  }
+  let timer = setImmediate(count)
+  let read = 1
+  for await (const _ of items) read++
+  clearImmediate(timer)
+  expect(read).toBe(20_000)
+  expect(turns).toBeGreaterThanOrEqual(10)
+})
+
 test('C.page-endless pages without anything in them are bounded too', async () => {
   const { client, count } = await meet('memory', ({ method }, wire) => {
     if (method !== 'resources/list') return false

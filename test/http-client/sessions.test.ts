@@ -2,7 +2,9 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { connectHttp } from '../../src/transport/http/client/client.ts'
 import { ask, failure, handshake, json, open, QUICK, result, serve, shake, until } from './peer.ts'
 
-const LIMIT = { limits: { clientBytes: 1000, depth: 64, values: 1000, batch: 100, clientInvalid: 100 } }
+const LIMIT = {
+  limits: { clientBytes: 1000, depth: 64, clientInvalid: 1000, values: 1000, keys: 1000, batch: 100 },
+}
 
 test('a message that the server does not take is given up after a minute', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })

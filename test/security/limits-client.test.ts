@@ -129,6 +129,31 @@ test.each(WAYS)('limits.values an answer is refused from one value more on, over
   }
 })
 
+test.each(WAYS)('limits.keys an answer is refused from one member more on, over %s', async (way) => {
+  for (const speaks of SPOKEN) {
+    let members = 0
+    const { client } = await meet(
+      way,
+      ({ method, id }, wire) => {
+        if (method !== 'tools/call') return false
+        const result = { resultType: 'complete', content: [], structuredContent: { a: 'x' } }
+        // The message has three, the result three, and the structure one.
+        const more = Array.from({ length: members - 7 }, (_, at) => [`k${at}`, at])
+        return wire.send(
+          JSON.stringify(answer(id, result)).replace('"x"', JSON.stringify(Object.fromEntries(more))),
+        )
+      },
+      { speaks, limits: { keys: 50 }, timeout: '2s' },
+    )
+    for (members of [49, 50]) expect([members, await endOf(client.call('echo'))]).toEqual([members, 'fine'])
+    members = 51
+    expect(await failure(client.call('echo'))).toMatchObject({
+      kind: 'bad_answer',
+      message: expect.stringContaining('more than 50 object members') as string,
+    })
+  }
+})
+
 test.each(['http', 'sse', 'ws', 'tcp', 'unix'] as const)(
   'limits.values are those of the client when it reads from our own server over %s',
   async (transport) => {

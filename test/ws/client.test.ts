@@ -122,9 +122,10 @@ describe('a server that cannot be reached', () => {
     await once(silent, 'listening')
     onTestFinished(() => void silent.close())
     const { port } = silent.address() as { port: number }
-    const open = connectWs(new URL(`ws://127.0.0.1:${port}`), { ...PLAIN, openMs: 50 })
-    const events = { onMessage: () => undefined, onDown: () => undefined }
-    await expect(open(events)).rejects.toMatchObject({ kind: 'connect_failed' })
+    await expect(connect(`ws://127.0.0.1:${port}`, { timeout: 50 })).rejects.toMatchObject({
+      kind: 'connect_failed',
+      message: expect.stringContaining('it did not answer within 50 ms') as string,
+    })
   })
 })
 

@@ -51,9 +51,12 @@ export interface ConnectOptions {
   readonly answers?: Answers | undefined
   /** Extensions to use if the server has them too. Default: none. */
   readonly extensions?: readonly DeclaredExtension[] | undefined
-  /** How long a request waits without a response or progress before it fails. Default: 60 s, unless `profile` says otherwise. Each call may set its own. */
+  /**
+   * How long a request waits without a response or progress before it fails, and each step of connecting. Default: 60 s, unless
+   * `profile` says otherwise. Opening a WebSocket takes at most 30 s, and TCP 10 s. Each call may set its own.
+   */
   readonly timeout?: Duration | undefined
-  /** The longest time that a request may take, with all its retries and questions. Default: 5 min. Each call may set its own. */
+  /** The longest time that a request may take, with all its retries and questions, and connecting with all its steps. Default: 5 min. Each call may set its own. */
   readonly total?: Duration | undefined
   /**
    * How long to wait for a server program to answer the first request of the newest revision, which older programs may

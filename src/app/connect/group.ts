@@ -148,7 +148,7 @@ export class Group implements AsyncDisposable {
 
   /**
    * Yields changes of the lists and resources of all servers, or of the given one, for as long as the loop runs. A server
-   * that fails is left out. It subscribes at the first `next()`, that is when the loop begins. Each change has the name of its
+   * that fails is left out. It subscribes at the first `next()`, that is when the loop begins; `onReady` is called when all other servers have confirmed it. Each change has the name of its
    * `server`.
    */
   async *watch(watched: Watched & OfServer): AsyncGenerator<Grouped<Change>, void, undefined> {

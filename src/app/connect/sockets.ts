@@ -20,12 +20,13 @@ export async function openSocketTransport(
   checkApplicable(url, options)
   const { tls = {}, framing, connections = 1 } = options
   const heartbeatMs = toHeartbeatMs(options.heartbeat)
+  const openMs = options.timeout === undefined ? Infinity : toMs(options.timeout, 'connect timeout')
   if (url.protocol.startsWith('ws')) {
     const { connectWs } = await import('../../transport/ws/client.ts')
-    return connectWs(url, { headers, tls, heartbeatMs, limits })
+    return connectWs(url, { headers, tls, heartbeatMs, openMs, limits })
   }
   const { connectTcp } = await import('#tcp')
-  return connectTcp(url, { tls, framing, connections, heartbeatMs, limits })
+  return connectTcp(url, { tls, framing, connections, heartbeatMs, openMs, limits })
 }
 
 function toHeartbeatMs(heartbeat: ConnectOptions['heartbeat'] = '30s'): number {

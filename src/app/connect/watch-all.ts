@@ -4,6 +4,8 @@ import { checkWatched, urisOf, type Change, type Watched } from '../../client/wa
 interface Source {
   readonly server: string
   readonly changes: AsyncGenerator<Change, void, undefined>
+  /** Called when the server fails or ends. */
+  onEnd(): void
 }
 
 /**
@@ -26,9 +28,18 @@ export async function* watchAll(
   const end = (): void => stop.abort()
   watched.signal?.addEventListener('abort', end, { once: true })
   if (watched.signal?.aborted === true) end()
+  const unconfirmed = new Set(parts.keys())
+  let ready = 0
   const sources = [...parts].map(([server, part]): Source => {
     const client = clients.get(server) as Client
-    return { server, changes: client.watch({ ...part, signal: stop.signal }) }
+    // The group is ready when every server is, except those that failed.
+    const settle = (count: number): void => {
+      if (!unconfirmed.delete(server)) return
+      ready += count
+      if (unconfirmed.size === 0 && ready > 0 && !stop.signal.aborted) watched.onReady?.()
+    }
+    const changes = client.watch({ ...part, signal: stop.signal, onReady: () => settle(1) })
+    return { server, changes, onEnd: () => settle(0) }
   })
   try {
     yield* merged(sources)
@@ -67,7 +78,10 @@ async function* merged(
   let open = sources.length
   let wake: () => void = () => undefined
   const pull = (source: Source): void => {
-    const close = (): void => void open--
+    const close = (): void => {
+      open--
+      source.onEnd()
+    }
     void source.changes
       .next()
       .then(({ done, value }) => (done === true ? close() : arrived.push({ source, change: value })))

@@ -24,6 +24,8 @@ export interface ConnectTcpOptions {
   readonly connections: number
   /** How long the server may be silent before a heartbeat is sent. */
   readonly heartbeatMs: number
+  /** How long connecting may take, if that is less than 10 s. */
+  readonly openMs: number
   readonly limits: ReadLimits
 }
 
@@ -35,7 +37,7 @@ const CLOSE_MS = 500
 
 /** Connects to a server on a socket: `tcp:`, `tls:` or `unix:`. */
 export function connectTcp(url: URL, options: ConnectTcpOptions): OpenTransport {
-  const open = openSocket(url, options.tls)
+  const open = openSocket(url, options.tls, options.openMs)
   const framing = framingOf(options.framing)
   return pooled(
     async (events) => openTransport(url, await open(), events, { ...options, framing }),

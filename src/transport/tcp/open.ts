@@ -14,17 +14,18 @@ const OPEN_MS = 10_000
 const PROBE_MS = 15_000
 
 /** Reads a URL and options; returns a function that opens a socket to it. */
-export function openSocket(url: URL, tls: ClientTls): () => Promise<Socket> {
+export function openSocket(url: URL, tls: ClientTls, timeoutMs: number = OPEN_MS): () => Promise<Socket> {
+  const openMs = Math.min(OPEN_MS, timeoutMs)
   if (url.protocol === 'unix:') {
     const path = pathOf(url)
-    return () => opened(url, connect({ path }), 'connect')
+    return () => opened(url, connect({ path }), 'connect', openMs)
   }
   const address = { ...addressOf(url), noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_MS }
-  if (url.protocol === 'tcp:') return () => opened(url, connect(address), 'connect')
+  if (url.protocol === 'tcp:') return () => opened(url, connect(address), 'connect', openMs)
   const secure = clientTls(address.host, tls)
   return async () => {
     const socket = connectTls({ ...address, ...secure.settings })
-    await opened(url, socket, 'secureConnect')
+    await opened(url, socket, 'secureConnect', openMs)
     const problem = secure.problemOf(socket)
     if (problem === undefined) return socket
     socket.destroy()
@@ -32,12 +33,17 @@ export function openSocket(url: URL, tls: ClientTls): () => Promise<Socket> {
   }
 }
 
-function opened(url: URL, socket: Socket, event: 'connect' | 'secureConnect'): Promise<Socket> {
+function opened(
+  url: URL,
+  socket: Socket,
+  event: 'connect' | 'secureConnect',
+  openMs: number,
+): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       socket.destroy()
-      reject(failed(url, `no response within ${OPEN_MS / 1000} seconds; a firewall may be in the way`))
-    }, OPEN_MS)
+      reject(failed(url, `no response within ${openMs / 1000} seconds; a firewall may be in the way`))
+    }, openMs)
     const fail = (error: NodeJS.ErrnoException): void => {
       clearTimeout(timer)
       socket.destroy()

@@ -10,7 +10,7 @@ import { PROTOCOLS } from './protocols.ts'
 
 export interface ConnectWsOptions extends Pick<DialOptions, 'headers' | 'tls' | 'heartbeatMs'> {
   readonly limits: WsTransportLimits
-  /** How long opening the connection may take. */
+  /** How long opening the connection may take, if that is less than 30 s. */
   readonly openMs?: number
 }
 
@@ -39,7 +39,7 @@ function open(
   opening: Opening,
 ): Promise<void> {
   const { headers, tls, heartbeatMs, limits } = options
-  const openMs = Math.min(options.openMs ?? OPEN_MS, opening.timeoutMs)
+  const openMs = Math.min(OPEN_MS, options.openMs ?? OPEN_MS, opening.timeoutMs)
   let session: SessionAck | undefined
   return new Promise((resolve, reject) => {
     const socket = dial(url, {

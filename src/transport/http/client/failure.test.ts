@@ -75,6 +75,12 @@ test('a caller that lacks scopes gets the same error as over other transports, w
   expect(error.data).toMatchObject({ status: 403, scopes: ['a', 'b'], wwwAuthenticate })
 })
 
+test('scopes that are no text do not count as such, and make no other error', () => {
+  const data = { scopes: [{ toString: 1 }], refusal: { name: 'AUTHZ_FORBIDDEN' } }
+  const error = toFailure(reply(403), 'tools/call', { id: 1, error: { ...FORBIDDEN, data } })
+  expect(error).toMatchObject({ kind: 'http_failed', refusal: 'AUTHZ_FORBIDDEN' })
+})
+
 test.each([
   ['Bearer realm="x", error="insufficient_scope", scope="files:read files:write"', 'files:read files:write'],
   ['Bearer error=insufficient_scope', undefined],

@@ -6,10 +6,11 @@ import { scanFully } from '../../../wire/full-scan.ts'
 import { checkValues } from '../../../wire/values.ts'
 
 /** Reads the messages of a text from a server: one, or several in a batch. Throws when it is not a message. */
-export function readReceived(text: string, { depth, values, batch }: ContentLimits): readonly Message[] {
+export function readReceived(text: string, limits: ContentLimits): readonly Message[] {
+  const { depth, batch } = limits
   let read: unknown
   try {
-    checkValues(text, values)
+    checkValues(text, limits)
     read = readScanned(text, depth, scanFully(text, depth))
   } catch (error) {
     if (!(error instanceof McpError) || error.kind !== 'bad_message') throw error
