@@ -130,7 +130,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
 
   /**
    * Reads a resource, listed or not. The result is cached for as long as the server allows, or until it reports a change;
-   * a read with its own `headers` is always sent.
+   * a read with its own `headers` or `meta` is always sent.
    *
    * @example
    * const { contents } = await client.read('notes://42')

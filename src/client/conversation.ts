@@ -42,11 +42,13 @@ export class Conversation {
   /** The URLs that the server asked to open, once there is one. */
   #elicitations: Elicitations | undefined
 
-  constructor({ answers, paramHeaders, checks, maxPages, ...options }: ClientSettings) {
+  constructor({ answers, paramHeaders, checks, maxPages, reauthenticate, ...options }: ClientSettings) {
     this.#paramHeaders = paramHeaders
     this.#checks = checks
     this.#maxPages = maxPages
-    this.connection = new ReconnectingConnection({ ...options, events: this.events }, answers, {
+    const renew = reauthenticate && (() => reauthenticate().then(() => this.#cache.clear()))
+    const settings = { ...options, reauthenticate: renew, events: this.events }
+    this.connection = new ReconnectingConnection(settings, answers, {
       onNotification: (method, params) => this.#onNotification(method, params),
       onMissed: () => {
         this.#cache.clear()
@@ -108,7 +110,7 @@ export class Conversation {
     )
   }
 
-  /** Sends a request unless its result is cached. Requests with their own headers are always sent. */
+  /** Sends a request unless its result is cached. Requests with their own headers or `_meta`, which may name a user, are always sent. */
   async fetch(
     method: string,
     detail: string,
@@ -117,7 +119,7 @@ export class Conversation {
     begun?: number,
   ): Promise<JsonObject> {
     const cache = this.#cache
-    let isCacheable = options.headers === undefined
+    let isCacheable = (options.headers ?? options.meta) === undefined
     const cached = isCacheable ? cache.get(method, detail) : undefined
     if (cached !== undefined) return cached
     // A result that depends on answers to the server's questions must not be cached.

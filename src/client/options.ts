@@ -34,7 +34,7 @@ export interface CallOptions {
   readonly total?: Duration | undefined
   /** Cancels the request, on the server too: the promise rejects with kind `cancelled`. Default: nothing does. */
   readonly signal?: AbortSignal | undefined
-  /** HTTP headers for this request only. Default: none. Transports other than HTTP ignore them, and the result is not cached. */
+  /** HTTP headers for this request only. Default: none. Transports other than HTTP ignore them. The result is not cached. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
    * Called with the progress of a call, read or prompt, if the server reports any. If it throws, the request is cancelled and rejects with
@@ -46,7 +46,7 @@ export interface CallOptions {
    * tool decide for calls; lists, reads, prompts and completions are `true`, and `request` is `false`.
    */
   readonly idempotent?: boolean | undefined
-  /** Members to add to `_meta` of the request. Default: none. */
+  /** Members to add to `_meta` of the request. The result is not cached. Default: none. */
   readonly meta?: JsonObject | undefined
 }
 

@@ -56,12 +56,13 @@ scenario(
     await client.read('city://Rome')
     expect(sent).toBe(2)
     await client.read(NOTE, { headers: { 'x-tenant': 'another' } })
-    expect(sent).toBe(3)
+    await client.read(NOTE, { meta: { 'example.com/tenant': 'another' } })
+    expect(sent).toBe(4)
     const tools = await all(client.tools())
-    const pages = sent - 3
+    const pages = sent - 4
     expect(pages).toBeGreaterThan(1)
     expect(await all(client.tools())).toEqual(tools)
-    expect(sent).toBe(3 + pages)
+    expect(sent).toBe(4 + pages)
   },
   { since: '2026-07-28' },
 )

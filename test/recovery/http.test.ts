@@ -6,11 +6,9 @@ const URL_OF = 'http://127.0.0.1:9/mcp'
 
 /** A server in this process, with somebody before it who looks at each request first. */
 function behind(look: (request: Request) => Response | undefined): typeof fetch {
-  const app = createServer({ name: 'behind', version: '1', log: () => undefined }).tool(
-    'work',
-    {},
-    () => 'done',
-  )
+  const app = createServer({ name: 'behind', version: '1', ttl: '1h', log: () => undefined })
+    .tool('work', {}, () => 'done')
+    .resource('note://kept', {}, () => 'kept')
   onTestFinished(() => app.close())
   return async (input, init) => {
     const request = new Request(input as RequestInfo, init)
@@ -61,6 +59,29 @@ test('Retry-After is honoured to the second [S2-8.5-1]', async () => {
   }
   expect(await client({ fetch: behind(look) }).call('work')).toBe('done')
   expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(995)
+})
+
+test('what was read with old credentials is not answered from the cache after new ones came', async () => {
+  let valid = 'Bearer one'
+  const held = client({
+    fetch: behind((request) =>
+      request.headers.get('authorization') === valid ? undefined : new Response('', { status: 401 }),
+    ),
+    headers: { Authorization: valid },
+    reauthenticate: () => ({ authorization: valid }),
+  })
+  let reads = 0
+  held.use('resources/read', (_, next) => {
+    reads++
+    return next()
+  })
+  await held.read('note://kept')
+  await held.read('note://kept')
+  expect(reads).toBe(1)
+  valid = 'Bearer two'
+  await held.call('work')
+  await held.read('note://kept')
+  expect(reads).toBe(2)
 })
 
 test('many requests whose credentials are not taken any more ask for others once [S2-8.5-5]', async () => {
