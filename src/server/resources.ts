@@ -59,7 +59,7 @@ function cachingOf({ ttlMs, cacheScope }: JsonObject, usualMs: number, isPrivate
 const MAX_SUGGESTED = 100
 
 /** The most steps that one request may take to find resources, a fraction of a second. */
-const MAX_STEPS = 5_000_000
+const MAX_STEPS = 8_000_000
 
 /** The steps that reading a character of a URI takes. */
 const READING = 2

@@ -49,7 +49,7 @@ export class Peer implements Carrier {
   readonly #reading: ReadBudget
   readonly #sending: WriteBudget
   /** Messages that arrived while reading was paused. */
-  #inbox: string[] | undefined
+  #inbox: (string | undefined)[] | undefined
   #paused = false
   /** Whether the messages in the inbox wait until others had a turn. */
   #isWaiting = false
@@ -216,15 +216,20 @@ export class Peer implements Carrier {
     this.#fragments = 0
     this.#begunAt = 0
     if (this.#socket.isOver) return
-    if (isBinary) return this.#socket.close(CLOSE.notText, 'send text frames')
-    if (this.#session?.count(this) === false) return
+    if (!isBinary && this.#session?.count(this) === false) return
     // Text arrives as one buffer and is known to be UTF-8.
-    const text = (data as Buffer).toString('utf8')
+    const text = isBinary ? undefined : (data as Buffer).toString('utf8')
     if (this.#paused || this.#isWaiting) (this.#inbox ??= []).push(text)
     else {
-      this.#connection.receive(text)
+      this.#receive(text)
       if (isTurnOver(this.#connection.calls.size)) this.#wait()
     }
+  }
+
+  /** Receives a message, or closes the connection of a client that sent bytes, after the messages before them. */
+  #receive(text: string | undefined): void {
+    if (text === undefined) this.#socket.close(CLOSE.notText, 'send text frames')
+    else this.#connection.receive(text)
   }
 
   /** Pauses reading until others had a turn. */
@@ -273,7 +278,7 @@ export class Peer implements Carrier {
     this.#inbox = undefined
     beginTurn(this.#connection.calls.size)
     while (at < waiting.length && !this.#paused && !this.#isWaiting && !this.#socket.isOver) {
-      this.#connection.receive(waiting[at++] as string)
+      this.#receive(waiting[at++])
       if (isTurnOver(this.#connection.calls.size) && at < waiting.length) this.#wait()
     }
     if (at < waiting.length) this.#inbox = [...waiting.slice(at), ...(this.#inbox ?? [])]
@@ -296,7 +301,7 @@ export class Peer implements Carrier {
   #receiveInbox(): void {
     const waiting = this.#inbox
     this.#inbox = undefined
-    for (const text of waiting ?? []) if (!this.#socket.isOver) this.#connection.receive(text)
+    for (const text of waiting ?? []) if (!this.#socket.isOver) this.#receive(text)
   }
 
   #abort(why: 'slow_reader' | 'slow_sender' | 'peer_lost'): void {
