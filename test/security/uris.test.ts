@@ -295,7 +295,7 @@ test.each([
   const files = createServer({ name: 'files', version: '1', log: () => undefined }).resource(
     template,
     {},
-    (variables) => readFileSync(resolve(root, ...Object.values(variables).flat()), 'utf8'),
+    (variables) => readFileSync(resolve(root, ...(Object.values(variables).flat() as string[])), 'utf8'),
   )
   const client = await open(files as AnyApp, { transport: 'memory', revision: '2025-11-25' })
   await expect(client.request('resources/read', { uri })).rejects.toMatchObject({ code: -32002 })
