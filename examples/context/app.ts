@@ -52,7 +52,7 @@ export function createRecords(): App<UserContext> {
       return await next()
     } finally {
       const ms = Math.round(performance.now() - began)
-      console.error(`${ctx.reference} ${ctx.user.name} ${String(ctx.params['name'])} ${ms} ms`)
+      console.error(`${ctx.reference} ${ctx.user.name} ${JSON.stringify(ctx.params['name'])} ${ms} ms`)
     }
   })
   return app

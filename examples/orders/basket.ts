@@ -39,7 +39,7 @@ export function createBaskets(audit: (line: string) => void, options: Partial<Se
   })
 
   app.use('tools/call', async (ctx, next) => {
-    audit(`${ctx.reference} ${ctx.method} of ${ctx.client.info?.name}`)
+    audit(`${ctx.reference} ${ctx.method} of ${JSON.stringify(ctx.client.info?.name)}`)
     return next()
   })
   return app

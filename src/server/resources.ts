@@ -94,7 +94,21 @@ export function findResource(
 /** The variables with which a template serves a URI; undefined if it does not. */
 export function readVariables(template: UriTemplate, subject: Subject, work?: Work): Variables | undefined {
   const variables = match(template, subject, work)
-  return variables === undefined || climbs(subject.text, template.text, variables) ? undefined : variables
+  if (variables === undefined || climbs(subject.text, template.text, variables)) return undefined
+  return startsAnew(template, variables) ? undefined : variables
+}
+
+/** Whether a part of a path, which cannot contain a `/` as it is, is an absolute path all the same, in encoded characters. */
+function startsAnew({ parts }: UriTemplate, variables: Variables): boolean {
+  return parts.some(
+    (part) =>
+      typeof part !== 'string' &&
+      !part.operator.keepReserved &&
+      !part.operator.named &&
+      part.variables.some(({ name }) =>
+        [variables[name] ?? []].flat().some((value) => /^(?:[a-z]:)?[\\/]/i.test(value)),
+      ),
+  )
 }
 
 /** Whether a resource or template has this URI, disabled or not. */

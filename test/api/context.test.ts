@@ -27,7 +27,7 @@ test('the example imports, reports and logs for its user', async () => {
     { value: { level: 'warning', data: { message: 'an old record', name: 'Tern' } } },
   ])
   expect(vi.mocked(console.error).mock.calls).toEqual([
-    [expect.stringMatching(/^[\da-f-]{36} bob import \d+ ms$/)],
+    [expect.stringMatching(/^[\da-f-]{36} bob "import" \d+ ms$/)],
   ])
 })
 

@@ -285,3 +285,23 @@ test('M.cursor-kept pages are kept where reading in order leads, not where someb
   expect(page(chosen)).toEqual(page(chosen))
   expect(page(chosen)).not.toBe(page(chosen))
 })
+
+test.each([
+  ['note://{name}', `note://${encodeURIComponent(outside)}`],
+  ['note://{name}', `note://%5C${secret}`],
+  ['note://{name}', `note://C%3A%5C${secret}`],
+  ['tree://files{/path*}', `tree://files/sub/${encodeURIComponent(outside)}`],
+])('M.traversal %s does not take an absolute path that is written as %s', async (template, uri) => {
+  const files = createServer({ name: 'files', version: '1', log: () => undefined }).resource(
+    template,
+    {},
+    (variables) => readFileSync(resolve(root, ...(Object.values(variables).flat() as string[])), 'utf8'),
+  )
+  const client = await open(files as AnyApp, { transport: 'memory', revision: '2025-11-25' })
+  await expect(client.request('resources/read', { uri })).rejects.toMatchObject({ code: -32002 })
+  const inside = uri.startsWith('note') ? 'note://sub%2Fb.md' : 'tree://files/sub/b.md'
+  expect(await client.get('resources/read', { uri: inside })).toMatchObject({
+    contents: [{ text: 'public too' }],
+  })
+  await client.close()
+})
