@@ -19,7 +19,7 @@ export const CLIENT_LIMITS = {
   /** Values in a message, every array item and every object member included. */
   values: { usual: 1_000_000, strict: 100_000 },
   /** Members of all objects in one message. */
-  keys: { usual: 250_000, strict: 10_000 },
+  keys: { usual: 500_000, strict: 50_000 },
   /** Characters of the id of a request, and of its progress token. */
   idLength: { usual: 65_536, strict: 1_024 },
   /** Messages in one batch. */

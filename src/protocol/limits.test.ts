@@ -22,6 +22,7 @@ const DOCUMENTED = `
   tcpBytes 100Mi 4Mi
   memoryBytes 16Mi 4Mi
   unparsedBytes 256Mi 64Mi
+  keys 250000 10000
   stringLength 100Mi 1Mi
   methodLength 256 128
   nameLength 128 128
@@ -70,7 +71,7 @@ const DOCUMENTED_CLIENT = `
   clientIds 1safe 1safe
   depth 128 64
   values 1000000 100000
-  keys 250000 10000
+  keys 500000 50000
   idLength 64Ki 1Ki
   batch 100 20
   pages 1000 100

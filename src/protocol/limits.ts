@@ -1,6 +1,6 @@
 import type { ClientLimits, LimitRow } from './client-limits.ts'
 
-/** The limits that only servers have. */
+/** The limits that only servers have, or that are lower for them. */
 export const LIMITS = {
   /** Bytes of one message over stdio. */
   stdioBytes: { usual: 10_485_760, strict: 4_194_304 },
@@ -16,6 +16,8 @@ export const LIMITS = {
   memoryBytes: { usual: 16_777_216, strict: 4_194_304 },
   /** Bytes being read at once, over all connections. */
   unparsedBytes: { usual: 268_435_456, strict: 67_108_864 },
+  /** Members of all objects in one message. */
+  keys: { usual: 250_000, strict: 10_000 },
   /** Characters of one string in a message, in its escaped form. */
   stringLength: { usual: 104_857_600, strict: 1_048_576 },
   /** Characters of the name of a method. */

@@ -76,7 +76,7 @@ export function limitsPage(): string {
     '## Servers',
     limitTable(LIMITS, '../../src/protocol/limits.ts'),
     '## Clients',
-    '`depth`, `values`, `keys`, `idLength` and `resumeMs` apply to servers too. The options `timeout` (60 s without progress) and `total` (5 min) of `connect` and of each call limit how long a client waits for an answer; beyond them it throws `timeout`.',
+    '`depth`, `values`, `idLength` and `resumeMs` apply to servers too. The options `timeout` (60 s without progress) and `total` (5 min) of `connect` and of each call limit how long a client waits for an answer; beyond them it throws `timeout`.',
     limitTable(CLIENT_LIMITS, '../../src/protocol/client-limits.ts'),
     '## Fixed limits',
     'These cannot be set.',
