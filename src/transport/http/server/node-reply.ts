@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { endOfTurn, inNextTurn } from '../../../base/turn.ts'
+import { endOfTurn, nextTurn } from '../../../base/turn.ts'
 import { replyText, type CachedReply, type Reply } from '../../../wire/reply.ts'
 import {
   callerOf,
@@ -121,9 +121,7 @@ function writeSource(
         await drained(response)
         sending?.set(0)
       }
-      if (performance.now() <= end) continue
-      await new Promise<void>(inNextTurn)
-      end = endOfTurn()
+      if (performance.now() > end) end = await nextTurn()
     }
     response.end()
   }
