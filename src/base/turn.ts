@@ -45,6 +45,11 @@ export function inNextTurn(act: () => void): void {
   if (waiting.size === 1 && !isServing) scheduleTurn()
 }
 
+/** Resolves when others had a turn, with the time when the own one must end: those that wait share it. */
+export function nextTurn(): Promise<number> {
+  return new Promise((resolve) => inNextTurn(() => resolve(endOfTurn())))
+}
+
 function scheduleTurn(): void {
   // Browsers do not have setImmediate.
   void (globalThis.setImmediate ?? setTimeout)(serveWaiting)

@@ -1,5 +1,6 @@
 import { orAborted, pause } from '../base/backoff.ts'
 import { mcpError } from '../errors/error.ts'
+import { markReceived } from '../errors/where.ts'
 import { BAD_ANSWER } from '../errors/client.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
@@ -41,6 +42,9 @@ export async function finishRounds(
       result = await connection.request(method, { ...params, ...responses }, options)
       if (result['resultType'] !== 'input_required') return result
     }
+  } catch (error) {
+    // That a question could not be answered is no answer to the caller of a handler that used this client.
+    throw markReceived(error)
   } finally {
     deadline.end()
   }

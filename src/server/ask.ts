@@ -9,7 +9,8 @@ import { STOP_REASONS } from '../protocol/stop-reasons.ts'
 import { toChecker } from '../schema/checker.ts'
 import { toFormSchema } from '../schema/form.ts'
 import type { AnySchema, OutputOf } from '../schema/schema.ts'
-import { beginRounds, callOf, type Context } from './context.ts'
+import { beginRounds, callOf, partsOf, type Context } from './context.ts'
+import { wasAnother } from './rounds-travel.ts'
 import { answerTo } from './rounds.ts'
 import { checkSampling } from './sampling.ts'
 import { requireFeature, supports } from './supports.ts'
@@ -17,8 +18,9 @@ import { requireFeature, supports } from './supports.ts'
 /** The options of questions to the client. */
 export interface AskOptions {
   /**
-   * Identifies the question, so that its answer is found even if the order of questions changes when the handler runs again,
-   * as it does at 2026-07-28. Default: the kind and number of the question, such as `elicit-1`.
+   * Identifies the question, so that its answer counts even if the order or the text of questions changes when the handler runs
+   * again, as it does at 2026-07-28. Default: the kind and number of the question, such as `elicit-1`; if its text or schema
+   * changes, it is asked again.
    */
   readonly key?: string | undefined
 }
@@ -230,9 +232,20 @@ async function askInRounds<Value>(
 ): Promise<Value> {
   const rounds = beginRounds(context)
   const key = question.key ?? `${question.kind}-${++rounds.asked}`
-  const answer = answerTo(rounds, key)
+  const { method, params } = question
+  const asked = { method, params }
+  let answer = answerTo(rounds, key)
+  if (question.key === undefined) {
+    if (answer === undefined || !rounds.digests.has(key)) rounds.first.set(key, asked)
+    else if (await wasAnother(context, key, asked)) {
+      warnOfChange(context, method)
+      rounds.answers.delete(key)
+      rounds.first.set(key, asked)
+      answer = undefined
+    }
+  }
   if (answer === undefined) {
-    rounds.questions.set(key, { method: question.method, params: question.params })
+    rounds.questions.set(key, asked)
     throw mcpError(INPUT_REQUIRED, {})
   }
   try {
@@ -245,6 +258,15 @@ async function askInRounds<Value>(
     const reason = `the answer to "${key}" cannot be read: ${error.message}`
     throw mcpError(BAD_PARAMS, { method: context.method, reason })
   }
+}
+
+/** A handler whose question never stays the same would ask until the client gives up, without a reason that anybody sees. */
+function warnOfChange(context: Context, question: string): void {
+  const item = `${context.method} ${JSON.stringify(context.params['name'] ?? context.params['uri'])}`
+  const problem = `${item} asks again, because its question (${question}) changed between two rounds`
+  const advice =
+    'keep what the text depends on with ctx.once, or give the question a key if its text does not matter'
+  partsOf(context).warnOnce('question', item, `${problem}; ${advice}`)
 }
 
 function explained({ method }: Asking, error: unknown): unknown {

@@ -1,3 +1,4 @@
+import { endOfTurn, nextTurn } from '../base/turn.ts'
 import type { ContentBlock } from '../protocol/content.ts'
 import { callOf, type Context } from './context.ts'
 import { progressToken } from './progress.ts'
@@ -18,8 +19,11 @@ export function isGenerator(value: unknown): value is Generated {
 export async function drain(generator: Generated, context: Context): Promise<unknown> {
   const content: ContentBlock[] = []
   const streams = progressToken(callOf(context)) !== undefined
+  let end = endOfTurn()
   try {
     for (;;) {
+      // A generator that waits for nothing would keep the process from others, and what it yields from being sent.
+      if (performance.now() > end) end = await nextTurn()
       if (callOf(context).aborted) throw context.signal.reason
       const step = await generator.next()
       if (step.done === true) return step.value === undefined ? content : step.value

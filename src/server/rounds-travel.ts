@@ -4,7 +4,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { ownerOf, type Call } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { beginRounds, callOf, partsOf, type Context } from './context.ts'
-import type { Rounds } from './rounds.ts'
+import type { Question, Rounds } from './rounds.ts'
 import type { RoundState } from './state.ts'
 
 /** Decrypts the state that the client returned from an earlier round. */
@@ -22,7 +22,8 @@ export async function openRounds(context: Context): Promise<void> {
     return
   }
   const state = await partsOf(context).sealer.open(requestState, () => bindingOf(context))
-  const { answers, once } = beginRounds(context)
+  const { answers, once, digests } = beginRounds(context)
+  for (const [key, digest] of state.asked ?? []) digests.set(key, digest)
   for (const [key, answer] of state.answers) answers.set(key, answer)
   for (const [key, value] of state.once) once.set(key, Promise.resolve(value))
   // The handler has acted on the answers in the state: only questions that it left open can be answered.
@@ -35,12 +36,25 @@ export async function inputRequired(context: Context, rounds: Rounds): Promise<R
   const once = rounds.once.size === 0 ? [] : await unlessAborted(callOf(context), finished(rounds))
   const { questions } = rounds
   const answers = [...rounds.answers].filter(([key]) => !questions.has(key))
-  const state = { answers, once, open: [...questions.keys()] }
-  return {
-    resultType: 'input_required',
-    inputRequests: Object.fromEntries(questions),
-    requestState: await partsOf(context).sealer.seal(state, await bindingOf(context)),
-  }
+  const open = [...questions.keys()]
+  const inputRequests = Object.fromEntries(questions)
+  const kept = [...rounds.digests].filter(([key]) => rounds.answers.has(key) && !rounds.first.has(key))
+  const first = [...rounds.first].map(
+    async ([key, question]) => [key, await digestOf(context, question)] as const,
+  )
+  const state = { answers, once, open, asked: [...kept, ...(await Promise.all(first))] }
+  const requestState = await partsOf(context).sealer.seal(state, await bindingOf(context))
+  return { resultType: 'input_required', inputRequests, requestState }
+}
+
+/** Whether the client answered another question, which an earlier round asked in the place of this one. */
+export async function wasAnother(context: Context, key: string, question: Question): Promise<boolean> {
+  const digest = beginRounds(context).digests.get(key)
+  return digest !== undefined && digest !== (await digestOf(context, question))
+}
+
+function digestOf(context: Context, { method, params }: Question): Promise<string> {
+  return partsOf(context).sealer.bind('', method, params)
 }
 
 /** The values of `ctx.once`. A function that still runs beside a question is awaited, or it would run again in the next round. */

@@ -17,6 +17,10 @@ export interface Rounds {
   readonly early: Map<string, JsonObject>
   readonly once: Map<string, Promise<unknown>>
   readonly questions: Map<string, Question>
+  /** Digests of the questions without a key that earlier rounds asked: their answers count for no other question. */
+  readonly digests: Map<string, string>
+  /** The questions without a key that this round asked or answered first. */
+  readonly first: Map<string, Question>
   /** Numbers the questions without a key, in the order in which the handler asks them. */
   asked: number
   /** Whether this round is over: what runs from now on would be missing in the state. */
@@ -29,6 +33,8 @@ export function newRounds(): Rounds {
     early: new Map(),
     once: new Map(),
     questions: new Map(),
+    digests: new Map(),
+    first: new Map(),
     asked: 0,
     ended: false,
   }

@@ -11,6 +11,8 @@ export interface RoundState {
   readonly once: readonly (readonly [key: string, value?: unknown])[]
   /** The keys of the questions that the next round may answer. */
   readonly open: readonly string[]
+  /** Digests of the open and answered questions that have no key of their own. States of earlier versions have none. */
+  readonly asked?: readonly (readonly [key: string, digest: string])[]
 }
 
 type Sealed = RoundState & { readonly expires: number; readonly binding: string }
@@ -21,7 +23,7 @@ export interface Sealer {
   seal(state: RoundState, binding: string): Promise<string>
   /** Throws unless the text was encrypted by this server for the same binding and has not expired. Asks for the binding, which may cost much, last. */
   open(text: string, binding: () => Promise<string>): Promise<RoundState>
-  /** A digest of the caller, the method and the arguments that a state belongs to. */
+  /** A digest of the caller, the method and the arguments that a state belongs to; or of a question, which has no caller. */
   bind(owner: string, method: string, params: JsonObject): Promise<string>
 }
 

@@ -142,6 +142,31 @@ test('a framework that sets scopes as one text grants none', async () => {
   }
 })
 
+test('scopes that are too long for a header are only in the body', async () => {
+  const long = `read:${'x'.repeat(20_000)}`
+  const many = Array.from({ length: 2000 }, (_, at) => `read:${at}`)
+  const app = createServer({ name: 'x', version: '1' })
+    .tool('long', {}, () => {
+      throw new McpError('insufficient_scope', 'more', { data: { scopes: ['x', long, 'y'] } })
+    })
+    .tool('many', {}, () => {
+      throw new McpError('insufficient_scope', 'more', { data: { scopes: many } })
+    })
+  const { port } = await start(app)
+  const client = await open(port)
+  const first = await client.post(call('long'))
+  expect([first.status, first.headers['www-authenticate']]).toEqual([
+    403,
+    'Bearer error="insufficient_scope", scope="x y"',
+  ])
+  expect(JSON.parse(first.text)).toMatchObject({ error: { data: { scopes: ['x', long, 'y'] } } })
+  const second = await client.post(call('many'))
+  expect(second.headers['www-authenticate']).toMatch(
+    /^Bearer error="insufficient_scope", scope="read:0 read:1 /,
+  )
+  expect(second.headers['www-authenticate']?.length).toBeLessThan(2200)
+})
+
 test('a handler may ask for scopes as well', async () => {
   const app = createServer({ name: 'x', version: '1' }).tool('a', {}, () => {
     throw new McpError('insufficient_scope', 'large orders need more', {

@@ -396,3 +396,103 @@ test('N.state-replay the key of ctx.once before a question is the same in every 
   }
   expect([...done.values()]).toEqual([1])
 })
+
+const sure = z.object({ ok: z.boolean() })
+const yes = { action: 'accept', content: { ok: true } }
+
+/** A tool whose first question depends on a value that changes between rounds. */
+function makePayment(facts: object = {}): { app: AnyApp; at: { price: number } } {
+  const at = { price: 200 }
+  const app = createServer({ name: 'state', version: '1', secret: SECRET, log: () => undefined, ...facts })
+    .tool('pay', {}, async (_, { elicit }) => {
+      if (at.price > 100 && (await elicit('The price is high. Continue?', sure)).action !== 'accept')
+        return 'stopped'
+      const { action } = await elicit('Delete all files?', sure)
+      return action === 'accept' ? 'deleted' : 'kept'
+    })
+    .tool('both', {}, async (_, { elicit }) => {
+      const [one, two] = await Promise.all([elicit(`One ${at.price}?`, sure), elicit('Two?', sure)])
+      return `${one.content?.ok} ${two.content?.ok}`
+    })
+    .tool('kept', {}, async (_, { elicit }) => {
+      const { content } = await elicit(`Pay ${at.price}?`, sure)
+      return `${content?.ok} ${(await elicit('Sure?', sure)).content?.ok}`
+    })
+    .tool('keyed', {}, async (_, { elicit }) => {
+      const { content } = await elicit(`It is ${at.price} o’clock. Go on?`, sure, { key: 'go' })
+      return `${content?.ok}`
+    }) as AnyApp
+  return { app, at }
+}
+
+/** Answers a question of an earlier round with yes. */
+function answer(app: AnyApp, tool: string, before: Reply, ...keys: string[]): Promise<Reply> {
+  const inputResponses = Object.fromEntries(keys.map((key) => [key, yes]))
+  return ask(app, { name: tool, requestState: before.result?.requestState, inputResponses })
+}
+
+const asks = (reply: Reply): unknown =>
+  Object.entries((reply.result?.['inputRequests'] ?? {}) as Record<string, { params: JsonObject }>).map(
+    ([key, { params }]) => [key, params['message']],
+  )
+
+test('N.state-question an answer to one question does not count for another that took its place', async () => {
+  const { app, at } = makePayment()
+  const first = await ask(app, { name: 'pay' })
+  expect(asks(first)).toEqual([['elicit-1', 'The price is high. Continue?']])
+  at.price = 50
+  const second = await answer(app, 'pay', first, 'elicit-1')
+  expect(asks(second)).toEqual([['elicit-1', 'Delete all files?']])
+  const third = await answer(app, 'pay', second, 'elicit-1')
+  expect(third.result).toMatchObject({ content: [{ text: 'deleted' }] })
+})
+
+test('N.state-question an answer in the state does not count for another question either', async () => {
+  const { app, at } = makePayment()
+  const second = await answer(app, 'kept', await ask(app, { name: 'kept' }), 'elicit-1')
+  expect(asks(second)).toEqual([['elicit-2', 'Sure?']])
+  at.price = 900
+  const third = await answer(app, 'kept', second, 'elicit-2')
+  expect(asks(third)).toEqual([['elicit-1', 'Pay 900?']])
+  const fourth = await answer(app, 'kept', third, 'elicit-1')
+  expect(fourth.result).toMatchObject({ content: [{ text: 'true true' }] })
+})
+
+test('N.state-question an early answer counts for the question that it answered, and for no later one', async () => {
+  const { app, at } = makePayment()
+  const first = await ask(app, { name: 'kept', inputResponses: { 'elicit-1': yes } })
+  expect(asks(first)).toEqual([['elicit-2', 'Sure?']])
+  at.price = 900
+  expect(asks(await answer(app, 'kept', first, 'elicit-2'))).toEqual([['elicit-1', 'Pay 900?']])
+})
+
+test('N.state-question a question that changed is asked again alone, and the log says how to prevent it', async () => {
+  const log: string[] = []
+  const { app, at } = makePayment({ log: (_level: string, message: string) => log.push(message) })
+  const first = await ask(app, { name: 'both' })
+  expect(asks(first)).toHaveLength(2)
+  at.price = 201
+  const second = await answer(app, 'both', first, 'elicit-1', 'elicit-2')
+  expect(asks(second)).toEqual([['elicit-1', 'One 201?']])
+  expect(log.join()).toMatch(/"both" asks again.*changed between two rounds.*ctx\.once.*key/)
+  const third = await answer(app, 'both', second, 'elicit-1')
+  expect(third.result).toMatchObject({ content: [{ text: 'true true' }] })
+})
+
+test('N.state-question the answer to a question with a key of its own counts whatever its text is', async () => {
+  const { app, at } = makePayment()
+  const first = await ask(app, { name: 'keyed' })
+  at.price = 201
+  expect((await answer(app, 'keyed', first, 'go')).result).toMatchObject({ content: [{ text: 'true' }] })
+})
+
+test('N.state-question a state of a version that did not remember the questions is accepted', async () => {
+  const { app } = makePayment()
+  const sealer = createSealer({ server: 'state', secrets: [SECRET], ttlMs: 60_000 })
+  const binding = await sealer.bind('', 'tools/call', { name: 'kept' })
+  const state = { answers: [['elicit-1', yes]] as const, once: [], open: ['elicit-2'] }
+  const result = { requestState: await sealer.seal(state, binding) }
+  expect((await answer(app, 'kept', { result }, 'elicit-2')).result).toMatchObject({
+    content: [{ text: 'true true' }],
+  })
+})

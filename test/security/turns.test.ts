@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
+import { connect } from '../../src/client.ts'
 import { createServer } from '../../src/index.ts'
 import { closeListeners } from '../harness/connection-http.ts'
 import type { AnyApp } from '../harness/connection.ts'
@@ -58,5 +59,40 @@ test.each(['tcp', 'ws'] as const)(
     await until(() => made === CONNECTIONS * EACH, 30_000)
     // A turn lasts 20 ms, and each request takes 2 of them.
     expect(Math.max(...perTurn)).toBeLessThan(25)
+  },
+)
+
+test.each([false, true])(
+  'a generator that waits for nothing lets others have their turns, with progress: %s',
+  async (hasProgress) => {
+    let made = 0
+    const work = (): string => {
+      const end = performance.now() + 2
+      while (performance.now() < end);
+      return `row ${++made}`
+    }
+    const app = createServer({ name: 'target', version: '1', log: () => undefined })
+      .tool('rows', {}, function* () {
+        for (let at = 0; at < 60; at++) yield work()
+      })
+      .tool('later', {}, async function* () {
+        for (let at = 0; at < 60; at++) yield work()
+      })
+    for (const name of ['rows', 'later'] as const) {
+      made = 0
+      const perTurn: number[] = []
+      let before = 0
+      const count = (): void => {
+        perTurn.push(made - before)
+        before = made
+        if (made < 60) setImmediate(count)
+      }
+      const client = await connect(app)
+      setImmediate(count)
+      await client.call(name, {}, hasProgress ? { onProgress: () => undefined } : {})
+      await until(() => before === 60)
+      await client.close()
+      expect([name, Math.max(...perTurn) < 25]).toEqual([name, true])
+    }
   },
 )

@@ -159,6 +159,24 @@ test('an error that a client of the handler found itself is masked too', async (
   }
 })
 
+test('a question that the client of a handler cannot answer gives its caller a masked error', async () => {
+  const params = { mode: 'form', message: 'Name?', requestedSchema: { type: 'object', properties: {} } }
+  for (const revision of ['2025-11-25', '2026-07-28'] as const) {
+    const upstream = createServer(FRONT).tool('ask', {}, () => 'x')
+    upstream.intercept('tools/call', () => ({
+      resultType: 'input_required',
+      inputRequests: { name: { method: 'elicitation/create', params } },
+      requestState: 'x',
+    }))
+    const client = await connect(upstream, { revision, recovery: false })
+    onTestFinished(() => client.close())
+    for (const act of [() => client.callRaw('ask'), () => client.request('tools/call', { name: 'ask' })]) {
+      await expect(act()).rejects.toThrow(McpError)
+      for (const answer of await answersOf(act)) expect(answer).toMatch(MASKED)
+    }
+  }
+})
+
 test('an error of another client that answers a question is masked for the server that asked, and its own is not', async () => {
   const other = await connect(leaking(), { recovery: false })
   onTestFinished(() => other.close())

@@ -16,14 +16,15 @@ interface Answered {
 
 /** Turns a reply into a web response. The unread bytes of large replies and streams are counted for `answered`. */
 export function toResponse(
-  { status, headers, cookies = [], body, bytes, stream }: HttpOut,
+  { status, headers, cookies = [], body, bytes, source, stream }: HttpOut,
   lifetime?: RequestLifetime,
   answered?: Answered,
 ): Response {
   // On Workers, a timer ends with the request that started it, and the platform takes what is unread.
   const counted = onWorkers ? undefined : answered
   const whole = bytes ?? (body === undefined ? null : replyText(body))
-  const content = stream === undefined ? toBody(whole, counted) : toReadable(stream, lifetime, counted)
+  const content =
+    source ?? (stream === undefined ? toBody(whole, counted) : toReadable(stream, lifetime, counted))
   const response = new Response(content, { status, headers })
   for (const cookie of cookies) response.headers.append('set-cookie', cookie)
   if (stream === undefined) lifetime?.close()

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { endOfTurn, nextTurn } from '../../../base/turn.ts'
 import { replyText, type CachedReply, type Reply } from '../../../wire/reply.ts'
 import {
   callerOf,
@@ -17,6 +18,8 @@ const SMALL_BYTES = 65_536
 /** How long a client that is still sending has to read the reply. */
 const LINGER_MS = 500
 const NO_BYTES = new Uint8Array()
+/** Statuses of replies that have neither a body nor a length. */
+const NO_BODY: ReadonlySet<number> = new Set([204, 304])
 
 /** Replies to a request whose body is not wanted. A large or slow body is not read, and its connection is closed. */
 export function rejectUnread(request: IncomingMessage, response: ServerResponse, out: HttpOut): void {
@@ -49,6 +52,7 @@ export function respond(request: Replying, handler: HttpHandler, out: HttpOut | 
     try {
       write(response, late, handler, request)
     } catch (thrown) {
+      void late.source?.cancel()
       fail(thrown)
     }
   }, fail)
@@ -56,7 +60,10 @@ export function respond(request: Replying, handler: HttpHandler, out: HttpOut | 
 
 /** Writes a reply. The unread bytes of a large reply or a stream are counted. */
 function write(response: ServerResponse, out: HttpOut, handler?: HttpHandler, request?: HttpIn): void {
-  if (response.destroyed || response.headersSent) return out.stream?.attach(GONE)
+  if (response.destroyed || response.headersSent) {
+    void out.source?.cancel()
+    return out.stream?.attach(GONE)
+  }
   if (out.stream !== undefined) {
     const sink = new ResponseSink(response, out, handler, request)
     out.stream.attach(sink)
@@ -81,12 +88,55 @@ function writeBytes(
   handler: HttpHandler | undefined,
   request: HttpIn | undefined,
 ): void {
-  const { status, headers, cookies, bytes = NO_BYTES } = out
+  const { status, headers, cookies, bytes = NO_BYTES, source } = out
+  const all = { ...headers, ...(cookies && { 'set-cookie': [...cookies] }) }
+  if (source !== undefined) return writeSource(response.writeHead(status, all), source, handler, request)
   // Only a reply to HEAD has a length of its own: that of the body it leaves out.
-  const all = { 'content-length': bytes.length, ...headers, ...(cookies && { 'set-cookie': [...cookies] }) }
-  response.writeHead(status, all).end(bytes)
+  const length = NO_BODY.has(status) ? undefined : { 'content-length': bytes.length }
+  response.writeHead(status, { ...length, ...all }).end(bytes)
   if (bytes.length > SMALL_BYTES && handler !== undefined)
     countUnsent(response, bytes.length, handler, request)
+}
+
+/** Sends a body as fast as the client reads it. */
+function writeSource(
+  response: ServerResponse,
+  source: ReadableStream<Uint8Array>,
+  handler: HttpHandler | undefined,
+  request: HttpIn | undefined,
+): void {
+  const reader = source.getReader()
+  const stop = (): void => void reader.cancel().catch(() => undefined)
+  response.once('close', stop)
+  response.flushHeaders()
+  const sending = handler && createBudget(response, handler, request)
+  // Whoever made the source has reported why it broke.
+  pump().catch(() => response.destroy())
+
+  async function pump(): Promise<void> {
+    let end = endOfTurn()
+    for (let step = await reader.read(); !step.done; step = await reader.read()) {
+      if (!response.write(step.value)) {
+        sending?.set(response.writableLength)
+        await drained(response)
+        sending?.set(0)
+      }
+      if (performance.now() > end) end = await nextTurn()
+    }
+    response.end()
+  }
+}
+
+/** Resolves when a response takes more, or is over. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done)
+      resolve()
+    }
+    if (response.destroyed) resolve()
+    else response.on('drain', done).on('close', done)
+  })
 }
 
 function lengthOf(body: Reply): number {
@@ -115,15 +165,23 @@ function countUnsent(
   handler: HttpHandler,
   request: HttpIn | undefined,
 ): void {
-  const sending = new WriteBudget({
+  const sending = createBudget(response, handler, request)
+  sending.set(length)
+  response.once('close', () => sending.set(0))
+}
+
+function createBudget(
+  response: ServerResponse,
+  handler: HttpHandler,
+  request: HttpIn | undefined,
+): WriteBudget {
+  return new WriteBudget({
     pool: budgetsOf(handler.service, handler.limits).write,
     caller: request && callerOf(request),
     outlet: () => response.socket as Outlet | null,
     patienceMs: handler.limits.bodyMs,
     abort: () => abortSlow(response, handler),
   })
-  sending.set(length)
-  response.once('close', () => sending.set(0))
 }
 
 /** Aborts the connection of a client that reads too slowly. */

@@ -61,6 +61,8 @@ export interface HttpOut {
   readonly body?: Reply
   /** A body that may not be text. */
   readonly bytes?: Uint8Array<ArrayBuffer>
+  /** A body that is read as the client reads it, and cancelled when the client leaves. */
+  readonly source?: ReadableStream<Uint8Array>
   readonly stream?: { attach(sink: Sink): void }
 }
 

@@ -1,3 +1,4 @@
+import { Deferred } from '../../../base/deferred.ts'
 import { mcpError } from '../../../errors/error.ts'
 import { BAD_VERB } from '../../../errors/http.ts'
 import { SHUTTING_DOWN } from '../../../errors/rpc.ts'
@@ -12,6 +13,7 @@ import { bodyRead, reportBodyRead } from './given-body.ts'
 import type { Guard } from './guard.ts'
 import { hostOf } from './hosts.ts'
 import {
+  NO_HEADERS,
   hasBody,
   type ExtraEndpoint,
   type Headers as HeaderRecord,
@@ -20,6 +22,7 @@ import {
   type HttpIn,
   type HttpOut,
 } from './parts.ts'
+import { readWebBody, type WebBody } from './web-body.ts'
 
 /** Answers web requests at a path next to MCP. */
 export type WebHandler = (
@@ -38,6 +41,15 @@ export interface WebEndpointOptions {
 }
 
 const VERBS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
+const HOP_BY_HOP = [
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]
 const ALLOWED = [...VERBS, 'OPTIONS'].join(', ')
 
 /** Web handlers at their own paths, behind the same host and origin checks as MCP. */
@@ -114,14 +126,38 @@ export class WebEndpoint implements ExtraEndpoint {
     const response = await handle(toWebRequest(request, gone.signal), { auth: request.auth })
     const { status } = response
     if (status === 0) throw new Error('the web handler returned Response.error()')
-    const { 'set-cookie': _, 'content-length': length, ...others } = Object.fromEntries(response.headers)
+    const { 'set-cookie': _, 'content-length': length, ...others } = endToEnd(response.headers)
     const vary = [others['vary'], cors['vary']].filter((value) => value !== undefined).join(', ')
     const headers = { ...others, ...cors, ...(vary !== '' && { vary }) }
     const cookies = response.headers.getSetCookie()
     const out = { status, headers, ...(cookies.length > 0 && { cookies }) }
-    const bytes = response.body === null ? undefined : new Uint8Array(await response.arrayBuffer())
-    if (request.method !== 'HEAD') return bytes === undefined ? out : { ...out, bytes }
-    return { ...out, headers: { ...headers, 'content-length': length ?? String(bytes?.length ?? 0) } }
+    if (response.bodyUsed) throw new TypeError('the web handler returned a Response whose body was read')
+    const body = response.body === null ? undefined : await this.#read(response.body, gone.signal)
+    if (request.method !== 'HEAD') return { ...out, ...body }
+    // Without a length of its own, a reply to HEAD must not claim that the body is empty.
+    if (body?.source !== undefined) {
+      void body.source.cancel()
+      return length === undefined ? { ...out, source: emptyStream() } : withLength(length)
+    }
+    return withLength(length ?? (body && String(body.bytes.length)))
+
+    function withLength(known: string | undefined): HttpOut {
+      return known === undefined ? out : { ...out, headers: { ...headers, 'content-length': known } }
+    }
+  }
+
+  async #read(body: ReadableStream<Uint8Array>, gone: AbortSignal): Promise<WebBody> {
+    const ended = new Deferred<void>()
+    const read = await readWebBody(body, {
+      gone,
+      // Too late for a reply, but the error is reported.
+      onBroken: (thrown) => void this.fail(undefined, thrown, undefined, NO_HEADERS),
+      onEnd: () => ended.resolve(),
+    })
+    if (read.source === undefined) return read
+    this.#running.add(ended.promise)
+    void ended.promise.then(() => this.#running.delete(ended.promise))
+    return read
   }
 
   /** The handler for a target, wherever the server is mounted. */
@@ -130,6 +166,17 @@ export class WebEndpoint implements ExtraEndpoint {
     const owners = [...this.#options.handlers].filter(([own]) => path.endsWith(own))
     return owners.toSorted(([one], [other]) => other.length - one.length)[0]?.[1]
   }
+}
+
+function emptyStream(): ReadableStream<Uint8Array> {
+  return new ReadableStream({ start: (controller) => controller.close() })
+}
+
+/** The headers of a response without those that belong to one connection: whoever sends it decides about these. */
+function endToEnd(headers: Headers): Record<string, string> {
+  const named = (headers.get('connection') ?? '').toLowerCase().split(',')
+  const own = new Set([...HOP_BY_HOP, ...named.map((name) => name.trim())])
+  return Object.fromEntries([...headers].filter(([name]) => !own.has(name)))
 }
 
 function toWebRequest(request: HttpIn, signal: AbortSignal): Request {
