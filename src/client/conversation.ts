@@ -75,6 +75,7 @@ export class Conversation {
       result = await this.#callOnce(params, options, begun)
     } catch (error) {
       if (!(error instanceof McpError) || error.kind !== 'header_mismatch') throw error
+      if (error.data?.['mayHaveRun'] === true) throw error
       // The tool's schema says which arguments to send as headers; ours was missing or out of date.
       await refresh()
       result = await this.#callOnce(params, options, begun)
