@@ -72,6 +72,11 @@ export class ReconnectingConnection {
     return this.#state
   }
 
+  /** Aborts when the client closes. */
+  get closing(): AbortSignal {
+    return this.#closing.signal
+  }
+
   get answers(): Answers {
     return this.#answers
   }

@@ -34,14 +34,19 @@ export async function finishRounds(
   const options = { ...request.options, repeatable: false }
   const deadline = connection.deadline(method, { ...options, idleMs: Number.POSITIVE_INFINITY })
   const { signal } = deadline
+  const { closing } = connection
+  const end = (): void => deadline.abort(closing.reason as Error)
   let { result } = request
   try {
+    closing.addEventListener('abort', end)
+    if (closing.aborted) end()
     for (let rounds = 1; rounds < MAX_ROUNDS; rounds++) {
       const responses = await orAborted(respond({ ...request, result }, answer, signal), signal)
       result = await connection.request(method, { ...params, ...responses }, options)
       if (result['resultType'] !== 'input_required') return result
     }
   } finally {
+    closing.removeEventListener('abort', end)
     deadline.end()
   }
   throw invalid(method, `it still asks for input after ${MAX_ROUNDS} rounds`)
