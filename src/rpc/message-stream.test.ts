@@ -109,7 +109,7 @@ test('an error without an id is noted after a request was abandoned, until a lat
   const stop = new AbortController()
   const abandoned = stream.request(outgoing(1, stop.signal))
   stop.abort()
-  await expect(abandoned).rejects.toThrow()
+  await expect(abandoned).rejects.toMatchObject({ kind: 'cancelled' })
   const second = stream.request(outgoing(2))
   stream.take({ error })
   expect([notes.length, stream.size]).toEqual([1, 1])

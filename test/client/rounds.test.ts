@@ -28,7 +28,9 @@ function calls(server: Scripted, method = 'tools/call'): readonly Message[] {
 }
 
 test('closing the client ends a call that waits for an answer, and its question', async () => {
-  const elicit = vi.fn((_: unknown, _signal: AbortSignal) => new Promise<never>(() => undefined))
+  const elicit = vi.fn<(question: unknown, signal: AbortSignal) => Promise<never>>(
+    () => new Promise<never>(() => undefined),
+  )
   const client = await connect(asking({ inputRequests: { q1: QUESTION } }), { answers: { elicit } })
   const call = failure(client.call('book'))
   await vi.waitFor(() => expect(elicit).toHaveBeenCalled())
