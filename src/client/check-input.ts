@@ -2,11 +2,11 @@ import { mcpError } from '../errors/error.ts'
 import { TOOL_ARGUMENTS } from '../errors/server.ts'
 import { markReceived } from '../errors/where.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import type { KnownTools } from './known-tools.ts'
+import type { KnownTool } from './known-tools.ts'
 
 /** Rejects invalid arguments for a listed tool. Its schema may be out of date, so the tools are listed again first. */
 export async function checkInput(
-  tools: KnownTools,
+  tools: ReadonlyMap<string, KnownTool>,
   { name, arguments: input }: { readonly name: string; readonly arguments: JsonObject },
   refresh: () => Promise<void>,
 ): Promise<void> {

@@ -18,7 +18,13 @@ import type { ClientEvents, Emitter, State } from './events.ts'
 import type { ReconnectingConnection } from './reconnecting-connection.ts'
 import { toList, type ItemList } from './lists.ts'
 import { has } from './offered.ts'
-import { repeatable, type CallOptions, type ClientMiddleware, type ClientPlugin } from './options.ts'
+import {
+  repeatable,
+  toRequestOptions,
+  type CallOptions,
+  type ClientMiddleware,
+  type ClientPlugin,
+} from './options.ts'
 import type { ClientSettings, ServerAbout } from './settings.ts'
 import type { AnyTools, CallArguments, Described, OutputOfTool, ToolName, TypedClient } from './typed.ts'
 import { toValue } from './values.ts'
@@ -62,9 +68,11 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     return this
   }
 
-  /** Returns the name and capabilities of the server, and the agreed revision. */
-  async server(): Promise<ServerAbout> {
-    const { server, capabilities, instructions, revision } = await this.#connection.agreement()
+  /** Returns the name and capabilities of the server, and the agreed revision. The options limit how long connecting may take. */
+  async server(options?: CallOptions): Promise<ServerAbout> {
+    const { server, capabilities, instructions, revision } = await this.#connection.agreement(
+      options && toRequestOptions(options),
+    )
     return { info: server, capabilities, instructions, revision }
   }
 
@@ -184,8 +192,10 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
 
   /** Checks that the server responds. The newest revision has no `ping`, so it uses `server/discover`. */
   async ping(options: CallOptions = {}): Promise<void> {
-    const { revision } = await this.#connection.agreement()
-    await this.#conversation.send(revision === LATEST ? 'server/discover' : 'ping', {}, repeatable(options))
+    const begun = performance.now()
+    const { revision } = await this.#connection.agreement({ ...toRequestOptions(options), begun })
+    const method = revision === LATEST ? 'server/discover' : 'ping'
+    await this.#conversation.send(method, {}, repeatable(options), { begun })
   }
 
   /**

@@ -15,7 +15,9 @@ export function completionParams(owner: unknown, argument: unknown, known: unkno
 }
 
 /** The suggestions in a result of `completion/complete`. */
-export function readCompletion({ completion }: JsonObject): JsonObject & { readonly values: readonly string[] } {
+export function readCompletion({
+  completion,
+}: JsonObject): JsonObject & { readonly values: readonly string[] } {
   const values = isObject(completion) ? completion['values'] : undefined
   if (Array.isArray(values) && values.every((value) => typeof value === 'string'))
     return completion as JsonObject & { readonly values: readonly string[] }

@@ -21,7 +21,7 @@ import {
   type CallOptions,
   type ClientRequest,
 } from './options.ts'
-import { KnownTools } from './known-tools.ts'
+import type { KnownTool, KnownTools } from './known-tools.ts'
 import type { ClientSettings } from './settings.ts'
 
 const CALL_FORM = "the first argument is the name of the tool; write call('add', { a: 1, b: 2 })"
@@ -35,7 +35,9 @@ export class Conversation {
   readonly events: Emitter = new Emitter()
   readonly middleware: Middleware = new Middleware()
   readonly #cache = new Cache()
-  readonly known: KnownTools = new KnownTools((text) => this.events.emit('warning', text))
+  /** The tools that were listed. */
+  readonly known: Map<string, KnownTool> = new Map()
+  #tools: KnownTools | undefined
   readonly #paramHeaders: boolean
   readonly #checks: boolean
   readonly #maxPages: number
@@ -73,6 +75,7 @@ export class Conversation {
       result = await this.#callOnce(params, options, begun)
     } catch (error) {
       if (!(error instanceof McpError) || error.kind !== 'header_mismatch') throw error
+      if (error.data?.['mayHaveRun'] === true) throw error
       // The tool's schema says which arguments to send as headers; ours was missing or out of date.
       await refresh()
       result = await this.#callOnce(params, options, begun)
@@ -86,8 +89,10 @@ export class Conversation {
 
   /** Lists the tools except those that cannot be called because they ask for invalid headers. */
   async *tools(options: CallOptions, begun?: number): AsyncGenerator<Tool, void, undefined> {
+    const { KnownTools } = await import('./known-tools.ts')
+    const tools = (this.#tools ??= new KnownTools((text) => this.events.emit('warning', text), this.known))
     for await (const tool of this.items<Tool>('tools/list', 'tools', options, begun)) {
-      const problem = await this.known.add(tool as unknown as JsonObject)
+      const problem = tools.add(tool as unknown as JsonObject)
       const isFine = problem === undefined || !this.#paramHeaders
       if (isFine || (await this.connection.agreement()).revision !== LATEST) yield tool
       else this.events.emit('warning', `skipped tool "${tool.name}": ${problem}`)

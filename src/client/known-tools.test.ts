@@ -13,37 +13,37 @@ function nameOf(char: string, weight: number): string {
 
 test('a client remembers 100 000 tools, and still updates them after that', async () => {
   const tools = new KnownTools()
-  for (let at = 0; at < MAX_TOOLS; at++) await tools.add({ name: `t${at}` })
-  await tools.add({ name: 'more' })
+  for (let at = 0; at < MAX_TOOLS; at++) tools.add({ name: `t${at}` })
+  tools.add({ name: 'more' })
   expect([tools.get(`t${MAX_TOOLS - 1}`)?.repeatable, tools.get('more')]).toEqual([false, undefined])
-  await tools.add({ name: 't0', annotations: { readOnlyHint: true } })
+  tools.add({ name: 't0', annotations: { readOnlyHint: true } })
   expect(tools.get('t0')?.repeatable).toBe(true)
   tools.clear()
   expect(tools.get('t0')).toBeUndefined()
-  await tools.add({ name: 'more' })
+  tools.add({ name: 'more' })
   expect(tools.get('more')).toBeDefined()
 })
 
 test('remembered tools take at most 64 MiB, and a tool counts once', async () => {
   const tools = new KnownTools()
   const [half, other] = [nameOf('a', MAX_WEIGHT / 2), nameOf('b', MAX_WEIGHT / 2)]
-  for (let times = 0; times < 3; times++) await tools.add({ name: half })
-  await tools.add({ name: `${other}b` })
+  for (let times = 0; times < 3; times++) tools.add({ name: half })
+  tools.add({ name: `${other}b` })
   expect(tools.get(`${other}b`)).toBeUndefined()
-  await tools.add({ name: other })
+  tools.add({ name: other })
   expect([tools.get(half), tools.get(other)]).toEqual([expect.anything(), expect.anything()])
-  await tools.add({ name: 'c' })
+  tools.add({ name: 'c' })
   expect(tools.get('c')).toBeUndefined()
   tools.clear()
-  await tools.add({ name: nameOf('d', MAX_WEIGHT) })
+  tools.add({ name: nameOf('d', MAX_WEIGHT) })
   expect(tools.get(nameOf('d', MAX_WEIGHT))).toBeDefined()
 })
 
 test('tools that are not remembered cause one warning', async () => {
   const warnings: string[] = []
   const tools = new KnownTools((text) => warnings.push(text))
-  await tools.add({ name: nameOf('a', MAX_WEIGHT) })
-  for (let times = 0; times < 3; times++) await tools.add({ name: `b${times}` })
+  tools.add({ name: nameOf('a', MAX_WEIGHT) })
+  for (let times = 0; times < 3; times++) tools.add({ name: `b${times}` })
   expect(warnings).toEqual(['the server has too many tools to check what they return'])
 })
 
@@ -51,7 +51,7 @@ test('a thousand warnings are enough', async () => {
   const warnings: string[] = []
   const tools = new KnownTools((text) => warnings.push(text))
   for (let at = 0; at < 1500; at++) {
-    await tools.add({ name: `t${at}`, outputSchema: { type: 'none' } })
+    tools.add({ name: `t${at}`, outputSchema: { type: 'none' } })
     for (let times = 0; times < 2; times++) await tools.get(`t${at}`)?.output?.({})
   }
   expect(warnings).toHaveLength(1000)
@@ -60,15 +60,15 @@ test('a thousand warnings are enough', async () => {
 
 test('schemas count towards the limit', async () => {
   const tools = new KnownTools()
-  await tools.add({ name: 'in', inputSchema: { title: 'x'.repeat(MAX_WEIGHT / 2) } })
-  await tools.add({ name: 'out', outputSchema: { title: 'x'.repeat(MAX_WEIGHT / 2) } })
+  tools.add({ name: 'in', inputSchema: { title: 'x'.repeat(MAX_WEIGHT / 2) } })
+  tools.add({ name: 'out', outputSchema: { title: 'x'.repeat(MAX_WEIGHT / 2) } })
   expect([tools.get('in'), tools.get('out')]).toEqual([expect.anything(), undefined])
 })
 
 test('schemas count with the memory that they take, which may be much more than their text', async () => {
   const tools = new KnownTools()
   for (let at = 0; at < 4; at++)
-    await tools.add({ name: `t${at}`, inputSchema: { enum: Array.from({ length: 300_000 }, () => ({})) } })
+    tools.add({ name: `t${at}`, inputSchema: { enum: Array.from({ length: 300_000 }, () => ({})) } })
   expect([tools.get('t2'), tools.get('t3')]).toEqual([expect.anything(), undefined])
 })
 
@@ -78,36 +78,36 @@ test.each([
   [{ idempotentHint: true }, true],
   [{ readOnlyHint: true }, true],
   [{ idempotentHint: false, readOnlyHint: 'yes' }, false],
-])('the hints %o make a call repeatable: %s', async (annotations, repeatable) => {
+])('the hints %o make a call repeatable: %s', (annotations, repeatable) => {
   const tools = new KnownTools()
-  await tools.add({ name: 'a', ...(annotations && { annotations }) })
+  tools.add({ name: 'a', ...(annotations && { annotations }) })
   expect(tools.get('a')?.repeatable).toBe(repeatable)
 })
 
-test('a tool with an invalid param header is not remembered, and the reason is returned', async () => {
+test('a tool with an invalid param header is not remembered, and the reason is returned', () => {
   const tools = new KnownTools()
-  const addWith = (header: string): Promise<string | undefined> =>
+  const addWith = (header: string): string | undefined =>
     tools.add({
       name: 'a',
       inputSchema: { type: 'object', properties: { b: { type: 'string', 'x-mcp-header': header } } },
     })
-  expect(await addWith('bad header')).toEqual(expect.any(String))
+  expect(addWith('bad header')).toEqual(expect.any(String))
   expect(tools.get('a')).toBeUndefined()
-  expect(await addWith('Region')).toBeUndefined()
+  expect(addWith('Region')).toBeUndefined()
   expect(tools.get('a')?.paramHeaders?.({ b: 'north' })).toEqual({ 'Mcp-Param-Region': 'north' })
 })
 
-test('a schema too deep for the quick search is searched completely, and rejected if a param header may be hidden in it', async () => {
+test('a schema is rejected if it is so deep that a param header may be hidden in it', () => {
   const tools = new KnownTools()
   const nested = (keyword: string, depth: number): object =>
     depth === 0 ? {} : { [keyword]: nested(keyword, depth - 1) }
-  const add = (name: string, inputSchema: object): Promise<string | undefined> =>
+  const add = (name: string, inputSchema: object): string | undefined =>
     tools.add({ name, inputSchema: inputSchema as never })
-  expect(await add('shallow', nested('not', 64))).toBeUndefined()
-  expect(await add('data', nested('default', 65))).toBeUndefined()
-  expect(await add('schema', nested('not', 65))).toContain('nested deeper than 64')
+  expect(add('shallow', nested('not', 64))).toBeUndefined()
+  expect(add('data', nested('default', 65))).toBeUndefined()
+  expect(add('schema', nested('not', 65))).toContain('nested deeper than 64')
   expect(tools.get('shallow')?.paramHeaders).toBeUndefined()
-  expect(tools.get('data')?.paramHeaders?.({})).toEqual({})
+  expect(tools.get('data')).toBeDefined()
   expect(tools.get('schema')).toBeUndefined()
 })
 
@@ -116,7 +116,7 @@ test('only the beginning of a warning is kept', async () => {
   const tools = new KnownTools((text) => warnings.push(text))
   for (const end of ['a', 'b']) {
     const properties = { [`${'x'.repeat(10_000)}${end}`]: { type: 'none' } }
-    await tools.add({ name: 't', outputSchema: { type: 'object', properties } })
+    tools.add({ name: 't', outputSchema: { type: 'object', properties } })
     await tools.get('t')?.output?.({})
   }
   expect(warnings.map(({ length }) => length)).toEqual([1024])

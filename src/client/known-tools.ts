@@ -1,6 +1,7 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import type { Check } from './checking.ts'
 import { weigh } from '../base/weight.ts'
+import { paramHeadersOf, toParamHeaders } from '../wire/param-headers.ts'
+import type { Check } from './checking.ts'
 
 /** Creates the headers that repeat arguments of a call. */
 export type ParamHeaders = (args: unknown) => Readonly<Record<string, string>>
@@ -19,8 +20,6 @@ export interface KnownTool {
   readonly weight: number
 }
 
-const MARK = 'x-mcp-header'
-const MAX_DEPTH = 64
 const MAX_TOOLS = 100_000
 const MAX_WEIGHT = 67_108_864
 const MAX_WARNINGS = 1000
@@ -28,15 +27,16 @@ const MAX_WARNING = 1024
 
 /** The tools that the client has listed. */
 export class KnownTools {
-  readonly #tools = new Map<string, KnownTool>()
+  readonly #tools: Map<string, KnownTool>
   readonly #warn: (text: string) => void
   /** The warnings so far. */
   readonly #warned = new Set<string>()
   #weight = 0
 
-  /** `warn` receives each reason for not checking an output once. */
-  constructor(warn: (text: string) => void = () => undefined) {
+  /** `warn` receives each reason for not checking an output once. The tools are kept in `tools`. */
+  constructor(warn: (text: string) => void = () => undefined, tools: Map<string, KnownTool> = new Map()) {
     this.#warn = warn
+    this.#tools = tools
   }
 
   get(name: string): KnownTool | undefined {
@@ -49,13 +49,11 @@ export class KnownTools {
   }
 
   /** Remembers a listed tool. If its param headers are invalid, it returns the reason instead. */
-  async add(descriptor: JsonObject): Promise<string | undefined> {
+  add(descriptor: JsonObject): string | undefined {
     const name = String(descriptor['name'])
     const { inputSchema, outputSchema } = descriptor
-    const paramHeaders = mayHaveParamHeaders(inputSchema)
-      ? await compileParamHeaders(inputSchema)
-      : undefined
-    if (typeof paramHeaders === 'string') return paramHeaders
+    const rules = paramHeadersOf(inputSchema)
+    if ('problem' in rules) return rules.problem
     this.#weight -= this.#tools.get(name)?.weight ?? 0
     this.#tools.delete(name)
     const weight = weigh([name, inputSchema, outputSchema])
@@ -67,7 +65,8 @@ export class KnownTools {
     const hints = (descriptor['annotations'] ?? {}) as JsonObject
     const repeatable = hints['idempotentHint'] === true || hints['readOnlyHint'] === true
     this.#tools.set(name, {
-      paramHeaders,
+      paramHeaders:
+        rules.length === 0 ? undefined : (args) => Object.fromEntries(toParamHeaders(rules, args)),
       repeatable,
       input: checkOf(inputSchema, 'input'),
       outputSchema,
@@ -86,21 +85,6 @@ export class KnownTools {
     this.#warned.add(text)
     this.#warn(text)
   }
-}
-
-/** Whether a schema may ask for param headers. If it is too deep to search, it may. */
-function mayHaveParamHeaders(schema: unknown, depth = 0): boolean {
-  if (typeof schema !== 'object' || schema === null) return false
-  if (depth > MAX_DEPTH || Object.hasOwn(schema, MARK)) return true
-  return Object.values(schema).some((inner) => mayHaveParamHeaders(inner, depth + 1))
-}
-
-/** Returns the function that creates a tool's param headers, or the reason why its schema is invalid. */
-async function compileParamHeaders(schema: unknown): Promise<ParamHeaders | string> {
-  const { paramHeadersOf, toParamHeaders } = await import('../wire/param-headers.ts')
-  const rules = paramHeadersOf(schema)
-  if ('problem' in rules) return rules.problem
-  return (args) => Object.fromEntries(toParamHeaders(rules, args))
 }
 
 function checkOf(

@@ -72,6 +72,11 @@ export class ReconnectingConnection {
     return this.#state
   }
 
+  /** Aborts when the client closes. */
+  get closing(): AbortSignal {
+    return this.#closing.signal
+  }
+
   get answers(): Answers {
     return this.#answers
   }
@@ -198,10 +203,10 @@ export class ReconnectingConnection {
       this.#backoff.failed()
       forgetMode(key)
       if (!isRetry && (await (await this.#recovery.for(error))?.authenticated(error, startedAt)) === true)
-        return this.#openNow(true)
+        return await this.#openNow(true)
       if (dialects === undefined && (remembered ?? 'request') !== 'request') {
         const { mayLackHandshake } = await import('./handshake.ts')
-        if (mayLackHandshake(error)) return this.#openNow()
+        if (mayLackHandshake(error)) return await this.#openNow()
       }
       throw error
     } finally {

@@ -126,11 +126,12 @@ export function nextStep(
 ): Step | undefined {
   if (history.tries >= settings.tries) return undefined
   const action = reactionTo(error, history)
-  if (action === undefined) return undefined
+  const mayRepeat = unsent || options.repeatable === true
+  if (action === undefined || (!mayRepeat && error.data?.['mayHaveRun'] === true)) return undefined
   // Opening a connection renews the credentials itself.
   if (action === 'authenticate' || action === 'reopen')
     return unsent || history.done.has(action) ? undefined : { action, waitMs: 0 }
-  if (!unsent && options.repeatable !== true && mayHaveRun(error)) return undefined
+  if (!mayRepeat && mayHaveRun(error)) return undefined
   if (error.kind === 'timeout' && !settings.timeouts) return undefined
   const { retryAfterMs } = error
   if (retryAfterMs !== undefined && retryAfterMs > settings.maxMs) return undefined
@@ -180,7 +181,6 @@ function reactionToRefusal(
 
 /** Whether the request may have run although the server or a proxy rejected it. */
 function mayHaveRun(error: McpError): boolean {
-  if (error.data?.['mayHaveRun'] === true) return true
   const row = refusalRow(error.refusal)
   return row === undefined ? statusOf(error) !== 429 : row.ran === true
 }

@@ -40,7 +40,7 @@ function start(first: JsonObject, then: readonly JsonObject[], options: object =
       ...limits,
     } as DeadlineOptions)
   const result = finishRounds(
-    { request, deadline } as never,
+    { request, deadline, closing: new AbortController().signal } as never,
     unfinished,
     answer ?? (() => Promise.resolve({ roots: [] })),
   )

@@ -35,8 +35,12 @@ export async function finishRounds(
   const options = { ...request.options, repeatable: false }
   const deadline = connection.deadline(method, { ...options, idleMs: Number.POSITIVE_INFINITY })
   const { signal } = deadline
+  const { closing } = connection
+  const end = (): void => deadline.abort(closing.reason as Error)
   let { result } = request
   try {
+    closing.addEventListener('abort', end)
+    if (closing.aborted) end()
     for (let rounds = 1; rounds < MAX_ROUNDS; rounds++) {
       const responses = await orAborted(respond({ ...request, result }, answer, signal), signal)
       result = await connection.request(method, { ...params, ...responses }, options)
@@ -46,6 +50,7 @@ export async function finishRounds(
     // That a question could not be answered is no answer to the caller of a handler that used this client.
     throw markReceived(error)
   } finally {
+    closing.removeEventListener('abort', end)
     deadline.end()
   }
   throw invalid(method, `it still asks for input after ${MAX_ROUNDS} rounds`)

@@ -25,6 +25,24 @@ function watch(watched: Watched, unread = 0): { change(change: Change): void; re
   }
 }
 
+test('an acknowledgement is read once, however many resources are watched', () => {
+  const uris = Array.from({ length: 50 }, (_, at) => `note://${at}`)
+  const queue = new ChangeQueue()
+  const watcher = new Watcher({} as ReconnectingConnection, { resources: uris }, queue, () => undefined)
+  let reads = 0
+  const others = Array.from({ length: 1000 }, (_, at) => `other://${at}`)
+  const accepted = new Proxy([...others, ...uris], {
+    get(list, key) {
+      if (typeof key === 'string' && /^\d+$/.test(key)) reads++
+      return Reflect.get(list, key) as unknown
+    },
+  })
+  const params = { notifications: { resourceSubscriptions: accepted } }
+  watcher.onNotification({ method: 'notifications/subscriptions/acknowledged', params })
+  expect(reads).toBeLessThanOrEqual(accepted.length)
+  expect(queue.signal.aborted).toBe(false)
+})
+
 const NOTES = { resources: ['note://all', 'note://all/old/', 'note://al'] }
 
 test('the queue holds a thousand changes; after that only the watched resource is reported as changed', async () => {

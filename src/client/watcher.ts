@@ -113,7 +113,8 @@ export class Watcher {
   #checkWatched({ notifications }: JsonObject): void {
     if (!isObject(notifications)) return
     const accepted = notifications['resourceSubscriptions']
-    const missing = urisOf(this.#watched).filter((uri) => !Array.isArray(accepted) || !accepted.includes(uri))
+    const known = new Set<unknown>(Array.isArray(accepted) ? accepted : [])
+    const missing = urisOf(this.#watched).filter((uri) => !known.has(uri))
     if (missing.length === 0) return
     const isAll = missing.length === allChanges(this.#watched).length
     if (isAll)

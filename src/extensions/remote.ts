@@ -25,7 +25,7 @@ export function remoteOf(
   const entries = Object.entries(methods).map(([name, shape]) => {
     const method = `${id}/${name}`
     const call = async (params: JsonObject = {}, options: CallOptions = {}): Promise<unknown> => {
-      await requireServed(client, id, method)
+      await requireServed(client, id, method, options)
       const idempotent = options.idempotent ?? shape.idempotent ?? false
       return checked(method, shape.result, await client.request(method, params, { ...options, idempotent }))
     }
@@ -35,8 +35,13 @@ export function remoteOf(
 }
 
 /** Throws if the server did not declare the extension. */
-export async function requireServed(client: Requester, id: string, method: string): Promise<void> {
-  const { capabilities } = await client.server()
+export async function requireServed(
+  client: Requester,
+  id: string,
+  method: string,
+  options?: CallOptions,
+): Promise<void> {
+  const { capabilities } = await client.server(options)
   if (has(capabilities['extensions'], id) || has(capabilities['experimental'], id)) return
   throw markReceived(mcpError(NOT_OFFERED, { method, capability: `extensions["${id}"]` }))
 }

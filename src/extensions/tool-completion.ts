@@ -57,7 +57,7 @@ export const toolCompletion: Extension<ToolCompletionApi, ToolCompleters> = /* @
   },
   client: (_remote: Remote<object>, client: Requester): ToolCompletionApi => ({
     async complete(tool, argument, known = {}, options = {}) {
-      await requireServed(client, ID, 'completion/complete')
+      await requireServed(client, ID, 'completion/complete', options)
       const ref = { type: 'ref/tool', name: tool }
       const context = Object.keys(known).length === 0 ? {} : { context: { arguments: known } }
       const params = { ref, argument, ...context }

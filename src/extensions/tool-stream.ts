@@ -1,3 +1,4 @@
+import { weigh } from '../base/weight.ts'
 import type { CallOptions } from '../client/options.ts'
 import type { ContentBlock } from '../protocol/content.ts'
 import { mcpError } from '../errors/error.ts'
@@ -26,7 +27,7 @@ export interface ToolStreamApi {
 
 const ID = 'dev.pierhead/tools'
 
-/** The most characters that may be buffered in a stream. */
+/** The most bytes of memory that pieces may take before they are read. */
 const MAX_WAITING = 67_108_864
 
 /** The key in `_meta` of a progress notification that contains a piece of the content. */
@@ -79,10 +80,10 @@ async function* pieces(
   const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal])
   const keep = (piece: readonly ContentBlock[]): void => {
     waiting.push(piece)
-    size += JSON.stringify(piece).length
+    size += weigh(piece, MAX_WAITING)
     if (size <= MAX_WAITING) return
     waiting = []
-    stop.abort(mcpError(ANSWER_TOO_LARGE, { limit: MAX_WAITING, unit: 'characters that were not read' }))
+    stop.abort(mcpError(ANSWER_TOO_LARGE, { limit: MAX_WAITING, unit: 'bytes that were not read' }))
   }
   let ended = false
   const answered = remote

@@ -78,7 +78,7 @@ test('an error without an id fails the only pending request', async () => {
   const error = { code: -32600, message: 'the message is too large' }
   const request = stream.request(outgoing(1))
   stream.take({ error })
-  expect(await request).toEqual({ error })
+  expect(await request).toEqual({ error: { ...error, data: { mayHaveRun: true } } })
   expect([notes, stream.size]).toEqual([[], 0])
 })
 
@@ -88,6 +88,36 @@ test.each([0, 2])('an error without an id is noted while %i requests wait: nobod
   stream.take({ error: { code: -32700, message: 'cannot read this' } })
   expect(notes).toEqual(['the server could not read a message: cannot read this'])
   expect(messages).toEqual([])
+})
+
+test('an error without an id is noted if something else was sent while the request waits', async () => {
+  const { stream, notes } = make()
+  const request = stream.request(outgoing(1))
+  stream.sentOther()
+  stream.take({ error: { code: -32700, message: 'cannot read this' } })
+  expect([notes.length, stream.size]).toEqual([1, 1])
+  stream.take({ id: 1, result: {} })
+  await request
+  const next = stream.request(outgoing(2))
+  stream.take({ error: { code: -32700, message: 'cannot read this', data: 'why' } })
+  expect(await next).toMatchObject({ error: { data: { value: 'why', mayHaveRun: true } } })
+})
+
+test('an error without an id is noted after a request was abandoned, until a later one is answered', async () => {
+  const { stream, notes } = make()
+  const error = { code: -32700, message: 'cannot read this' }
+  const stop = new AbortController()
+  const abandoned = stream.request(outgoing(1, stop.signal))
+  stop.abort()
+  await expect(abandoned).rejects.toMatchObject({ kind: 'cancelled' })
+  const second = stream.request(outgoing(2))
+  stream.take({ error })
+  expect([notes.length, stream.size]).toEqual([1, 1])
+  stream.take({ id: 2, result: {} })
+  await second
+  const third = stream.request(outgoing(3))
+  stream.take({ error })
+  expect(await third).toMatchObject({ error })
 })
 
 test('aborting a request rejects it with the reason and leaves nothing behind', async () => {

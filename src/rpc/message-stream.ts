@@ -1,6 +1,6 @@
 import { McpError, mcpError } from '../errors/error.ts'
 import { CLOSED } from '../errors/rpc.ts'
-import type { RequestId, Message } from '../protocol/jsonrpc.ts'
+import { isObject, type RequestId, type Message } from '../protocol/jsonrpc.ts'
 import type { TransportEvents, OutgoingRequest, CancelListener } from './client-transport.ts'
 
 export interface MessageStreamOptions {
@@ -16,7 +16,7 @@ export interface MessageStreamOptions {
 export class MessageStream {
   readonly #events: TransportEvents
   readonly #write: (text: string) => void
-  readonly #waiting = new Map<RequestId, Waiting>()
+  readonly #waiting = new Requests()
   #failure: McpError | undefined
   /** How many of the last messages were not valid, nor seemed to answer a request. */
   invalid = 0
@@ -58,15 +58,37 @@ export class MessageStream {
     })
   }
 
+  /** To be called before something other than a request is sent: an error without an id may be about that. Throws if the stream failed. */
+  sentOther(): void {
+    if (this.#failure !== undefined) throw this.#failure
+    for (const waiting of this.#waiting.values()) waiting.isAlone = false
+  }
+
   /** Receives a message from the server. Unexpected responses are ignored. */
   take(message: Message): void {
     this.invalid = 0
     if (message.method !== undefined) return this.#events.onMessage(message)
-    // An error without an id reports an unreadable message. If just one request is pending, it is that one.
-    const waiting = this.#waiting.get((message.id ?? this.only) as RequestId)
-    if (waiting === undefined) return message.id === undefined ? this.#noteError(message) : undefined
+    if (message.id === undefined) return this.#takeUnnumbered(message)
+    const waiting = this.#waiting.get(message.id)
+    if (waiting === undefined) return
+    if (waiting.at > this.#waiting.abandoned) this.#waiting.abandoned = 0
     waiting.end()
     waiting.resolve(message)
+  }
+
+  /**
+   * An error without an id reports a message that was not read. If just one request is pending, and nothing else was sent, it
+   * is that one. Since that is a guess, the request may have run.
+   */
+  #takeUnnumbered({ error }: Message): void {
+    const waiting = this.#waiting.get(this.only as RequestId)
+    if (error === undefined || waiting?.isAlone !== true || this.#waiting.abandoned > 0)
+      return this.#note(error?.message)
+    const { data = {} } = error
+    waiting.end()
+    waiting.resolve({
+      error: { ...error, data: { ...(isObject(data) ? data : { value: data }), mayHaveRun: true } },
+    })
   }
 
   /** Fails one request because its response is not valid; false when no request with this id is pending. */
@@ -91,10 +113,17 @@ export class MessageStream {
     }
   }
 
-  #noteError({ error }: Message): void {
-    const text = `the server could not read a message: ${error?.message.slice(0, 256) ?? 'it gave no reason'}`
-    this.#events.onNote?.('stream', text)
+  #note(reason = 'it gave no reason'): void {
+    this.#events.onNote?.('stream', `the server could not read a message: ${reason.slice(0, 256)}`)
   }
+}
+
+/** The pending requests by id. */
+class Requests extends Map<RequestId, Waiting> {
+  /** How many were sent so far. */
+  sent = 0
+  /** How many had been sent when one was abandoned; 0 when the server has answered a later one. */
+  abandoned = 0
 }
 
 /** A pending request, until it is answered or cancelled. */
@@ -102,16 +131,21 @@ class Waiting implements CancelListener {
   readonly outgoing: OutgoingRequest
   readonly resolve: (answer: Message) => void
   readonly reject: (error: unknown) => void
-  readonly #all: Map<RequestId, Waiting>
+  /** Its number among the requests. */
+  readonly at: number
+  /** Whether nothing else was sent since. */
+  isAlone = true
+  readonly #all: Requests
 
   constructor(
     outgoing: OutgoingRequest,
-    all: Map<RequestId, Waiting>,
+    all: Requests,
     resolve: (answer: Message) => void,
     reject: (error: unknown) => void,
   ) {
     this.outgoing = outgoing
     this.#all = all
+    this.at = ++all.sent
     this.resolve = resolve
     this.reject = reject
   }
@@ -122,6 +156,7 @@ class Waiting implements CancelListener {
   }
 
   cancelled(): void {
+    this.#all.abandoned = this.#all.sent
     this.end()
     this.reject(this.outgoing.cancel.reason)
   }

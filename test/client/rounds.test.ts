@@ -27,6 +27,18 @@ function calls(server: Scripted, method = 'tools/call'): readonly Message[] {
   return (server.sent() as readonly Message[]).filter((message) => message.method === method)
 }
 
+test('closing the client ends a call that waits for an answer, and its question', async () => {
+  const elicit = vi.fn<(question: unknown, signal: AbortSignal) => Promise<never>>(
+    () => new Promise<never>(() => undefined),
+  )
+  const client = await connect(asking({ inputRequests: { q1: QUESTION } }), { answers: { elicit } })
+  const call = failure(client.call('book'))
+  await vi.waitFor(() => expect(elicit).toHaveBeenCalled())
+  await client.close()
+  expect(elicit.mock.calls[0]?.[1].aborted).toBe(true)
+  expect(await call).toMatchObject({ kind: 'closed' })
+})
+
 describe('a further round', () => {
   test('has an id of its own and the same params, with the answers and the state as it was given [R223] [R224] [R211]', async () => {
     const requestState = ' {"odd": "st\\u00e4te"}\n\t'

@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { connect, connectAll, type Client } from '../../src/client.ts'
+import { connect, connectAll, createClient, type Client } from '../../src/client.ts'
+import { health, toolStream } from '../../src/extensions.ts'
 import { listenFor } from '../../src/extensions/listen-for.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { CAPABILITIES, scripted, spoken, type Peer, type Scripted } from './scripted.ts'
@@ -9,6 +10,7 @@ const URI = 'x://y'
 
 /** Modules that load on demand, which does not take part in the fake time. */
 beforeAll(async () => {
+  await import('../../src/client/known-tools.ts')
   await import('../../src/client/rounds.ts')
   await import('../../src/client/handshake.ts')
   await import('../../src/errors/remote.ts')
@@ -89,6 +91,21 @@ function abortAfter(ms: number): AbortSignal {
   return controller.signal
 }
 
+test.each<[string, (client: Client, limits: object) => Promise<unknown>]>([
+  ['ping', (client, limits) => client.ping(limits)],
+  ['a method of an extension', (client, limits) => health.of(client).status({}, limits)],
+  ['a stream of a tool', (client, limits) => toolStream.of(client).stream('t', {}, limits).next()],
+])('%s waits for the connection no longer than its own limits allow', async (_, send) => {
+  await using client = createClient(
+    scripted(LATEST, () => true),
+    { extensions: [health, toolStream] },
+  )
+  client.open().catch(() => undefined)
+  expect(await after(301, send(client, { timeout: 300 }))).toMatchObject({ kind: 'timeout' })
+  expect(await after(301, send(client, { timeout: '1s', total: 300 }))).toMatchObject({ kind: 'timeout' })
+  expect(await after(301, send(client, { signal: abortAfter(300) }))).toMatchObject({ kind: 'cancelled' })
+})
+
 test('the total timeout of a call covers listing the tools again', async () => {
   await using client = await connect(endless())
   const call = client.call('pay', {}, { timeout: '1s', total: '2s' })
@@ -120,7 +137,8 @@ test('the total timeout of a call covers listing the tools before its arguments 
 
 test('the total timeout covers all steps of connecting', async () => {
   const server = scripted('2025-11-25', ({ method, id }, peer) => {
-    if (method === 'server/discover') setTimeout(() => peer.send({ id, error: { code: -32601, message: 'no' } }), 700)
+    if (method === 'server/discover')
+      setTimeout(() => peer.send({ id, error: { code: -32601, message: 'no' } }), 700)
     return method === 'server/discover' || method === 'initialize'
   })
   const failed = expect(connect(server, { timeout: 900, total: 1000 })).rejects.toMatchObject({

@@ -4,6 +4,7 @@ import { connect } from '../../src/client.ts'
 import { createServer, image, text, ToolError } from '../../src/index.ts'
 import { toolStream } from '../../src/extensions.ts'
 import { Connection } from '../../src/transport/io/connection.ts'
+import { CAPABILITIES, scripted, spoken } from '../client/scripted.ts'
 import { scenario } from '../harness/scenario.ts'
 import { refusal } from '../harness/wire-error.ts'
 import { declare, joinWith } from './declare.ts'
@@ -359,4 +360,26 @@ test('a streamed call that fails has one reference: in its result, in the log an
   await client.close()
   const [, reference] = /\(reference ([-0-9a-f]{36})\)/.exec(JSON.stringify(result)) ?? []
   expect(references).toEqual([reference, reference, reference])
+})
+
+test('pieces that nobody takes count with the memory that they need, not with their text', async () => {
+  const piece = Array.from({ length: 900_000 }, () => ({}))
+  const capabilities = { ...CAPABILITIES, extensions: { [ID]: {} } }
+  const server = scripted(
+    '2026-07-28',
+    ({ method, params }, peer) => {
+      if (method !== STREAM) return false
+      const { progressToken } = params?.['_meta'] as { progressToken: number }
+      for (let progress = 1; progress <= 4; progress++)
+        peer.send({ method: PROGRESS, params: { progressToken, progress, _meta: { [CONTENT]: piece } } })
+      peer.reply(spoken('done'))
+      return true
+    },
+    capabilities,
+  )
+  await using client = await connect(server, { extensions: [toolStream] })
+  const read = async (): Promise<void> => {
+    for await (const _piece of toolStream.of(client).stream('flood')) continue
+  }
+  await expect(read()).rejects.toMatchObject({ kind: 'answer_too_large' })
 })

@@ -27,6 +27,24 @@ test('what belongs to no request is read from a stream of its own', async () => 
   expect(peer.of('GET').length).toBe(1)
 })
 
+test('a stream of events that are no messages is given up, with a warning for the first and for the end', async () => {
+  const peer = await listening((response) => {
+    events(response)
+    response.write(`data: x\n\n${event(note(1))}`)
+    response.write('data: x\n\n'.repeat(10_001))
+  })
+  const opened = await open(peer.url)
+  await shake(opened)
+  void opened.line.listen?.()
+  await until(() => opened.notes.length === 2)
+  expect(opened.messages).toEqual([note(1)])
+  expect(opened.notes).toEqual([
+    'the stream for notifications contained something that is not a message',
+    'the stream for notifications sent 10000 invalid events in a row (limits.clientInvalid) and is read no more',
+  ])
+  expect([peer.of('GET').length, opened.downs]).toEqual([1, []])
+})
+
 test('a server without such a stream is left in peace', async () => {
   for (const status of [400, 404, 405, 406]) {
     const peer = await listening((response) => response.writeHead(status).end())

@@ -37,7 +37,7 @@ export function connectMemory(server: MemoryServer, { limits, auth }: ConnectMem
       cancels: 'message',
       request: (outgoing) => messages.request(outgoing),
       async send(text) {
-        if (messages.failure !== undefined) throw messages.failure
+        messages.sentOther()
         end.send(text)
       },
       agree: () => undefined,

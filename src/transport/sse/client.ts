@@ -94,7 +94,7 @@ class SseClientTransport implements ClientTransport {
   }
 
   async send(text: string, headers?: HeaderRecord): Promise<void> {
-    if (this.#messages.failure !== undefined) throw this.#messages.failure
+    this.#messages.sentOther()
     const method = 'the message'
     const deadline = sendingDeadline(method)
     const hold = this.#holds.begin(() => mcpError(CLOSED, {}), deadline.signal)

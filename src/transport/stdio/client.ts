@@ -75,7 +75,10 @@ function openTransport(
       messages.request(outgoing).catch((error: unknown) => {
         throw withJunk(error, reader)
       }),
-    send: (text) => (messages.failure === undefined ? writer.send(text) : Promise.reject(messages.failure)),
+    async send(text) {
+      messages.sentOther()
+      await writer.send(text)
+    },
     agree: () => undefined,
     close() {
       reader.stop()

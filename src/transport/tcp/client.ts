@@ -79,7 +79,10 @@ function openTransport(
   return {
     cancels: 'message',
     request: (outgoing) => messages.request(outgoing),
-    send: (text) => (messages.failure === undefined ? writer.send(text) : Promise.reject(messages.failure)),
+    async send(text) {
+      messages.sentOther()
+      await writer.send(text)
+    },
     agree: heartbeat.agree,
     async close() {
       heartbeat.stop()

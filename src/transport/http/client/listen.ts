@@ -51,6 +51,7 @@ async function readAll(options: ListenOptions, onOpen: () => void): Promise<void
   const { signal, events, get } = options
   const backoff = new ReconnectBackoff(options.reconnect, options.random)
   const place = new Place()
+  const invalid = { inRow: 0, noted: false }
   const note = (text: string): void => events.onNote?.('stream', `the stream for notifications ${text}`)
   const onWait = (ms: number): void => note(`is not open; the next attempt is in ${ms} ms`)
   for (let opened = false; ;) {
@@ -70,26 +71,29 @@ async function readAll(options: ListenOptions, onOpen: () => void): Promise<void
     opened = true
     onOpen()
     const since = performance.now()
-    await readNotifications(response, place, options, note)
+    if (await readNotifications(response, place, options, note, invalid))
+      return note(`sent ${invalid.inRow} invalid events in a row (limits.clientInvalid) and is read no more`)
     backoff.learn(place, performance.now() - since)
   }
 }
 
+/** Reads one connection. Returns true if it has too many invalid events. */
 async function readNotifications(
   response: Response,
   place: Place,
   { limits, signal, leftovers, events }: ListenOptions,
   note: (text: string) => void,
-): Promise<void> {
+  invalid: { inRow: number; noted: boolean },
+): Promise<boolean> {
   const maxBytes = limits.clientBytes
   place.begin()
-  await readStream(response, {
+  return readStream(response, {
     maxBytes,
     signal,
     leftovers,
     onEvent(event) {
       if (place.reach(event) && isMessageEvent(event)) for (const message of read(event)) take(message)
-      return false
+      return invalid.inRow >= limits.clientInvalid
     },
     onRetry: (ms) => place.ask(ms),
     onOversize: () => note(`contained an event of more than ${maxBytes} bytes, which was skipped`),
@@ -97,9 +101,13 @@ async function readNotifications(
 
   function read({ data }: ReadEvent): readonly Message[] {
     try {
-      return readReceived(data, limits)
+      const messages = readReceived(data, limits)
+      invalid.inRow = 0
+      return messages
     } catch {
-      note('contained something that is not a message')
+      invalid.inRow++
+      if (!invalid.noted) note('contained something that is not a message')
+      invalid.noted = true
       return []
     }
   }
