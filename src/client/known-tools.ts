@@ -107,6 +107,5 @@ function checkOf(
 
 /** The schema engine is larger than the rest of the client, so it is loaded with the first tool that needs it. */
 async function load(schema: JsonObject, side: 'input' | 'output'): Promise<Check> {
-  const { toCheck } = await import('./checking.ts')
-  return toCheck(schema, side)
+  return (await import('./checking.ts')).toCheck(schema, side)
 }

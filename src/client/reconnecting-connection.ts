@@ -51,6 +51,8 @@ export class ReconnectingConnection {
   #questions: Questions | undefined
   readonly #recovery: LazyRecovery
   readonly #closing = new AbortController()
+  /** Aborts when the client closes. */
+  readonly closing: AbortSignal = this.#closing.signal
 
   constructor(options: ConnectionOptions, answers: Answers, owner: ConnectionOwner) {
     this.#options = options
@@ -62,7 +64,7 @@ export class ReconnectingConnection {
     const { recovery, reauthenticate, events } = options
     this.#recovery = new LazyRecovery(recovery, {
       reauthenticate,
-      closing: this.#closing.signal,
+      closing: this.closing,
       warn: (text) => events.emit('warning', text),
       holdOff: (ms) => this.#backoff.holdOff(ms),
     })
@@ -70,11 +72,6 @@ export class ReconnectingConnection {
 
   get state(): State {
     return this.#state
-  }
-
-  /** Aborts when the client closes. */
-  get closing(): AbortSignal {
-    return this.#closing.signal
   }
 
   get answers(): Answers {
@@ -170,13 +167,13 @@ export class ReconnectingConnection {
 
   async #openNow(isRetry = false): Promise<Live> {
     const startedAt = performance.now()
-    await this.#backoff.wait(this.#closing.signal)
+    await this.#backoff.wait(this.closing)
     if (this.#state === 'closed') throw mcpError(CLOSED, {})
     const { open, key, revision, dialects, idleMs, probeMs, openMs = idleMs } = this.#options
     const remembered = dialects === undefined ? recallMode(key) : 'handshake'
     let live: Live | undefined
     let opened: Opened
-    const deadline = this.deadline('connect', { idleMs: Infinity, signal: this.#closing.signal })
+    const deadline = this.deadline('connect', { idleMs: Infinity, signal: this.closing })
     try {
       opened = await negotiate({
         open,
@@ -212,7 +209,7 @@ export class ReconnectingConnection {
     } finally {
       deadline.end()
     }
-    if (this.#closing.signal.aborted) {
+    if (this.closing.aborted) {
       await live.transport.close()
       throw mcpError(CLOSED, {})
     }
@@ -223,7 +220,7 @@ export class ReconnectingConnection {
     const listening = live.transport.listen?.()
     // Some servers drop questions that they cannot send at once.
     if (Object.keys(this.#answers).length > 0) await listening
-    if (this.#closing.signal.aborted) throw mcpError(CLOSED, {})
+    if (this.closing.aborted) throw mcpError(CLOSED, {})
     if (this.#reopening) this.#restoreLogLevel(live)
     this.#reopening = false
     this.#setState('ready')

@@ -207,6 +207,20 @@ describe.each(REVISIONS)('watching a group at %s', (revision) => {
 })
 
 describe('watching a group', () => {
+  test('lists the resources of each server once, however many are watched', async () => {
+    let lists = 0
+    const counted = library('a', 'a://1', 'a://2', 'a://3', 'x://{id}').use(async (request, next) => {
+      if (request.method.endsWith('/list')) lists++
+      return next()
+    })
+    await using group = await connectAll({ a: counted, b: library('b', 'b://1') })
+    const stop = new AbortController()
+    const resources = ['a://1', 'a://2', 'a://3', 'b://1', 'x://1', 'x://2']
+    await all(group.watch({ resources, signal: stop.signal, onReady: () => stop.abort() }))
+    // One of resources, and one of templates.
+    expect(lists).toBe(2)
+  })
+
   test.each(REVISIONS)(
     'misses nothing once all servers but failing ones are ready, at %s',
     async (revision) => {

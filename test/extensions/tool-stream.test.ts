@@ -369,7 +369,7 @@ test('pieces that nobody takes count with the memory that they need, not with th
     '2026-07-28',
     ({ method, params }, peer) => {
       if (method !== STREAM) return false
-      const { progressToken } = params?.['_meta'] as { progressToken: number }
+      const { progressToken } = (params?.['_meta'] ?? {}) as { progressToken?: number }
       for (let progress = 1; progress <= 4; progress++)
         peer.send({ method: PROGRESS, params: { progressToken, progress, _meta: { [CONTENT]: piece } } })
       peer.reply(spoken('done'))

@@ -40,7 +40,7 @@ test('a stream of events that are no messages is given up, with a warning for th
   expect(opened.messages).toEqual([note(1)])
   expect(opened.notes).toEqual([
     'the stream for notifications contained something that is not a message',
-    'the stream for notifications sent 10000 invalid events in a row (limits.clientInvalid) and is read no more',
+    'the stream for notifications sent 10000 invalid messages in a row (limits.clientInvalid)',
   ])
   expect([peer.of('GET').length, opened.downs]).toEqual([1, []])
 })

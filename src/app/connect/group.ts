@@ -12,7 +12,7 @@ import {
 } from '../../client/target.ts'
 import type { Change, Watched } from '../../client/watched.ts'
 import { connect, CONNECT_OPTIONS, createClient, type ConnectOptions } from './connect.ts'
-import { findOwners } from './owners.ts'
+import { findOwners, type Owners } from './owners.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 import { toMs } from '../../base/duration.ts'
@@ -142,8 +142,8 @@ export class Group implements AsyncDisposable {
   async read(uri: string, options: CallOptions & OfServer = {}): Promise<ReadResourceResult> {
     const { server, ...rest } = options
     const left = timeLeft(rest)
-    const owner = server ?? (await this.#ownerOf('read', uri, left))
-    return this.#client(owner, 'read').read(uri, left())
+    const owner = server ?? (await this.#ownersOf('read', [uri], left)).get(uri)
+    return this.#client(owner as string, 'read').read(uri, left())
   }
 
   /**
@@ -156,7 +156,11 @@ export class Group implements AsyncDisposable {
     const { server, ...all } = watched
     const clients = server === undefined ? this.clients : new Map([[server, this.#client(server, 'watch')]])
     const { signal } = all
-    yield* watchAll(clients, all, async (uri) => server ?? this.#ownerOf('watch', uri, () => ({ signal })))
+    yield* watchAll(clients, all, async (uris) =>
+      server === undefined
+        ? this.#ownersOf('watch', uris, () => ({ signal }))
+        : new Map(uris.map((uri) => [uri, server])),
+    )
   }
 
   /** Closes all clients. It does not throw if one of them cannot be closed properly. */
@@ -230,24 +234,35 @@ export class Group implements AsyncDisposable {
     return badOption(`${where} "${name.slice(0, 128)}"`, reason)
   }
 
-  /** The only server that has a resource. If a server fails to list, the URI is not sent to any other. */
-  async #ownerOf(where: string, uri: string, left: () => CallOptions): Promise<string> {
-    const { owners, failures } = await findOwners(this.clients, uri, () => {
+  /** The only server that has each resource. If a server fails to list, the URIs are not sent to any other. */
+  async #ownersOf(
+    where: string,
+    uris: readonly string[],
+    left: () => CallOptions,
+  ): Promise<ReadonlyMap<string, string>> {
+    const found = await findOwners(this.clients, uris, () => {
       const { timeout, total, signal } = left()
       return { timeout, total, signal }
     })
-    const [owner] = owners
-    if (owner !== undefined && owners.length === 1 && failures.size === 0) return owner
-    const [cause] = failures.values()
-    if (failures.size > 0 && left().signal?.aborted === true) throw cause
-    const reason =
-      failures.size > 0
-        ? `${[...failures.keys()].join(', ')} failed to list resources; name the server: { server: '…' }`
-        : owner === undefined
-          ? `no server lists it or has a template for it; name the server: { server: '…' }`
-          : `${owners.join(', ')} have it; name one of them: { server: '${owner}' }`
-    throw mcpError(BAD_OPTION, { where: `${where} "${uri.slice(0, 128)}"`, reason }, { cause })
+    const [cause] = found.failures.values()
+    if (found.failures.size > 0 && left().signal?.aborted === true) throw cause
+    return new Map(uris.map((uri) => [uri, onlyOwner(where, uri, found)]))
   }
+}
+
+/** The only server that has a resource. */
+function onlyOwner(where: string, uri: string, { owners: all, failures }: Owners): string {
+  const owners = all.get(uri) ?? []
+  const [owner] = owners
+  if (owner !== undefined && owners.length === 1 && failures.size === 0) return owner
+  const [cause] = failures.values()
+  const reason =
+    failures.size > 0
+      ? `${[...failures.keys()].join(', ')} failed to list resources; name the server: { server: '…' }`
+      : owner === undefined
+        ? `no server lists it or has a template for it; name the server: { server: '…' }`
+        : `${owners.join(', ')} have it; name one of them: { server: '${owner}' }`
+  throw mcpError(BAD_OPTION, { where: `${where} "${uri.slice(0, 128)}"`, reason }, { cause })
 }
 
 /** The options of each step of a request, which share its total timeout. */

@@ -9,17 +9,17 @@ interface Source {
 }
 
 /**
- * Yields the changes of several servers; `ownerOf` names the server of a resource. A server that fails is left out; if all
+ * Yields the changes of several servers; `ownersOf` names the server of each resource. A server that fails is left out; if all
  * of them fail, the first error is thrown. Each server has at most one change waiting here; the others wait in its client,
  * which bounds them.
  */
 export async function* watchAll(
   clients: ReadonlyMap<string, Client>,
   watched: Watched,
-  ownerOf: (uri: string) => Promise<string>,
+  ownersOf: (uris: readonly string[]) => Promise<ReadonlyMap<string, string>>,
 ): AsyncGenerator<Change & { readonly server: string }, void, undefined> {
   checkWatched(watched)
-  const parts = await split(clients, watched, ownerOf).catch((error: unknown) => {
+  const parts = await split(clients, watched, ownersOf).catch((error: unknown) => {
     // A caller that stops watching early gets neither changes nor an error.
     if (watched.signal?.aborted !== true) throw error
     return new Map<string, Watched>()
@@ -54,7 +54,7 @@ export async function* watchAll(
 async function split(
   clients: ReadonlyMap<string, Client>,
   watched: Watched,
-  ownerOf: (uri: string) => Promise<string>,
+  ownersOf: (uris: readonly string[]) => Promise<ReadonlyMap<string, string>>,
 ): Promise<ReadonlyMap<string, Watched>> {
   const { resources, ...lists } = watched
   const watchesLists = lists.tools === true || lists.prompts === true || resources === true
@@ -62,8 +62,9 @@ async function split(
   const parts = new Map<string, Watched>(
     watchesLists ? [...clients.keys()].map((server) => [server, all]) : [],
   )
-  for (const uri of urisOf(watched)) {
-    const owner = await ownerOf(uri)
+  const uris = urisOf(watched)
+  const owners = uris.length === 0 ? new Map<string, string>() : await ownersOf(uris)
+  for (const [uri, owner] of owners) {
     const part = parts.get(owner) ?? lists
     parts.set(owner, { ...part, resources: [...urisOf(part), uri] })
   }

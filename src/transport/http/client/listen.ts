@@ -72,7 +72,7 @@ async function readAll(options: ListenOptions, onOpen: () => void): Promise<void
     onOpen()
     const since = performance.now()
     if (await readNotifications(response, place, options, note, invalid))
-      return note(`sent ${invalid.inRow} invalid events in a row (limits.clientInvalid) and is read no more`)
+      return note(`sent ${invalid.inRow} invalid messages in a row (limits.clientInvalid)`)
     backoff.learn(place, performance.now() - since)
   }
 }
