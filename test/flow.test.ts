@@ -58,7 +58,10 @@ test('in memory the way to a tool is five files long, each entered once', () => 
   onTestFinished(() => end.close())
   end.send(initialize())
   end.send(call('fail'))
-  expect(wayOf(JSON.parse(replies[1] as string))).toEqual([...CONNECTION, 'transport/memory/server.ts: send'])
+  expect(wayOf(JSON.parse(replies[1] as string))).toEqual([
+    ...CONNECTION,
+    'transport/memory/server.ts: deliver, send',
+  ])
 })
 
 test('over stdio the way to a tool is five files long, each entered once', async () => {
@@ -72,8 +75,9 @@ test('over stdio the way to a tool is five files long, each entered once', async
   const child = spawn(process.execPath, [...flags, '-e', script])
   onTestFinished(() => void child.kill())
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-  child.stdin.write(`${initialize()}\n${call('fail')}\n`)
+  child.stdin.write(`${initialize()}\n`)
   await lines.next()
+  child.stdin.write(`${call('fail')}\n`)
   const { value } = await lines.next()
   expect(wayOf(JSON.parse(value as string))).toEqual(LINES)
 })
@@ -84,8 +88,9 @@ test('over TCP the way to a tool is the same', async () => {
   const socket = connect(Number(new URL(running.addresses.tcp as string).port), '127.0.0.1')
   onTestFinished(() => void socket.destroy())
   const lines = createInterface({ input: socket })[Symbol.asyncIterator]()
-  socket.write(`${initialize()}\n${call('fail')}\n`)
+  socket.write(`${initialize()}\n`)
   await lines.next()
+  socket.write(`${call('fail')}\n`)
   const { value } = await lines.next()
   expect(wayOf(JSON.parse(value as string))).toEqual(LINES)
 })
@@ -99,7 +104,7 @@ test('over WebSocket the way to a tool is five files long, each entered once', a
   const reply = once(socket, 'message')
   socket.send(headed('tools/call', { name: 'fail' }).body)
   const [data] = (await reply) as [Buffer]
-  expect(wayOf(JSON.parse(data.toString()))).toEqual([...CONNECTION, 'transport/ws/peer.ts: #take'])
+  expect(wayOf(JSON.parse(data.toString()))).toEqual([...CONNECTION, 'transport/ws/peer.ts: #receive, #take'])
 })
 
 /** The stack limit hides the end of a long way. */

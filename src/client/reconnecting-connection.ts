@@ -148,21 +148,14 @@ export class ReconnectingConnection {
 
   async close(): Promise<void> {
     if (this.#state === 'closed') return
-    const live = this.#live
-    const retired = [...this.#retired]
+    const all = [this.#live?.catch(() => undefined), ...this.#retired]
     this.#setState('closed')
     this.#live = undefined
     this.#current = undefined
     this.#retired.clear()
     this.#closing.abort(mcpError(CLOSED, {}))
     this.#questions?.cancelAll()
-    await Promise.all([
-      live?.then(
-        ({ transport }) => transport.close(),
-        () => undefined,
-      ),
-      ...retired.map(({ transport }) => transport.close()),
-    ])
+    await Promise.all(all.map(async (one) => (await one)?.transport.close()))
   }
 
   async #openNow(isRetry = false): Promise<Live> {
@@ -179,7 +172,7 @@ export class ReconnectingConnection {
         open,
         events: {
           onMessage: (message) => this.#receive(message),
-          onDown: (reason) => this.#onDown(live, reason),
+          onDown: (reason) => live && this.#onDown(live, reason),
           onMissed: () => this.#owner.onMissed(),
           onNote: (kind, text) => this.#options.events.emit(kind === 'stderr' ? 'stderr' : 'warning', text),
         },
@@ -366,8 +359,7 @@ export class ReconnectingConnection {
   }
 
   /** Aborts a connection that has failed. */
-  #onDown(live: Live | undefined, reason: Error): void {
-    if (live === undefined) return
+  #onDown(live: Live, reason: Error): void {
     this.#retire(live, reason)
     this.#retired.delete(live)
     void live.transport.close().catch(() => undefined)

@@ -134,26 +134,34 @@ const EITHER = { type: 'object', anyOf: [WRAPPED, { type: 'object' }] }
 
 test.each([
   ['a schema of another form', { properties: { temp: NUMBER } }, { temp: 1, result: 'odd' }, false],
-  ['a schema of another form, without its members', { properties: { temp: NUMBER } }, { result: 'odd' }, false],
+  [
+    'a schema of another form, without its members',
+    { properties: { temp: NUMBER } },
+    { result: 'odd' },
+    false,
+  ],
   ['a wrapped schema', WRAPPED, { result: 1 }, true],
   ['a wrapped schema, with another member', WRAPPED, { result: 1, more: 1 }, false],
   ['a schema that may be wrapped', EITHER, { result: 1 }, true],
   ['a schema that may be wrapped, with another member', EITHER, { result: 'odd', more: 1 }, false],
   ['no schema', undefined, { result: 1 }, true],
-])('a marked result is unwrapped only as the listed schema describes it: %s', async (_title, schema, content, unwraps) => {
-  const outputSchema = schema === undefined ? {} : { outputSchema: { type: 'object', ...schema } }
-  const server = scripted('2025-11-25', ({ method }, peer) => {
-    const mark = { _meta: { 'dev.pierhead/structured': 'result' } }
-    if (method === 'tools/list')
-      peer.reply({ tools: [{ name: 'any', inputSchema: { type: 'object' }, ...outputSchema }] })
-    else if (method === 'tools/call') peer.reply({ content: [], structuredContent: content, ...mark })
-    else return false
-    return true
-  })
-  await using client = await connect(server)
-  await client.tools().toArray()
-  expect(await client.call('any')).toEqual(unwraps ? content.result : content)
-})
+])(
+  'a marked result is unwrapped only as the listed schema describes it: %s',
+  async (_title, schema, content, unwraps) => {
+    const outputSchema = schema === undefined ? {} : { outputSchema: { type: 'object', ...schema } }
+    const server = scripted('2025-11-25', ({ method }, peer) => {
+      const mark = { _meta: { 'dev.pierhead/structured': 'result' } }
+      if (method === 'tools/list')
+        peer.reply({ tools: [{ name: 'any', inputSchema: { type: 'object' }, ...outputSchema }] })
+      else if (method === 'tools/call') peer.reply({ content: [], structuredContent: content, ...mark })
+      else return false
+      return true
+    })
+    await using client = await connect(server)
+    await client.tools().toArray()
+    expect(await client.call('any')).toEqual(unwraps ? content.result : content)
+  },
+)
 
 test('tools that are not known by type are called by any name', async () => {
   await using client = await connect<AnyTools>(createServer({ name: 'typed', version: '1', tools }))
