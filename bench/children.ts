@@ -16,6 +16,7 @@ export async function compile(): Promise<void> {
       'bench/in-process.ts',
       'bench/client.ts',
       'bench/scan.ts',
+      'bench/verify.ts',
       'bench/held-sessions.ts',
       'bench/layers.ts',
       'bench/layer-thread.ts',
@@ -43,7 +44,7 @@ export interface Cost {
 
 /** Starts one of the compiled processes. */
 export function startWorker<Commands>(
-  name: 'load' | 'in-process' | 'client' | 'scan' | 'held-sessions' | 'layers',
+  name: 'load' | 'in-process' | 'client' | 'scan' | 'verify' | 'held-sessions' | 'layers',
   options = '{}',
 ): Worker<Commands> {
   const child = fork(resolve(BUILT, `${name}.mjs`), [options], {

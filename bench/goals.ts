@@ -2,10 +2,10 @@ import { CALL_ROWS, type CallRow, titleOf } from './call-rows.ts'
 import type { HandlerKind } from './kinds.ts'
 import type { Row, Verdict } from './measure.ts'
 import { LATENCIES } from './latency-rows.ts'
-import { OURS, OURS_JSON, V2 } from './subjects.ts'
+import { OURS, OURS_JSON, OURS_OPEN, V2 } from './subjects.ts'
 
-/** What a goal bounds: the ratio to the limit or to official v2, the difference from the limit, or the value itself. */
-type Measure = 'limit' | 'official v2' | 'above the limit' | 'value'
+/** What a goal bounds: the ratio to the limit, to official v2 or to our server without `auth`, the difference from the limit, or the value itself. */
+type Measure = 'limit' | 'official v2' | 'no auth' | 'above the limit' | 'value'
 
 type Bound = { readonly of: Measure } & ({ readonly least: number } | { readonly most: number })
 
@@ -122,6 +122,7 @@ export const GOALS: readonly Goal[] = [
   { work: 'client tools/call over HTTP, 2025-11-25', unit: 'µs p50', of: 'limit', most: 1.5 },
   { work: 'client tools/call over stdio, 2026-07-28', unit: 'µs p50', of: 'limit', most: 1.3 },
   { work: 'client tools/call over stdio, 2025-11-25', unit: 'µs p50', of: 'limit', most: 1.3 },
+  { work: 'HTTP tools/call with the same token, 2026-07-28', unit: 'req/s', of: 'no auth', least: 0.9 },
   { work: 'install', unit: 'packages', of: 'value', most: 6 },
   { work: 'install', unit: 'MB', of: 'value', most: 6 },
 ]
@@ -171,11 +172,14 @@ function measurementOf(of: Measure, row: Row, rows: readonly Row[]): number | un
     rows.find(({ work, unit, subject }) => work === row.work && unit === row.unit && subject === name)?.value
   const limit = valueOf('limit')
   const peer = valueOf(V2.name)
+  const open = valueOf(OURS_OPEN.name)
   switch (of) {
     case 'limit':
       return limit === undefined ? undefined : row.value / limit
     case 'official v2':
       return peer === undefined ? undefined : row.value / peer
+    case 'no auth':
+      return open === undefined ? undefined : row.value / open
     case 'above the limit':
       return limit === undefined ? undefined : row.value - limit
     case 'value':
@@ -194,6 +198,8 @@ function boundText(bound: Bound, { unit }: Row): string {
       return `${amount} × limit`
     case 'official v2':
       return `${amount} × official v2`
+    case 'no auth':
+      return `${amount} × without auth`
     case 'above the limit':
       return `${amount} ${unit} above limit`
     case 'value':

@@ -18,6 +18,8 @@ export const OURS_JSON: Subject = {
   file: 'pierhead',
   options: { schema: 'json' },
 }
+/** The same server without `auth`, which ignores tokens. */
+export const OURS_OPEN: Subject = { name: 'pierhead without auth', role: 'ours', file: 'pierhead' }
 export const V1: Subject = { name: 'official v1', role: 'peer', file: 'official-v1' }
 export const V2: Subject = { name: 'official v2', role: 'peer', file: 'official-v2' }
 export const TMCP: Subject = { name: 'tmcp', role: 'peer', file: 'tmcp' }

@@ -1,5 +1,6 @@
 import { ASYNC, CONTENT, SOCKET, TEXT } from './kinds.ts'
 import type { Workload } from './measure.ts'
+import { authCalls, freshTokens } from './workloads/auth.ts'
 import { clientHttp, clientStdio } from './workloads/client.ts'
 import { events2026, eventsSession } from './workloads/events.ts'
 import { manyTools, sustained } from './workloads/growth.ts'
@@ -67,6 +68,8 @@ export const WORKLOADS: readonly Workload[] = [
   heldBusy,
   overload,
   scanCost,
+  authCalls,
+  freshTokens,
   install,
   typeCost,
 ]

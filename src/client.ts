@@ -30,6 +30,7 @@ export type { Change, SubscribeOptions, Watched } from './client/watched.ts'
 export { McpError, type ErrorExtras, type ErrorKind } from './errors/error.ts'
 export { refusalOf, type Refusal } from './errors/refusal.ts'
 export { ToolError } from './errors/tool-error.ts'
+export type { ClientKeys, KeyPair } from './rpc/client-keys.ts'
 export type { ClientLimits } from './protocol/client-limits.ts'
 export type {
   Annotations,
@@ -70,6 +71,7 @@ export type {
   ToolAnnotations,
 } from './protocol/spec/2026-07-28.ts'
 export type { ToolInput, ToolOutput } from './schema/typed-tools.ts'
+export type { AuthReply, AuthRequest, AuthServer, Authorization, ClientAuth } from './rpc/client-auth.ts'
 export type { HeaderRecord } from './transport/http/client/headers.ts'
 export type { ClientTls, Pem } from './transport/tls/options.ts'
 export type { Some } from './base/some.ts'

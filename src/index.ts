@@ -31,11 +31,13 @@ export type {
   ToolOptions,
   ToolResult,
   ToolSchemas,
+  Typed,
 } from './app/types.ts'
 export type { Duration } from './base/duration.ts'
 export { McpError, type ErrorExtras, type ErrorKind } from './errors/error.ts'
 export { ToolError } from './errors/tool-error.ts'
 export type { Cycle } from './gist/version.ts'
+export type { AllowedKeys } from './keys/options.ts'
 export type { Profile } from './profiles/profile.ts'
 export type { ClientLimits } from './protocol/client-limits.ts'
 export {
@@ -85,6 +87,9 @@ export type {
   ToolAnnotations,
 } from './protocol/spec/2026-07-28.ts'
 export type { Auth, ClientInfo } from './rpc/call.ts'
+export type { Revoked } from './rpc/leases.ts'
+export type { AuthOption } from './app/auth.ts'
+export type { AuthMethod } from './transport/http/server/auth-method.ts'
 export type {
   Advice,
   AnySchema,
@@ -122,7 +127,7 @@ export type {
 export type { ClientFeature } from './server/supports.ts'
 export type { FramingName } from './transport/lines/framing-name.ts'
 export type { MemoryEnd } from './transport/memory/server.ts'
-export type { Pem, TlsOptions } from './transport/tls/options.ts'
+export type { CertificateCaller, Pem, TlsOptions, TlsSource } from './transport/tls/options.ts'
 export type { ValuesOf, VariablesOf } from './uri-template/variables.ts'
 export { validateMessageSize, type SizedTransport } from './wire/message-size.ts'
 export type { Interceptor, Plugin } from './app/plugin.ts'

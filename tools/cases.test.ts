@@ -45,7 +45,7 @@ test('every case is listed once, with a level and a statement', () => {
   expect(new Set(cases.map(({ id }) => id)).size).toBe(cases.length)
   for (const { id, level, statement, over = [] } of cases) {
     expect([id, level]).toMatchObject([
-      expect.stringMatching(/^[MHSNLWC]\.[a-z0-9][\w.-]*$/),
+      expect.stringMatching(/^[MHSNLWCAP]\.[a-z0-9][\w.-]*$/),
       expect.stringMatching(/^(must|should)$/),
     ])
     expect(over.filter((name) => !(TRANSPORTS as readonly string[]).includes(name))).toEqual([])

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Side } from './conformance-suite.ts'
 
 /** One check of a scenario, as the suite writes it. */
@@ -45,9 +45,11 @@ export function judgeRun(folder: string, side: Side, scenario: string): Verdict 
 }
 
 function folderOf(folder: string, side: Side, scenario: string): string | undefined {
-  const stamped = new RegExp(`^${side === 'server' ? 'server-' : ''}${scenario}-\\d{4}-\\d\\d-\\d\\dT`)
-  const found = readdirSync(folder).find((name) => stamped.test(name))
-  return found === undefined ? undefined : join(folder, found)
+  const name = `${side === 'server' ? 'server-' : ''}${scenario}`
+  const parent = join(folder, dirname(name))
+  const stamped = new RegExp(`^${basename(name)}-\\d{4}-\\d\\d-\\d\\dT`)
+  const found = existsSync(parent) ? readdirSync(parent).find((entry) => stamped.test(entry)) : undefined
+  return found === undefined ? undefined : join(parent, found)
 }
 
 function readChecks(folder: string): readonly Check[] | undefined {

@@ -10,7 +10,10 @@ const HOME = resolve('.cache/conformance')
 const PACKAGE = join(HOME, 'node_modules', NAME)
 const PROGRAM = join(PACKAGE, 'dist', 'index.js')
 
-/** The timeout for one revision; scenarios that are missing then have failed. */
+/** The set of all scenarios, also those that no revision requires. */
+export const ALL = 'all'
+
+/** The timeout for one set; scenarios that are missing then have failed. */
 const LIMIT_MS = 600_000
 
 /** The side under test. */
@@ -18,10 +21,10 @@ export type Side = 'server' | 'client'
 
 /** The official conformance suite, ready to run. */
 export interface Suite {
-  /** The scenarios that a revision has for servers or clients, scored or not. */
-  scenarios(side: Side, revision: string): readonly string[]
+  /** The scenarios that a set has for servers or clients, scored or not. A set is what a revision requires, or `all`. */
+  scenarios(side: Side, set: string): readonly string[]
   /** Runs them all against a URL or a command; returns the folder of results and the file with the output. */
-  test(side: Side, revision: string, subject: string): Promise<Outcome>
+  test(side: Side, set: string, subject: string): Promise<Outcome>
 }
 
 export interface Outcome {
@@ -33,12 +36,13 @@ export interface Outcome {
 export function installSuite(node: string): Suite {
   if (installedVersion() !== VERSION) install()
   return {
-    scenarios: (side, revision) => {
-      const scenarios = toScenarios(run(node, [PROGRAM, 'list', '--requirements', revision]), side)
+    scenarios: (side, set) => {
+      const listing = run(node, [PROGRAM, 'list', ...(set === ALL ? [] : ['--requirements', set])])
+      const scenarios = toScenarios(listing, side)
       if (scenarios.length > 0) return scenarios
-      throw new Error(`the suite lists no ${side} scenarios for ${revision}`)
+      throw new Error(`the suite lists no ${side} scenarios for ${set}`)
     },
-    test: (side, revision, subject) => test(node, side, revision, subject),
+    test: (side, set, subject) => test(node, side, set, subject),
   }
 }
 
@@ -65,9 +69,9 @@ function install(): void {
   run('npm', ['install', `${NAME}@${VERSION}`, ...flags], HOME)
 }
 
-async function test(node: string, side: Side, revision: string, subject: string): Promise<Outcome> {
-  const folder = join(HOME, 'results', side, revision)
-  const log = join(HOME, 'results', side, `${revision}.log`)
+async function test(node: string, side: Side, set: string, subject: string): Promise<Outcome> {
+  const folder = join(HOME, 'results', side, set)
+  const log = join(HOME, 'results', side, `${set}.log`)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const output = openSync(log, 'w')
@@ -75,8 +79,8 @@ async function test(node: string, side: Side, revision: string, subject: string)
     const flags = [
       side === 'server' ? '--url' : '--command',
       subject,
-      '--requirements',
-      revision,
+      set === ALL ? '--suite' : '--requirements',
+      set,
       '-o',
       folder,
     ]

@@ -1,25 +1,25 @@
 import { bundleClient } from './conformance-client.ts'
 import { startFixture } from './conformance-fixture.ts'
 import { judgeRun, type Verdict } from './conformance-results.ts'
-import { installSuite, type Side, type Suite } from './conformance-suite.ts'
+import { ALL, installSuite, type Side, type Suite } from './conformance-suite.ts'
 import { nodeBinary } from './nodes.ts'
 import { main } from './run.ts'
 
-const REVISIONS: readonly string[] = ['2025-11-25', '2026-07-28']
+const SETS: readonly string[] = ['2025-11-25', '2026-07-28', ALL]
 const SIDES: readonly Side[] = ['server', 'client']
 
-/** Runs the official suite against our server and client, or only for the named sides and revisions. */
+/** Runs the official suite against our server and client, or only for the named sides and sets of scenarios. */
 async function conformance(): Promise<void> {
   const named = process.argv.slice(2)
-  const unknown = named.find((name) => !REVISIONS.includes(name) && !SIDES.some((side) => side === name))
+  const unknown = named.find((name) => !SETS.includes(name) && !SIDES.some((side) => side === name))
   if (unknown !== undefined)
-    throw new Error(`unknown argument "${unknown}"; use ${[...SIDES, ...REVISIONS].join(', ')}`)
+    throw new Error(`unknown argument "${unknown}"; use ${[...SIDES, ...SETS].join(', ')}`)
   const suite = installSuite(await nodeBinary(22))
   const tally: Tally = { passed: 0, failed: 0, leftOut: [] }
-  const revisions = selected(REVISIONS, named)
+  const sets = selected(SETS, named)
   const sides = selected(SIDES, named)
-  if (sides.includes('server')) await measureServer(suite, revisions, tally)
-  if (sides.includes('client')) await measureClient(suite, revisions, tally)
+  if (sides.includes('server')) await measureServer(suite, sets, tally)
+  if (sides.includes('client')) await measureClient(suite, sets, tally)
   console.log(`${leftOutText(tally.leftOut)}\n${tally.passed} passed, ${tally.failed} failed`)
   if (tally.failed > 0) process.exitCode = 1
 }
@@ -27,7 +27,7 @@ async function conformance(): Promise<void> {
 interface Tally {
   passed: number
   failed: number
-  /** The scenarios that were not counted, each with its side and revision. */
+  /** The scenarios that were not counted, each with its side and set. */
   readonly leftOut: string[]
 }
 
@@ -37,35 +37,29 @@ function selected<Name extends string>(all: readonly Name[], named: readonly str
   return some.length === 0 ? all : some
 }
 
-async function measureServer(suite: Suite, revisions: readonly string[], tally: Tally): Promise<void> {
+async function measureServer(suite: Suite, sets: readonly string[], tally: Tally): Promise<void> {
   const fixture = await startFixture()
   try {
-    for (const revision of revisions) await measure(suite, 'server', revision, fixture.url, tally)
+    for (const set of sets) await measure(suite, 'server', set, fixture.url, tally)
   } finally {
     await fixture.close()
   }
 }
 
-async function measureClient(suite: Suite, revisions: readonly string[], tally: Tally): Promise<void> {
+async function measureClient(suite: Suite, sets: readonly string[], tally: Tally): Promise<void> {
   const command = await bundleClient()
-  for (const revision of revisions) await measure(suite, 'client', revision, command, tally)
+  for (const set of sets) await measure(suite, 'client', set, command, tally)
 }
 
-/** Runs the scenarios of one revision for a server or client and prints a line for each. */
-async function measure(
-  suite: Suite,
-  side: Side,
-  revision: string,
-  subject: string,
-  tally: Tally,
-): Promise<void> {
-  const scenarios = suite.scenarios(side, revision)
-  const { folder, log } = await suite.test(side, revision, subject)
-  console.log(`${side} at ${revision}: ${scenarios.length} scenarios, log in ${log}`)
+/** Runs the scenarios of one set for a server or client and prints a line for each. */
+async function measure(suite: Suite, side: Side, set: string, subject: string, tally: Tally): Promise<void> {
+  const scenarios = suite.scenarios(side, set)
+  const { folder, log } = await suite.test(side, set, subject)
+  console.log(`${side}, ${set}: ${scenarios.length} scenarios, log in ${log}`)
   for (const scenario of scenarios) {
     if (isLater(scenario)) {
       console.log(`  left out  ${scenario}`)
-      tally.leftOut.push(`${side} at ${revision}: ${scenario}`)
+      tally.leftOut.push(`${side}, ${set}: ${scenario}`)
       continue
     }
     const verdict = judgeRun(folder, side, scenario)
@@ -75,7 +69,7 @@ async function measure(
 }
 
 /** Features that our server and client do not have yet, by the prefix of their scenarios. */
-const LATER = { 'tasks-': 'tasks', 'auth/': 'authorization', 'sep-2640-': 'skills' } as const
+const LATER = { 'tasks-': 'tasks', 'sep-2640-': 'skills' } as const
 
 function isLater(scenario: string): boolean {
   return Object.keys(LATER).some((prefix) => scenario.startsWith(prefix))

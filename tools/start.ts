@@ -6,7 +6,10 @@ import { main } from './run.ts'
 
 const SERVER = resolve('examples/demo/server.ts')
 
-/** Builds dist if it is missing or stale, then runs the demo server in this process, so that signals reach it. */
+/**
+ * Builds dist if it is missing or stale, then runs the demo server in this process, so that signals reach it. With `--auth`, callers
+ * must log in.
+ */
 async function start(): Promise<void> {
   if (!existsSync(SERVER)) throw new Error(`${SERVER} is missing`)
   if (isStale()) {

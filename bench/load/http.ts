@@ -29,6 +29,8 @@ export interface HttpTarget {
   readonly connections: number
   /** Whether calls are spread over the sessions of the pool. */
   readonly spread?: boolean
+  /** The token that every request carries. */
+  readonly token?: string
 }
 
 /** One round of load: the number of answers, their latencies, and the CPU time of the server. */
@@ -266,6 +268,7 @@ function headText(target: HttpTarget, session: Session, length: number): string 
     at2026 && `Mcp-Method: tools/${target.work === 'list' ? 'list' : 'call'}`,
     at2026 && target.work !== 'list' && 'Mcp-Name: add',
     session.id !== undefined && `Mcp-Session-Id: ${session.id}`,
+    target.token !== undefined && `Authorization: Bearer ${target.token}`,
     `Content-Length: ${length}`,
   ]
   return `${lines.filter((line) => line !== false).join('\r\n')}${END_OF_HEAD}`

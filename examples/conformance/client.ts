@@ -1,17 +1,18 @@
 import { connect, type Revision } from 'pierhead/client'
+import { LOGIN_SCENARIOS } from './login-scenarios.ts'
 import { SCENARIOS } from './scenarios.ts'
 
 /** Runs the client side of a conformance scenario against the server at its URL. */
 export async function play(name: string, url: string): Promise<void> {
-  const scenario = SCENARIOS.get(name)
-  if (scenario === undefined) throw new Error(`there is no scenario "${name}" in this example`)
   const revision = process.env['MCP_CONFORMANCE_PROTOCOL_VERSION'] as Revision | undefined
   const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as Record<string, unknown>
-  await using client = await connect(url, {
-    client: { name: 'conformance-client', version: '1.0.0' },
-    ...(revision === undefined ? {} : { revision }),
-    ...(scenario.answers === undefined ? {} : { answers: scenario.answers }),
-  })
+  const options = { client: { name: 'conformance-client', version: '1.0.0' }, revision }
+  const login = LOGIN_SCENARIOS.get(name)
+  if (login !== undefined)
+    return login((auth) => connect(url, { ...options, auth }), context as Record<string, string>, url)
+  const scenario = SCENARIOS.get(name)
+  if (scenario === undefined) throw new Error(`there is no scenario "${name}" in this example`)
+  await using client = await connect(url, { ...options, answers: scenario.answers })
   await scenario.run(client, context)
 }
 

@@ -1,4 +1,5 @@
 import { createServer, ToolError, type App } from 'pierhead'
+import type { AuthMethod } from 'pierhead/auth'
 import { z } from 'zod'
 
 interface Berth {
@@ -7,8 +8,8 @@ interface Berth {
   ship: string | undefined
 }
 
-/** A small harbour: a little of everything that a server can offer. */
-export function createHarbour(): App {
+/** A small harbour: a little of everything that a server can offer. With `auth`, booking needs a scope of its own. */
+export function createHarbour(auth?: AuthMethod): App {
   const berths = new Map<string, Berth>([
     ['A1', { id: 'A1', length: 12, ship: 'Petrel' }],
     ['A2', { id: 'A2', length: 18, ship: undefined }],
@@ -19,6 +20,7 @@ export function createHarbour(): App {
     version: '1.0.0',
     title: 'Pierhead demo harbour',
     instructions: 'Look at the berths before you book one.',
+    ...(auth !== undefined && { auth }),
   })
 
   app.tool(
@@ -51,6 +53,7 @@ export function createHarbour(): App {
     {
       description: 'Books a free berth, asking the user for the name of the ship.',
       input: z.object({ berth: z.string() }),
+      ...(auth !== undefined && { scopes: ['harbour:book'] }),
     },
     async ({ berth: id }, ctx) => {
       const berth = berths.get(id)

@@ -8,7 +8,7 @@ const tides = defineExtension({
   id: 'com.example/tides',
   methods: {
     next: {
-      params: z.object({ harbour: z.string() }),
+      params: z.object({ harbour: z.string().max(100) }),
       result: z.object({ at: z.string(), metres: z.number() }),
     },
   },

@@ -5,11 +5,13 @@ import { badOption } from '../base/options.ts'
 import { checkNode } from '../base/runtime.ts'
 import type { Served } from '../extensions/install.ts'
 import type { Auth } from '../rpc/call.ts'
+import type { Revoked } from '../rpc/leases.ts'
 import type { Completer } from '../server/completion.ts'
 import { callOf, type Context } from '../server/context.ts'
 import { checkerOf, type PromptOptions } from '../server/register.ts'
 import type { ResourceOptions } from '../server/register-resource.ts'
 import { ServerService, type Provider } from '../server/service.ts'
+import { checkRevoked, openAuth, type AuthOption } from './auth.ts'
 import type { WebHandler } from '../transport/http/server/web-endpoint.ts'
 import { Mounts, type EndpointChoice, type Fetch, type FetchHandler } from './mounts.ts'
 import { checkListener, checkMethod, FOREIGN_STATE } from './misuse.ts'
@@ -36,19 +38,13 @@ import type {
   ToolMap,
   ToolOptions,
   ToolSchemas,
+  Typed,
 } from './types.ts'
 import type { VariablesOf } from '../uri-template/variables.ts'
 import { createEndpoint } from './listen/extra-endpoints.ts'
 
-/**
- * A server of which only the tools matter. If `tool` took them from the type parameter of its class, the compiler would
- * resolve its signature again for each tool of a chain, at ten times the cost.
- */
-type Typed<Tools> = {
-  /** Does not exist. It carries the types of the tools. */
-  '~tools'?(tools: Tools): void
-}
-
+/** Returns how a server authenticates its callers. */
+export let authOf: <Ctx extends Context>(app: App<Ctx, unknown>) => AuthOption | undefined
 /** Returns the service that answers a server's requests, which its transports use. */
 export let serviceOf: <Ctx extends Context>(app: App<Ctx, unknown>) => ServerService
 /** Returns the open HTTP endpoints of a server. */
@@ -56,10 +52,7 @@ export let endpointsOf: <Ctx extends Context>(app: App<Ctx, unknown>) => Readonl
 /** Returns the hooks of a server. */
 export let hooksOf: <Ctx extends Context>(app: App<Ctx, unknown>) => Hooks
 /** Opens an HTTP endpoint for a server. */
-export let openEndpoint: <Ctx extends Context>(
-  app: App<Ctx, unknown>,
-  options: EndpointChoice,
-) => Promise<Endpoint>
+export let openEndpoint: <C extends Context>(of: App<C, unknown>, how: EndpointChoice) => Promise<Endpoint>
 
 /**
  * A server, shared by any number of connections. Define its tools first, then listen or mount it. `Tools` are those that
@@ -73,7 +66,6 @@ export class App<Ctx extends Context = Context, Tools = {}> {
   /** Does not exist. It carries the types of the tools to clients. */
   '~tools'?(tools: Tools): void
 
-  /** Answers the requests that transports receive. */
   readonly #service: ServerService
   readonly #options: ServerOptions
   readonly #endpoints = new Set<Endpoint>()
@@ -88,6 +80,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 
   static {
     serviceOf = (app) => app.#service
+    authOf = (app) => app.#options.auth
     endpointsOf = (app) => app.#endpoints
     hooksOf = (app) => app.#hooks
     openEndpoint = (app, options) => app.#open(options)
@@ -242,7 +235,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     this.#items.changed(list)
   }
 
-  /** Notifies clients that watch a resource of a change. */
+  /** Notifies clients that watch a resource of a change. A URI longer than `limits.uriLength` is ignored, with a warning. */
   updated(uri: string): void {
     this.#service.updated(uri)
   }
@@ -343,9 +336,20 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     releaseStdout()
     const onClosed = (): unknown => this.#endpoints.delete(endpoint)
     const parts = { limits: this.limits, handlers: this.#handlers, onClosed }
-    const endpoint = await createEndpoint(this.#service, { ...parts, ...options })
+    const host = { path: options.path, verifyMs: this.limits.headersMs }
+    const authentication = openAuth(options.auth ?? this.#options.auth, this.#service, host)
+    const endpoint = await createEndpoint(this.#service, { ...parts, ...options, authentication })
     this.#endpoints.add(endpoint)
     return endpoint
+  }
+
+  /**
+   * Revokes a caller, `{ sub: 'ann' }`: what it has open ends, and credentials issued until now, or within `clockSkew` after, are rejected,
+   * unless their method accepts them when asked again. The last 100,000 revocations are remembered until the process ends.
+   */
+  revoke(caller: Revoked): void {
+    checkRevoked(caller)
+    this.#service.leases.revoke(caller)
   }
 
   /** How often each kind of error was sent, and how often each limit without an error was reached. */
@@ -372,11 +376,8 @@ export class App<Ctx extends Context = Context, Tools = {}> {
   }
 
   #plugIn(plugin: Plugin<Ctx>): this {
-    checkPlugin('use', plugin)
-    const { middleware, endpoints = {} } = plugin
-    if (Object.keys(endpoints).length > 0 && this.#endpoints.size > 0)
-      throw badOption('use', 'add endpoints before listen() or a mount opens HTTP')
-    if (middleware !== undefined) this.use(middleware)
+    checkPlugin('use', plugin, this.#endpoints.size > 0)
+    if (plugin.middleware !== undefined) this.use(plugin.middleware)
     addParts(this.#service, this.#handlers, plugin as unknown as Plugin)
     return this
   }

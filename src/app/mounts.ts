@@ -4,6 +4,7 @@ import { onWorkers } from '../base/runtime.ts'
 import { toErrorObject } from '../errors/reply.ts'
 import { mask } from '../rpc/mask.ts'
 import type { Service } from '../rpc/service.ts'
+import type { AuthMethod } from '../transport/http/server/auth-method.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import type { FetchExtras } from '../transport/http/server/fetch.ts'
 import type { Execution } from '../transport/http/server/lifetime.ts'
@@ -13,6 +14,7 @@ import type { TrustProxy } from '../transport/http/server/proxy.ts'
 import { isStream } from '../transport/http/server/node-request.ts'
 import { encodeError } from '../wire/reply.ts'
 import { releaseStdout } from '../transport/stdio/guard.ts'
+import type { AuthOption } from './auth.ts'
 import { checkRequest } from './misuse.ts'
 import type { GistOptions, MountOptions } from './options.ts'
 import { checkMount } from './settings.ts'
@@ -34,6 +36,10 @@ export interface EndpointChoice {
   readonly sse: boolean
   readonly gist?: boolean | GistOptions
   readonly trustProxy?: TrustProxy | undefined
+  /** Default: the option of the server. */
+  readonly auth?: AuthOption | undefined
+  /** The path on our own listener; undefined for mounts. */
+  readonly path?: string | undefined
 }
 
 /** The handlers that web frameworks call. Each endpoint is opened with its first request. */
@@ -41,6 +47,8 @@ export class Mounts {
   readonly #open: (choice: EndpointChoice) => Promise<Endpoint>
   readonly #nodes = new Map<string, NodeListener>()
   readonly #webs = new Map<string, FetchHandler>()
+  readonly #authNumbers = new WeakMap<AuthMethod, number>()
+  #authCount = 0
   #fetch: Fetch | undefined
   #closed = false
   readonly #use: ServerUse | undefined
@@ -143,6 +151,16 @@ export class Mounts {
     return endpoint
   }
 
+  /** Names a value of the option `auth`: methods are told apart by identity, since their functions are not visible. */
+  #authKey(auth: AuthOption | undefined): unknown {
+    if (auth === undefined || auth === false) return auth
+    return [auth].flat().map((method) => {
+      const number = this.#authNumbers.get(method) ?? ++this.#authCount
+      this.#authNumbers.set(method, number)
+      return number
+    })
+  }
+
   /** The same options return the same mount, so a framework may create one for each request and keep its sessions. */
   #mount<Mount>(
     where: string,
@@ -157,10 +175,11 @@ export class Mounts {
       sse = false,
       gist = false,
       trustProxy,
+      auth,
     } = checkMount(where, options)
-    const choice = { hosts, cors, sessions, sse, gist, trustProxy }
+    const choice = { hosts, cors, sessions, sse, gist, trustProxy, auth }
     releaseStdout()
-    const key = JSON.stringify(choice)
+    const key = JSON.stringify({ ...choice, auth: this.#authKey(auth) })
     let mount = mounts.get(key)
     if (mount === undefined) {
       let endpoint: Promise<Endpoint> | undefined

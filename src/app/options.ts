@@ -20,9 +20,11 @@ import type { Icon } from '../protocol/spec/2026-07-28.ts'
 import { PROFILE } from '../profiles/kind.ts'
 import type { Profile } from '../profiles/profile.ts'
 import type { Cycle } from '../gist/version.ts'
+import type { AllowedKeys } from '../keys/options.ts'
 import type { FramingName } from '../transport/lines/framing-name.ts'
 import { TRUST_PROXY, type TrustProxy } from '../transport/http/server/proxy.ts'
-import type { TlsOptions } from '../transport/tls/options.ts'
+import type { TlsOptions, TlsSource } from '../transport/tls/options.ts'
+import { AUTH, type AuthOption } from './auth.ts'
 import { LOG, type LogFunction, type Logger } from './logger.ts'
 import type { ToolMap } from './types.ts'
 
@@ -63,6 +65,14 @@ export interface ServerOptions {
    * createServer({ name: 'orders', version: '1.0.0', secret: [process.env.SECRET!, process.env.OLD_SECRET!] })
    */
   readonly secret?: string | readonly string[] | undefined
+  /**
+   * How callers are authenticated: a method of `pierhead/auth`, or a list of methods that are tried in order. It is the default for
+   * every HTTP and WebSocket listener and every mount. Default: `false`, so everyone may call.
+   *
+   * @example
+   * createServer({ name: 'orders', version: '1.0.0', auth: apiKeys({ digests }) })
+   */
+  readonly auth?: AuthOption | undefined
   /** The revisions to serve. Default: all. */
   readonly revisions?: readonly Revision[] | undefined
   /**
@@ -139,8 +149,10 @@ export interface HttpOptions {
    * number of proxies in a row, or a list of their addresses and ranges. Default: `false`, so these headers are ignored.
    */
   readonly trustProxy?: TrustProxy | undefined
-  /** The certificate of the server, which then speaks HTTPS. Default: none, so it speaks plain HTTP. */
-  readonly tls?: TlsOptions | undefined
+  /** How callers are authenticated; `false` for not at all. Default: the option `auth` of `createServer`. */
+  readonly auth?: AuthOption | undefined
+  /** The certificate of the server, which then speaks HTTPS; a function renews it without a restart. Default: none, so it speaks plain HTTP. */
+  readonly tls?: TlsOptions | TlsSource | undefined
 }
 
 /** Options for the envelopes of the 2025-11 developer specification. */
@@ -158,8 +170,8 @@ export interface TcpOptions {
    * `insecure` is set. Default: `127.0.0.1`, for this machine only.
    */
   readonly host?: string | undefined
-  /** The certificate of the server, and those that clients need. Default: none, so connections are not encrypted. */
-  readonly tls?: TlsOptions | undefined
+  /** The certificate of the server, and those that clients need; a function renews them without a restart. Default: none, so connections are not encrypted. */
+  readonly tls?: TlsOptions | TlsSource | undefined
   /** Accepts clients without certificates even if other machines can reach the port. Default: `false`. */
   readonly insecure?: boolean | undefined
   /**
@@ -186,8 +198,10 @@ export interface WsOptions {
   readonly cors?: readonly string[] | undefined
   /** Whether to believe proxies, as for HTTP. Default: `false`. */
   readonly trustProxy?: TrustProxy | undefined
-  /** The certificate of the server, whose address then begins with `wss:`. Default: none. */
-  readonly tls?: TlsOptions | undefined
+  /** How callers are authenticated on a port of its own; `false` for not at all. Default: the option `auth` of `createServer`. */
+  readonly auth?: AuthOption | undefined
+  /** The certificate of the server, whose address then begins with `wss:`; a function renews it without a restart. Default: none. */
+  readonly tls?: TlsOptions | TlsSource | undefined
 }
 
 /** The options of the Unix socket. */
@@ -206,6 +220,12 @@ export interface UnixOptions {
 export interface StdioOptions {
   /** The scopes of the program that started the server. Default: all. */
   readonly scopes?: readonly string[] | undefined
+  /**
+   * The key pairs that clients must prove before anything else: `allowKeys(…)` of `pierhead/auth`. Only clients with the option `keys` of
+   * `connect` can then use the server, and each has the scopes of its key. They have `limits.headersMs` for that. Default: none, so any
+   * client is accepted.
+   */
+  readonly keys?: AllowedKeys | undefined
 }
 
 /**
@@ -235,7 +255,10 @@ export interface ListenOptions {
 }
 
 /** The options of `app.node()` and `app.fetchWith()`, where a framework owns the listener. */
-export type MountOptions = Pick<HttpOptions, 'hosts' | 'cors' | 'sessions' | 'sse' | 'gist' | 'trustProxy'>
+export type MountOptions = Pick<
+  HttpOptions,
+  'hosts' | 'cors' | 'sessions' | 'sse' | 'gist' | 'trustProxy' | 'auth'
+>
 
 /** Says that a server lacks its name or version. */
 export function needs(key: string): string {
@@ -257,6 +280,7 @@ export const SERVER_OPTIONS: KindsOf<ServerOptions> = {
   experimental: object<JsonObject>(),
   extensions: object<JsonObject>(),
   secret: either(TEXT, listOf(TEXT)),
+  auth: AUTH,
   revisions: listOf(oneOf(...REVISIONS)),
   profile: PROFILE,
   pageSize: COUNT,
@@ -275,6 +299,7 @@ export const MOUNT_OPTIONS: KindsOf<MountOptions> = {
   sse: FLAG,
   gist: either(FLAG, object<GistOptions>()),
   trustProxy: TRUST_PROXY,
+  auth: AUTH,
 }
 
 export const GIST_OPTIONS: KindsOf<GistOptions> = { cycle: oneOf('revision', 'month') }

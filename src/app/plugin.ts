@@ -69,9 +69,11 @@ export function addParts(
   for (const [path, handler] of Object.entries(endpoints)) handlers.set(path, handler)
 }
 
-/** Checks the parts of a plug-in. */
-export function checkPlugin(where: string, plugin: Plugin<never>): void {
+/** Checks the parts of a plug-in for a server, which serves HTTP already or not. */
+export function checkPlugin(where: string, plugin: Plugin<never>, isOpen: boolean): void {
   checkOptions(where, plugin, PARTS)
+  if (isOpen && Object.keys(plugin.endpoints ?? {}).length > 0)
+    throw badOption(where, 'add endpoints before listen() or a mount opens HTTP')
 }
 
 function isObserver(value: unknown): value is Observer {

@@ -4,6 +4,7 @@ import { readEnv } from '../base/runtime.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { REVISIONS, type Revision } from '../protocol/revisions.ts'
 import { DIALECTS, type Dialects } from '../protocol/switches.ts'
+import { checkAuth } from './auth.ts'
 import { reporterOf } from './report.ts'
 import { createLateSealer } from '../server/late-sealer.ts'
 import type { ServiceOptions } from '../server/service.ts'
@@ -55,6 +56,7 @@ function declaredOf({ capabilities: words = [] }: ServerOptions): ReadonlySet<st
 export function checkMount(where: string, options: MountOptions): MountOptions {
   checkOptions(where, options, MOUNT_OPTIONS)
   checkGist(where, options)
+  checkAuth(where, options.auth)
   if (where === 'fetchWith' && typeof options.trustProxy === 'object') {
     const reason = 'web requests do not say which address they come from: use true, or the number of proxies'
     throw badOption('fetchWith trustProxy', reason)
@@ -75,6 +77,7 @@ export function readOptions(options: ServerOptions): Omit<ServiceOptions, 'limit
       "expected an object; write createServer({ name: 'orders', version: '1.0.0' })",
     )
   checkOptions('createServer', options, SERVER_OPTIONS, ALIASES)
+  checkAuth('createServer', options.auth)
   const { instructions, pageSize = 1000, ttl = 0, experimental, extensions, errors } = options
   return {
     info: infoOf(options),

@@ -164,3 +164,12 @@ export type NodeListener = (
   },
   body?: unknown,
 ) => void
+
+/**
+ * A server of which only the tools matter. If `tool` took them from the type parameter of its class, the compiler would
+ * resolve its signature again for each tool of a chain, at ten times the cost.
+ */
+export type Typed<Tools> = {
+  /** Does not exist. It carries the types of the tools. */
+  '~tools'?(tools: Tools): void
+}

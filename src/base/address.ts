@@ -1,8 +1,12 @@
+/** More than an address takes, also with brackets, a zone and a port. */
+const MOST_CHARS = 128
+
 /**
  * An IP address in its one spelling, without a port, brackets or zone: IPv6 as in RFC 5952, and IPv4 in IPv6 as IPv4. Undefined
  * if the text is not an address.
  */
 export function readAddress(text: string | undefined): string | undefined {
+  if (text !== undefined && text.length > MOST_CHARS) return undefined
   const [, inBrackets, beforePort] = /^(?:\[([^\]]*)\](?::\d+)?|([^:]*):\d+)$/.exec(text ?? '') ?? []
   const plain = (inBrackets ?? beforePort ?? text ?? '').replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')
   const bytes = toBytes(plain)
@@ -38,7 +42,7 @@ function isSame(one: number, other: number, bits: number): boolean {
 }
 
 /** The 4 or 16 bytes of an address. IPv4 in IPv6 has 4. */
-function toBytes(address: string): readonly number[] | undefined {
+export function toBytes(address: string): readonly number[] | undefined {
   const decimal = /^(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})$/.exec(address)
   if (decimal !== null) {
     const bytes = decimal.slice(1).map(Number)

@@ -89,7 +89,12 @@ export function listOf<Value>(kind: Kind<Value>): Kind<readonly Value[]> {
     must: `a list, each element ${kind.must}`,
     is: (value) => Array.isArray(value) && value.every((one) => kind.is(one)),
     write(name, value) {
-      if (typeof value === 'string') return `write ${name}: ['${value}']`
+      if (typeof value === 'string') {
+        // A text with several values, as OAuth writes scopes, becomes several elements.
+        const parts = kind.is(value) ? [value] : value.split(/[\s,]+/).filter((part) => part !== '')
+        const isFit = parts.length > 0 && parts.every((part) => kind.is(part))
+        return isFit ? `write ${name}: [${parts.map((part) => `'${part}'`).join(', ')}]` : undefined
+      }
       const list: readonly unknown[] = Array.isArray(value) ? value : []
       const wrong = list.findIndex((one) => !kind.is(one))
       if (wrong < 0) return undefined

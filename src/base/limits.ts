@@ -1,9 +1,7 @@
 import type { Some } from './some.ts'
-import { mcpError } from '../errors/error.ts'
-import { BAD_OPTION } from '../errors/base.ts'
 import { CLIENT_LIMITS, type LimitRow } from '../protocol/client-limits.ts'
 import { LIMITS, type Limits } from '../protocol/limits.ts'
-import { checkNames } from './options.ts'
+import { badOption, checkNames } from './options.ts'
 
 /** The limits that an option selects: `'strict'`, or changes to single limits. */
 export function toLimits(option: 'strict' | Some<Limits> = {}): Limits {
@@ -19,13 +17,12 @@ export function readLimits<Name extends string>(
   const rows = Object.entries<LimitRow>(table)
   const base = Object.fromEntries(rows.map(([name, row]) => [name, row[column]])) as Record<Name, number>
   if (option === 'strict') return base
-  if (typeof option !== 'object')
-    throw mcpError(BAD_OPTION, { where: 'limits', reason: `use 'strict' or an object` })
+  if (typeof option !== 'object') throw badOption('limits', `use 'strict' or an object`)
   checkNames('limits', option, Object.keys(table))
   for (const [name, value] of Object.entries<number | undefined>(option)) {
     if (value === undefined) continue
     if (typeof value !== 'number' || !(value > 0 || value === table[name as Name].least))
-      throw mcpError(BAD_OPTION, { where: `limits.${name}`, reason: 'it must be a positive number' })
+      throw badOption(`limits.${name}`, 'it must be a positive number')
     base[name as Name] = value
   }
   return base

@@ -14,7 +14,7 @@ export function textBytes(text: string): number {
  * Estimates the memory of a JSON value in bytes, based on measurements of the most expensive shapes. Stops at `most`,
  * because a value may contain itself. Not recursive, because the nesting of messages may be unlimited.
  */
-export function weigh(value: unknown, most: number = Number.POSITIVE_INFINITY): number {
+export function weigh(value: unknown, most: number = Infinity): number {
   let sum = 0
   const open: object[] = []
   const add = (each: unknown): void => {

@@ -1,9 +1,10 @@
+import { badOption } from '../base/options.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
-import { BAD_OPTION } from '../errors/base.ts'
 import { UNKNOWN_METHOD } from '../errors/rpc.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { Root } from '../protocol/spec/2026-07-28.ts'
+import { toWebUrl } from '../protocol/web-url.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
 import { checkRoots } from './declared.ts'
 
@@ -22,7 +23,10 @@ export interface FormQuestion {
 export interface UrlQuestion {
   /** Why the server wants the user to open the URL. */
   readonly message: string
-  /** An http or https URL as a browser would show it, in ASCII; the client rejects others. It need not belong to the server. */
+  /**
+   * An http or https URL without credentials, as a browser would show it, in ASCII; the client rejects others. It need not belong
+   * to the server.
+   */
   readonly url: string
   /** The id in the `elicited` event, if the server reports when the user has finished; undefined at 2026-07-28. */
   readonly elicitationId?: string | undefined
@@ -141,16 +145,14 @@ async function elicit(answers: Answers, params: JsonObject, signal: AbortSignal)
   }
   if (params['mode'] !== 'url' || answers.elicitUrl === undefined)
     throw unsupportedMode(params['mode'], answers)
-  const url = untrustedText(params['url'])
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
-    throw mcpError(BAD_PARAMS, {
-      method: 'elicitation/create',
-      reason: 'the URL is not an http or https URL',
-    })
+  const url = toWebUrl(params['url'])
+  if (url === undefined) {
+    const reason = 'the URL is not an http or https URL without credentials'
+    throw mcpError(BAD_PARAMS, { method: 'elicitation/create', reason })
   }
   const { elicitationId } = params
   const known = typeof elicitationId === 'string' ? { elicitationId } : {}
-  const { action } = await answers.elicitUrl({ message, url: new URL(url).href, ...known }, signal)
+  const { action } = await answers.elicitUrl({ message, url, ...known }, signal)
   return { action: wireAction(action, answers) }
 }
 
@@ -170,10 +172,7 @@ function readForm({ requestedSchema: schema = { type: 'object', properties: {} }
 
 function wireAction(action: FormAnswer['action'], { rejects }: Answers): string {
   if (!ACTIONS.has(action))
-    throw mcpError(BAD_OPTION, {
-      where: 'answers',
-      reason: `"${String(action)}" is not an action; use ${[...ACTIONS].join(', ')}`,
-    })
+    throw badOption('answers', `"${String(action)}" is not an action; use ${[...ACTIONS].join(', ')}`)
   if (action !== 'decline' && action !== 'reject') return action
   return rejects === true ? 'reject' : 'decline'
 }

@@ -4,9 +4,9 @@ import { delayOf, pause, type BackoffTimes } from '../base/backoff.ts'
 export interface Backoff {
   /** Waits before the next attempt: not at all after a success or one failure, then longer each time. An abort ends the wait. */
   wait(signal: AbortSignal): Promise<void>
-  /** The connection opened. It counts as a success once the server answers or stays up for a while. */
+  /** The connection opened. It counts as a success once the server answers the application or stays up for a while. */
   opened(): void
-  /** The server answered, so the connection works. */
+  /** The server answered a request of the application, so the connection works. */
   answered(): void
   failed(): void
   /** Delays the next attempt, because the server asked for it. */

@@ -37,10 +37,10 @@ describe('the cache', () => {
     },
   )
 
-  test('evicts the oldest results when all take 32 MiB of memory, which may be much more than their text', () => {
+  test('evicts the oldest results when the text of all takes 32 MiB of memory', () => {
     const cache = new Cache(() => 0)
     for (let at = 0; at < 3; at++)
-      cache.put(READ, `a://${at}`, { ttlMs: 100, list: Array.from({ length: 200_000 }, () => ({})) })
+      cache.put(READ, `a://${at}`, { ttlMs: 100, text: '\u0100'.repeat(6_000_000) })
     expect([0, 1, 2].map((at) => cache.get(READ, `a://${at}`) !== undefined)).toEqual([false, true, true])
   })
 
@@ -166,4 +166,22 @@ describe('the cache', () => {
     for (const uri of ['b', 'c']) put(uri)
     expect(has()).toEqual([false, true, true])
   })
+})
+
+test('a caller that changes a result does not change what the next one gets', () => {
+  const cache = new Cache(() => 0)
+  const result = { ttlMs: 100, tools: [{ name: 'a', inputSchema: { type: 'object' } }] }
+  cache.put('tools/list', 'null', result)
+  const read = () => cache.get('tools/list', 'null') as typeof result
+  result.tools[0]!.name = 'b'
+  read().tools[0]!.inputSchema.type = 'string'
+  read().tools.pop()
+  expect(read()).toEqual({ ttlMs: 100, tools: [{ name: 'a', inputSchema: { type: 'object' } }] })
+})
+
+test('a result that is nested too deeply to be copied is not cached', () => {
+  const cache = new Cache(() => 0)
+  const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) as unknown
+  cache.put('tools/list', 'null', { ttlMs: 100, deep })
+  expect(cache.get('tools/list', 'null')).toBeUndefined()
 })

@@ -1,10 +1,11 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { weigh } from '../base/weight.ts'
+import { textBytes } from '../base/weight.ts'
 import type { ClientEvents } from './events.ts'
 import { isWithin } from './within.ts'
 
 interface Entry {
-  readonly result: JsonObject
+  /** The result as JSON. Each caller gets a copy, so that none can change what another gets. */
+  readonly text: string
   readonly expiresAt: number
   readonly weight: number
 }
@@ -38,7 +39,7 @@ export class Cache {
     const key = `${method} ${detail}`
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
-    if (entry.expiresAt > this.#now()) return entry.result
+    if (entry.expiresAt > this.#now()) return JSON.parse(entry.text) as JsonObject
     this.#delete(key)
     return undefined
   }
@@ -48,15 +49,21 @@ export class Cache {
     const { ttlMs } = result
     if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return
     const key = `${method} ${detail}`
-    const weight = weigh([key, result])
     this.#delete(key)
+    let text: string
+    try {
+      text = JSON.stringify(result)
+    } catch {
+      return // It is nested too deeply.
+    }
+    const weight = textBytes(key) + textBytes(text)
     if (weight > MAX_WEIGHT) return
     for (const oldest of this.#entries.keys()) {
       if (this.#entries.size < MAX_ENTRIES && this.#weight + weight <= MAX_WEIGHT) break
       this.#delete(oldest)
     }
     this.#weight += weight
-    this.#entries.set(key, { result, expiresAt: this.#now() + Math.min(ttlMs, MAX_TTL_MS), weight })
+    this.#entries.set(key, { text, expiresAt: this.#now() + Math.min(ttlMs, MAX_TTL_MS), weight })
   }
 
   /** Evicts the results that a change affects, but not before the next use: a server may report many changes at once. */

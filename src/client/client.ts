@@ -12,6 +12,7 @@ import type {
   ResourceTemplate,
   Tool,
 } from '../protocol/spec/2026-07-28.ts'
+import { Clock } from '../rpc/clock.ts'
 import type { Answers } from './answers.ts'
 import { Conversation } from './conversation.ts'
 import type { ClientEvents, Emitter, State } from './events.ts'
@@ -192,10 +193,10 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
 
   /** Checks that the server responds. The newest revision has no `ping`, so it uses `server/discover`. */
   async ping(options: CallOptions = {}): Promise<void> {
-    const begun = performance.now()
-    const { revision } = await this.#connection.agreement({ ...toRequestOptions(options), begun })
+    const clock = new Clock()
+    const { revision } = await this.#connection.agreement({ ...toRequestOptions(options), clock })
     const method = revision === LATEST ? 'server/discover' : 'ping'
-    await this.#conversation.send(method, {}, repeatable(options), { begun })
+    await this.#conversation.send(method, {}, repeatable(options), { clock })
   }
 
   /**

@@ -1,5 +1,5 @@
+import { badOption } from '../base/options.ts'
 import { mcpError } from '../errors/error.ts'
-import { BAD_OPTION } from '../errors/base.ts'
 import { BAD_ANSWER } from '../errors/client.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 
@@ -26,5 +26,5 @@ export function readCompletion({
 }
 
 function bad(reason: string): Error {
-  return mcpError(BAD_OPTION, { where: 'complete', reason })
+  return badOption('complete', reason)
 }

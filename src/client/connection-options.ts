@@ -1,7 +1,9 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Dialects } from '../protocol/switches.ts'
+import type { ClientAuth } from '../rpc/client-auth.ts'
 import type { ClientTransport, OpenTransport } from '../rpc/client-transport.ts'
+import type { Clock } from '../rpc/clock.ts'
 import type { BackoffTimes } from '../base/backoff.ts'
 import type { Emitter } from './events.ts'
 import type { Agreement } from './negotiate.ts'
@@ -33,18 +35,22 @@ export interface ConnectionOptions {
   readonly backoff: BackoffTimes
   /** How to retry requests after temporary errors; undefined turns retries off. */
   readonly recovery?: RecoverySettings | undefined
-  /** Gets new credentials, which are used from then on. */
-  readonly reauthenticate?: (() => Promise<void>) | undefined
+  /** Whether the credentials are renewed when a connection opens. */
+  readonly renews?: boolean | undefined
+  /** Called when the client is closed. */
+  readonly onClosed?: (() => void) | undefined
   readonly events: Emitter
 }
 
 export interface RequestOptions {
   readonly idleMs?: number | undefined
   readonly totalMs?: number | undefined
-  /** When the time of `totalMs` began, if the request is a part of something longer. */
-  readonly begun?: number | undefined
+  /** Measures the time of `totalMs`, if the request is a part of something longer. */
+  readonly clock?: Clock | undefined
   readonly signal?: AbortSignal | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Replaces the credentials of the connection. */
+  readonly auth?: ClientAuth | undefined
   /** Creates the headers for arguments that are sent as headers too. */
   readonly paramHeaders?: ParamHeaders | undefined
   /** Whether the request may be sent again if the connection fails before the answer arrives. */
@@ -52,6 +58,8 @@ export interface RequestOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined
   /** Whether to send the request even if the server did not declare the capability it needs. */
   readonly undeclared?: boolean | undefined
+  /** Whether the client sends the request by itself: then its answer does not shorten the delay before the next connection. */
+  readonly isOwn?: boolean | undefined
   /** Called before each round after the first. */
   readonly onRound?: (() => void) | undefined
   /** Called with the id of each attempt. */
@@ -64,6 +72,9 @@ export interface Live {
   readonly agreement: Agreement
   /** The number of requests that wait for an answer. */
   pending: number
+  /** Cancellations to be sent, and how many are being sent. */
+  readonly cancelled: JsonObject[]
+  cancelling: number
 }
 
 /** The client that uses a connection. */
@@ -72,5 +83,7 @@ export interface ConnectionOwner {
   onNotification(method: string, params: JsonObject): void
   /** Called when notifications may have been missed. */
   onMissed(): void
+  /** Called when other credentials are used, perhaps those of somebody else. */
+  onNewCredentials(): void
   readonly answer: Answer
 }

@@ -1,10 +1,10 @@
 import { McpError, mcpError } from '../errors/error.ts'
-import { BAD_OPTION } from '../errors/base.ts'
 import { BAD_ANSWER } from '../errors/client.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { checkOptions } from '../base/options.ts'
+import { badOption, checkOptions } from '../base/options.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type { Tool } from '../protocol/spec/2026-07-28.ts'
+import { Clock } from '../rpc/clock.ts'
 import { Cache } from './cache.ts'
 import type { Elicitations } from './elicitations.ts'
 import { changeOf, Emitter, withTypes, type ClientEvents } from './events.ts'
@@ -44,18 +44,18 @@ export class Conversation {
   /** The URLs that the server asked to open, once there is one. */
   #elicitations: Elicitations | undefined
 
-  constructor({ answers, paramHeaders, checks, maxPages, reauthenticate, ...options }: ClientSettings) {
+  constructor({ answers, paramHeaders, checks, maxPages, ...options }: ClientSettings) {
     this.#paramHeaders = paramHeaders
     this.#checks = checks
     this.#maxPages = maxPages
-    const renew = reauthenticate && (() => reauthenticate().then(() => this.#cache.clear()))
-    const settings = { ...options, reauthenticate: renew, events: this.events }
+    const settings = { ...options, events: this.events }
     this.connection = new ReconnectingConnection(settings, answers, {
       onNotification: (method, params) => this.#onNotification(method, params),
       onMissed: () => {
         this.#cache.clear()
         this.events.emit('missed', undefined)
       },
+      onNewCredentials: () => this.#cache.clear(),
       answer: (method, params, signal) => this.#answer(method, params, signal),
     })
     this.events.on('state', (state) => {
@@ -65,20 +65,20 @@ export class Conversation {
 
   /** Calls a tool. Returns its complete result, even if the tool failed. */
   async call(name: string, input: unknown, options: CallOptions): Promise<JsonObject> {
-    if (typeof name !== 'string') throw mcpError(BAD_OPTION, { where: 'call', reason: CALL_FORM })
+    if (typeof name !== 'string') throw badOption('call', CALL_FORM)
     const params = { name, arguments: (input ?? {}) as JsonObject }
-    const begun = performance.now()
-    const refresh = (): Promise<void> => this.#refreshTools(options, begun)
+    const clock = new Clock()
+    const refresh = (): Promise<void> => this.#refreshTools(options, clock)
     if (this.#checks) await (await import('./check-input.ts')).checkInput(this.known, params, refresh)
     let result: JsonObject
     try {
-      result = await this.#callOnce(params, options, begun)
+      result = await this.#callOnce(params, options, clock)
     } catch (error) {
       if (!(error instanceof McpError) || error.kind !== 'header_mismatch') throw error
       if (error.data?.['mayHaveRun'] === true) throw error
       // The tool's schema says which arguments to send as headers; ours was missing or out of date.
       await refresh()
-      result = await this.#callOnce(params, options, begun)
+      result = await this.#callOnce(params, options, clock)
     }
     const output = this.known.get(name)?.output
     const checked = result['isError'] === true ? undefined : await output?.(result['structuredContent'])
@@ -88,10 +88,10 @@ export class Conversation {
   }
 
   /** Lists the tools except those that cannot be called because they ask for invalid headers. */
-  async *tools(options: CallOptions, begun?: number): AsyncGenerator<Tool, void, undefined> {
+  async *tools(options: CallOptions, clock?: Clock): AsyncGenerator<Tool, void, undefined> {
     const { KnownTools } = await import('./known-tools.ts')
     const tools = (this.#tools ??= new KnownTools((text) => this.events.emit('warning', text), this.known))
-    for await (const tool of this.items<Tool>('tools/list', 'tools', options, begun)) {
+    for await (const tool of this.items<Tool>('tools/list', 'tools', options, clock)) {
       const problem = tools.add(tool as unknown as JsonObject)
       const isFine = problem === undefined || !this.#paramHeaders
       if (isFine || (await this.connection.agreement()).revision !== LATEST) yield tool
@@ -104,33 +104,33 @@ export class Conversation {
     method: ListMethod,
     member: string,
     options: CallOptions,
-    begun: number = performance.now(),
+    clock: Clock = new Clock(),
   ): AsyncGenerator<Item, void, undefined> {
     checkOptions(method, options, CALL_OPTIONS)
-    const agreement = await this.connection.agreement({ ...toRequestOptions(options), begun })
+    const agreement = await this.connection.agreement({ ...toRequestOptions(options), clock })
     if (!offers(agreement, method)) return
-    const listed = { method, member, revision: agreement.revision, maxPages: this.#maxPages, begun }
-    yield* eachItem<Item>(listed, (params, begun) =>
-      this.fetch(method, JSON.stringify(params['cursor'] ?? null), params, options, begun),
+    const listed = { method, member, revision: agreement.revision, maxPages: this.#maxPages, clock }
+    yield* eachItem<Item>(listed, (params) =>
+      this.fetch(method, JSON.stringify(params['cursor'] ?? null), params, options, clock),
     )
   }
 
-  /** Sends a request unless its result is cached. Requests with their own headers or `_meta`, which may name a user, are always sent. */
+  /** Sends a request unless its result is cached. Requests with their own headers, `auth` or `_meta`, which may name a user, are always sent. */
   async fetch(
     method: string,
     detail: string,
     params: JsonObject,
     options: CallOptions,
-    begun?: number,
+    clock?: Clock,
   ): Promise<JsonObject> {
     const cache = this.#cache
-    let isCacheable = (options.headers ?? options.meta) === undefined
+    let isCacheable = (options.headers ?? options.auth ?? options.meta) === undefined
     const cached = isCacheable ? cache.get(method, detail) : undefined
     if (cached !== undefined) return cached
     // A result that depends on answers to the server's questions must not be cached.
     const onRound = (): void => void (isCacheable = false)
     const { changes } = cache
-    const result = await this.send(method, params, repeatable(options), { onRound, begun })
+    const result = await this.send(method, params, repeatable(options), { onRound, clock })
     // The server may have found the result before a change that was reported in the meantime.
     if (isCacheable && changes === cache.changes) cache.put(method, detail, result)
     return result
@@ -150,30 +150,31 @@ export class Conversation {
   #callOnce(
     params: { readonly name: string; readonly arguments: JsonObject },
     options: CallOptions,
-    begun: number,
+    clock: Clock,
   ): Promise<JsonObject> {
     const known = this.known.get(params.name)
     const idempotent = options.idempotent ?? known?.repeatable ?? false
     const { paramHeaders } = known ?? {}
-    return this.send('tools/call', params, { ...options, idempotent }, { paramHeaders, begun })
+    return this.send('tools/call', params, { ...options, idempotent }, { paramHeaders, clock })
   }
 
   /** Lists the tools again, with the options of the call that needs it. */
-  async #refreshTools(options: CallOptions, begun: number): Promise<void> {
+  async #refreshTools(options: CallOptions, clock: Clock): Promise<void> {
     this.#cache.invalidate({ kind: 'tools' })
-    for await (const _ of this.tools(options, begun)) continue
+    for await (const _ of this.tools(options, clock)) continue
   }
 
   async #perform({ method, params, options }: ClientRequest, more: RequestOptions): Promise<JsonObject> {
     checkOptions(method, options, CALL_OPTIONS)
-    const { headers, meta } = options
+    const { headers, auth, meta } = options
+    if (auth !== undefined && !this.#paramHeaders) throw (await import('./unsendable.ts')).noAuth(method)
     if (headers !== undefined) checkHeaders(headers)
     const own = params['_meta'] as JsonObject | undefined
     const sent = meta === undefined ? params : { ...params, _meta: { ...own, ...meta } }
     const settings: RequestOptions = {
       ...toRequestOptions(options),
       ...more,
-      begun: more.begun ?? performance.now(),
+      clock: more.clock ?? new Clock(),
     }
     try {
       const result = await this.connection.request(method, sent, settings)

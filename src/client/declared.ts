@@ -1,7 +1,5 @@
-import { mcpError } from '../errors/error.ts'
-import { BAD_OPTION } from '../errors/base.ts'
 import { callable, either, FLAG, listOf, object, type Kind, type KindsOf } from '../base/kinds.ts'
-import { checkOptions } from '../base/options.ts'
+import { badOption, checkOptions } from '../base/options.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Root } from '../protocol/spec/2026-07-28.ts'
 import type { Answers } from './answers.ts'
@@ -33,15 +31,13 @@ export function declarationOf(extensions?: readonly DeclaredExtension[]): JsonOb
   return { extensions: Object.fromEntries(extensions.map(({ id, settings = {} }) => [id, settings])) }
 }
 
-/** The capabilities that follow from the answers, in the form of the newest revision. */
+/** The capabilities that follow from the answers, in the form of the newest revision. Those that do not are undefined. */
 export function capabilitiesOf(answers: Answers): JsonObject {
-  const forms = answers.elicit === undefined ? {} : { form: {} }
-  const urls = answers.elicitUrl === undefined ? {} : { url: {} }
-  const elicitation = { ...forms, ...urls }
+  const { elicit, elicitUrl, sample, sampleTools, roots } = answers
   return {
-    ...(Object.keys(elicitation).length === 0 ? {} : { elicitation }),
-    ...(answers.sample === undefined ? {} : { sampling: answers.sampleTools === true ? { tools: {} } : {} }),
-    ...(answers.roots === undefined ? {} : { roots: {} }),
+    elicitation: (elicit ?? elicitUrl) && { form: elicit && {}, url: elicitUrl && {} },
+    sampling: sample && (sampleTools === true ? { tools: {} } : {}),
+    roots: roots && {},
   }
 }
 
@@ -49,7 +45,7 @@ export function capabilitiesOf(answers: Answers): JsonObject {
 export function checkRoots(roots: readonly Root[]): readonly Root[] {
   const invalid = roots.find(({ uri }) => !uri.startsWith('file://'))
   if (invalid === undefined) return roots
-  throw mcpError(BAD_OPTION, { where: 'roots', reason: `"${invalid.uri}" is not a file:// URI` })
+  throw badOption('roots', `"${invalid.uri}" is not a file:// URI`)
 }
 
 const ANSWERS: KindsOf<Answers> = {

@@ -1,7 +1,7 @@
 import { untrustedText } from '../base/untrusted-text.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { checkWord } from '../base/options.ts'
-import { printable } from '../errors/printable.ts'
+import { oneLine } from '../errors/printable.ts'
 
 /**
  * The state of the connection: `connecting` until it is open for the first time, `ready`, `reconnecting` from its loss until the
@@ -25,7 +25,7 @@ export interface ClientEvents {
   readonly elicited: { readonly elicitationId: string }
   /** Output of a server program on stderr, line by line. Without a listener it is lost. */
   readonly stderr: string
-  /** A problem that did not make a request fail, such as a retry or a lost connection. Without a listener it is lost. */
+  /** A problem that did not make a request fail, such as a retry or a lost connection, in one line. Without a listener it is lost. */
   readonly warning: string
   /** Any other notification, with its `method` and its `params`. */
   readonly notification: { readonly method: string; readonly params: JsonObject }
@@ -58,7 +58,7 @@ export class Emitter {
   }
 
   emit<Name extends keyof ClientEvents>(name: Name, event: ClientEvents[Name]): void {
-    const value = name === 'warning' ? (printable(event as string) as ClientEvents[Name]) : event
+    const value = name === 'warning' ? (oneLine(event as string) as ClientEvents[Name]) : event
     for (const listener of this.#listeners.get(name) ?? []) {
       try {
         ;(listener as Listener<Name>)(value)

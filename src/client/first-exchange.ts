@@ -61,6 +61,6 @@ export async function toRemoteError(error: ErrorObject, { adapter }: Forms): Pro
 }
 
 /** Aborts if the server does not answer in time, or if the connection is no longer needed. */
-export function openingDeadline(method: string, { timeoutMs, signal }: NegotiateOptions): Deadline {
-  return new Deadline({ method, idleMs: timeoutMs, totalMs: Infinity, signal })
+export function openingDeadline(method: string, { timeoutMs, signal, events }: NegotiateOptions): Deadline {
+  return new Deadline({ method, idleMs: timeoutMs, totalMs: Infinity, signal, clock: events.clock })
 }

@@ -3,7 +3,6 @@ import { BAD_ANSWER, NO_REVISION } from '../errors/client.ts'
 import { UNKNOWN_METHOD } from '../errors/rpc.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST, REVISIONS, isRevision, type Revision } from '../protocol/revisions.ts'
-import { untrustedText } from '../base/untrusted-text.ts'
 import type { ClientTransport } from '../rpc/client-transport.ts'
 import { orAborted } from '../base/backoff.ts'
 import { exchange, openingDeadline, toAgreement } from './first-exchange.ts'
@@ -54,6 +53,8 @@ const NOT_FROM_SERVER: ReadonlySet<string> = new Set([
   'session_lost',
   'closed',
   'bad_option',
+  'login_failed',
+  'login_needed',
 ])
 
 /** Whether only servers of the newest revision send this error. */
@@ -65,8 +66,8 @@ function isFromLatest(error: unknown): boolean {
 function toHandshakeForm({ extensions, ...capabilities }: JsonObject): JsonObject {
   return {
     ...capabilities,
-    ...(capabilities['roots'] === undefined ? {} : { roots: { listChanged: true } }),
-    ...(extensions === undefined ? {} : { experimental: extensions }),
+    roots: capabilities['roots'] && { listChanged: true },
+    experimental: extensions,
   }
 }
 
@@ -107,7 +108,7 @@ async function propose(
     offered === LATEST ||
     (options.revision !== undefined && offered !== options.revision)
   ) {
-    const shown = untrustedText(offered).slice(0, 64)
+    const shown = offered.slice(0, 64)
     throw mcpError(NO_REVISION, { offered: shown }, { data: { supported: [shown] } })
   }
   transport.agree(offered)

@@ -2,7 +2,8 @@ import { mcpError } from '../errors/error.ts'
 import { ANSWER_TOO_LARGE, BAD_ANSWER } from '../errors/client.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
-import { inNextTurn } from '../base/turn.ts'
+import { Clock } from '../rpc/clock.ts'
+import { nextTask } from '../base/next-task.ts'
 import { weigh } from '../base/weight.ts'
 
 export type ListMethod = 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list'
@@ -18,8 +19,8 @@ export interface Listed {
   readonly member: string
   readonly revision: Revision
   readonly maxPages: number
-  /** When the list began to wait for the server, in `performance.now()` time. */
-  readonly begun?: number
+  /** Measures how long the list has waited for the server. */
+  readonly clock?: Clock
 }
 
 /** A list of a server. `for await` reads it page by page. */
@@ -40,25 +41,25 @@ export function toList<Item>(items: AsyncGenerator<Item, void, undefined>): Item
 }
 
 /**
- * Yields every item of a list, page by page. Throws if the list is too long or repeats a cursor. Each page gets the time
- * at which the list would have begun had the caller used its items in no time.
+ * Yields every item of a list, page by page. Throws if the list is too long or repeats a cursor. The clock does not count the time in
+ * which the caller uses the items.
  */
 export async function* eachItem<Item>(
-  { method, member, revision, maxPages, begun = performance.now() }: Listed,
-  page: (params: JsonObject, begun: number) => Promise<JsonObject>,
+  { method, member, revision, maxPages, clock = new Clock() }: Listed,
+  page: (params: JsonObject, clock: Clock) => Promise<JsonObject>,
 ): AsyncGenerator<Item, void, undefined> {
   const seen = new Set<string>()
   let params: JsonObject = {}
-  let waited = performance.now() - begun
+  let waited = clock.elapsed
   for (let pages = 0, items = 0, weight = 0; ; pages++) {
-    const start = performance.now() - waited
-    const result = await page(params, start)
-    waited = performance.now() - start
+    clock.elapsed = waited
+    const result = await page(params, clock)
+    waited = clock.elapsed
     const list = result[member] as readonly Item[]
     for (const [at, item] of list.entries()) {
       yield item
       // Others get a turn now and then, because items of one page follow each other without a pause.
-      if (at % TURN === TURN - 1) await new Promise<void>(inNextTurn)
+      if (at % TURN === TURN - 1) await nextTask()
     }
     const { nextCursor: cursor } = result
     if (typeof cursor !== 'string') return

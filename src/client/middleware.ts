@@ -1,8 +1,6 @@
-import { mcpError } from '../errors/error.ts'
-import { BAD_OPTION } from '../errors/base.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { anything, callable, type KindsOf } from '../base/kinds.ts'
-import { checkOptions } from '../base/options.ts'
+import { badOption, checkOptions } from '../base/options.ts'
 import type { ClientMiddleware, ClientPlugin, ClientRequest } from './options.ts'
 
 const PARTS: KindsOf<ClientPlugin> = {
@@ -21,8 +19,7 @@ export class Middleware {
 
   /** Adds middleware for a method, or for all requests of the client if there is none. */
   add(method: string | undefined, wrap: ClientMiddleware | undefined): void {
-    if (typeof wrap !== 'function')
-      throw mcpError(BAD_OPTION, { where: 'use', reason: 'the middleware is not a function' })
+    if (typeof wrap !== 'function') throw badOption('use', 'the middleware is not a function')
     this.#entries.push({ method, wrap })
   }
 

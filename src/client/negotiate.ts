@@ -50,44 +50,65 @@ export interface Opened {
 
 /** Opens a connection and agrees on a revision: the newest if the server knows it, otherwise by a handshake. */
 export async function negotiate(options: NegotiateOptions): Promise<Opened> {
-  const { revision, remembered } = options
+  const { revision, remembered, timeoutMs, signal } = options
+  const probes = revision === undefined && (remembered ?? 'request') === 'request'
   let down: Error | undefined
-  const transport = await options.open(withDownListener(options.events, (reason) => (down = reason)))
+  const transport = await options.open({
+    ...options.events,
+    onDown(reason) {
+      down = reason
+      options.events.onDown(reason)
+    },
+  })
   const checkUp = (opened: Opened): Opened => {
     if (down !== undefined) throw down
     return opened
   }
   const newest = (agreement: Agreement): Opened => checkUp({ transport, agreement, mode: 'request' })
+  // Some servers exit when the first request is unknown to them, so start again with a handshake.
+  let next: OpeningMode = 'handshake'
+  const orStartAgain = (error: unknown): undefined => {
+    if (down === undefined || signal.aborted) throw error
+  }
   try {
-    if (revision === LATEST) return newest(await discover(transport, options, options.timeoutMs))
-    if (revision === undefined && (remembered ?? 'request') === 'request') {
-      const agreement = await probe(transport, options).catch((error: unknown) => {
-        if (down === undefined || options.signal.aborted) throw error
-        return undefined
-      })
+    if (revision === LATEST) return newest(await discover(transport, options, timeoutMs))
+    if (probes) {
+      const agreement = await probe(transport, options).catch(orStartAgain)
       if (agreement !== undefined) return newest(agreement)
     } else if (down !== undefined) throw down // No request is to blame, so another connection would fail too.
     if (down === undefined) {
       const { handshake } = await import('./handshake.ts')
-      return checkUp(await handshake(transport, options))
+      const opened = await handshake(transport, options).catch(async (error: unknown) => {
+        if (!probes) throw error
+        if (!isContradictory(error)) return orStartAgain(error)
+        // The server was too late to say that it has the newest revision. Some cannot use it after a handshake.
+        const agreement = await discover(transport, options, timeoutMs).catch((failure: unknown) => {
+          if (remembered !== undefined || signal.aborted) throw failure
+          next = 'request'
+        })
+        return agreement && newest(agreement)
+      })
+      if (opened !== undefined) return checkUp(opened)
     }
   } catch (error) {
     await transport.close()
     throw revision === undefined ? error : (await import('./pinned-revision.ts')).explain(error, revision)
   }
-  // Some servers exit when the first request is unknown to them, so start again with a handshake.
   await transport.close()
-  return negotiate({ ...options, remembered: 'handshake' })
+  return negotiate({ ...options, remembered: next })
 }
 
 /** Tries the newest revision. Returns undefined if the server does not know it. */
 async function probe(transport: ClientTransport, options: NegotiateOptions): Promise<Agreement | undefined> {
+  const { timeoutMs, remembered } = options
+  // A server that is known to have the newest revision gets more time, but may have been replaced by an older one.
+  const probeMs = Math.max(options.probeMs, remembered === undefined ? 0 : timeoutMs / 2)
   try {
-    return await discover(transport, options, options.probeMs)
+    return await discover(transport, options, probeMs)
   } catch (error) {
     if (!(error instanceof McpError) || options.signal.aborted) throw error
-    if (error.kind === 'timeout' && options.probeMs >= options.timeoutMs) throw error
-    if (error.kind === 'http_failed' || error.kind === 'connect_failed' || error.kind === 'no_revision') {
+    if (error.kind === 'timeout' && probeMs >= timeoutMs) throw error
+    if (FINAL.has(error.kind)) {
       const { status, opaque } = error.data ?? {}
       // Browsers hide why CORS blocked a request; the headers of the newest revision may be the reason.
       if (!NOT_UNDERSTOOD.has(status) && opaque !== true) throw error
@@ -95,6 +116,15 @@ async function probe(transport: ClientTransport, options: NegotiateOptions): Pro
     return undefined
   }
 }
+
+/** Errors that end the attempt to connect, unless they may mean that the server is older. */
+const FINAL: ReadonlySet<string> = new Set([
+  'http_failed',
+  'connect_failed',
+  'no_revision',
+  'login_failed',
+  'login_needed',
+])
 
 /** The statuses of servers that do not understand a request. */
 export const NOT_UNDERSTOOD: ReadonlySet<unknown> = new Set([400, 404, 405])
@@ -129,16 +159,4 @@ function isContradictory(error: unknown): boolean {
   if (!(error instanceof McpError) || error.kind !== 'revision_unsupported') return false
   const supported = error.data?.['supported']
   return Array.isArray(supported) && supported.includes(LATEST)
-}
-
-/** Adds a listener that is called if the connection goes down during the negotiation. */
-function withDownListener(events: TransportEvents, onDown: (reason: Error) => void): TransportEvents {
-  return {
-    ...events,
-    onMessage: (message) => events.onMessage(message),
-    onDown(reason) {
-      onDown(reason)
-      events.onDown(reason)
-    },
-  }
 }

@@ -1,9 +1,9 @@
-import { type McpError, mcpError } from '../errors/error.ts'
-import { BAD_OPTION } from '../errors/base.ts'
+import { badOption } from '../base/options.ts'
+import type { McpError } from '../errors/error.ts'
 
 /** Explains why a target is invalid and what to pass instead. */
 export function noTarget(target: unknown): McpError {
-  return mcpError(BAD_OPTION, { where: 'connect', reason: reasonOf(target) })
+  return badOption('connect', reasonOf(target))
 }
 
 const FORMS = 'pass a URL, { command, args } or a server'
@@ -20,8 +20,10 @@ function reasonOf(target: unknown): string {
   return `the target has neither a command nor a url; ${FORMS}`
 }
 
+/** A text that is not a valid URL may contain secrets anywhere: before an @, and after ?, # and =. */
 function urlIssue(url: string): string {
-  const shown = url.slice(0, 128).replace(/\/\/[^/@]*@/, '//')
+  const host = url.trim().replace(/^([\w+.-]*:?\/\/)?.*@/s, '$1')
+  const shown = host.replace(/([?#=]).+/s, '$1…').slice(0, 128)
   if (HOST.test(url))
     return `"${shown}" is not a URL; write ${/^(localhost|\[|127\.)/i.test(url) ? 'http' : 'https'}://${shown}`
   return `"${shown}" is not an http, https, ws, wss, tcp, tls or unix URL; to start a program, write { command, args }`

@@ -4,6 +4,7 @@ import type { RequestOptions } from './connection-options.ts'
 import type { Duration } from '../base/duration.ts'
 import { callable, DURATION, FLAG, object, SIGNAL, type KindsOf } from '../base/kinds.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { CLIENT_AUTH, type ClientAuth } from '../rpc/client-auth.ts'
 
 /** How far a request has come, as the server reports it. */
 export interface Progress {
@@ -37,6 +38,11 @@ export interface CallOptions {
   /** HTTP headers for this request only. Default: none. Transports other than HTTP ignore them. The result is not cached. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
+   * Credentials for this request only, such as `token(() => tokenOf(user))` of `pierhead/auth/client`; pass the same object each time to log
+   * in once. Default: the `auth` of the connection. Transports other than HTTP reject it. The result is not cached.
+   */
+  readonly auth?: ClientAuth | undefined
+  /**
    * Called with the progress of a call, read or prompt, if the server reports any. If it throws, the request is cancelled and rejects with
    * that error. Default: progress only restarts `timeout`.
    */
@@ -55,6 +61,7 @@ export const CALL_OPTIONS: KindsOf<CallOptions> = {
   total: DURATION,
   signal: SIGNAL,
   headers: object<Readonly<Record<string, string>>>('an object: header values by name'),
+  auth: CLIENT_AUTH,
   onProgress: callable<NonNullable<CallOptions['onProgress']>>(),
   idempotent: FLAG,
   meta: object<JsonObject>(),
@@ -107,12 +114,13 @@ export function repeatable(options: CallOptions): CallOptions {
 
 /** Converts the options of a call to those of a connection. */
 export function toRequestOptions(options: CallOptions): RequestOptions {
-  const { timeout, total, signal, headers, onProgress, idempotent } = options
+  const { timeout, total, signal, headers, auth, onProgress, idempotent } = options
   return {
     idleMs: timeout === undefined ? undefined : toMs(timeout, 'timeout'),
     totalMs: total === undefined ? undefined : toMs(total, 'total'),
     signal,
     headers,
+    auth,
     onProgress,
     repeatable: idempotent,
   }

@@ -4,15 +4,14 @@ import { markReceived } from '../errors/where.ts'
 import type { JsonObject, RequestId, Message } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import { LATEST } from '../protocol/revisions.ts'
-import type { ClientTransport } from '../rpc/client-transport.ts'
 import type { Answers } from './answers.ts'
 import { orAborted } from '../base/backoff.ts'
 import { createBackoff, type Backoff } from './backoff.ts'
-import { Deadline } from '../rpc/deadline.ts'
+import type { Deadline } from '../rpc/deadline.ts'
+import { Clock } from '../rpc/clock.ts'
 import { capabilitiesOf, checkAnswers } from './declared.ts'
 import type { State } from './events.ts'
 import { toRemoteError } from './first-exchange.ts'
-import type { Forms } from './forms.ts'
 import { Ids } from './ids.ts'
 import type { ConnectionOptions, ConnectionOwner, Live, RequestOptions } from './connection-options.ts'
 import { negotiate, type Agreement, type Opened } from './negotiate.ts'
@@ -24,6 +23,7 @@ import { LazyRecovery } from './lazy-recovery.ts'
 import type { Attempt, RetryHistory } from './recovery.ts'
 import { readResult } from './results.ts'
 import { createSender, headersOf, encodeCall, encodeNotification, type Sender } from './encode-call.ts'
+import { sendCancelled, startDeadline } from './request-end.ts'
 import { forgetMode, recallMode, rememberMode } from './opening-mode.ts'
 
 /** Errors of the connection rather than of a request. */
@@ -50,6 +50,8 @@ export class ReconnectingConnection {
   readonly #room = new QuestionRoom()
   #questions: Questions | undefined
   readonly #recovery: LazyRecovery
+  /** Measures how long opening takes. It stands still, with all that waits, while a person logs in. */
+  readonly #opening = new Clock()
   readonly #closing = new AbortController()
   /** Aborts when the client closes. */
   readonly closing: AbortSignal = this.#closing.signal
@@ -61,9 +63,9 @@ export class ReconnectingConnection {
     this.#answers = checkAnswers(answers)
     this.#sender = this.#buildSender()
     this.#owner = owner
-    const { recovery, reauthenticate, events } = options
+    const { recovery, renews = false, events } = options
     this.#recovery = new LazyRecovery(recovery, {
-      reauthenticate,
+      renews,
       closing: this.closing,
       warn: (text) => events.emit('warning', text),
       holdOff: (ms) => this.#backoff.holdOff(ms),
@@ -82,7 +84,14 @@ export class ReconnectingConnection {
   async agreement(limits?: RequestOptions): Promise<Agreement> {
     if (limits === undefined) return (await this.open()).agreement
     const deadline = this.deadline('connect', limits)
-    return (await orAborted(this.open(), deadline.signal).finally(() => deadline.end())).agreement
+    return (await this.#waitFor(this.open(), deadline).finally(() => deadline.end())).agreement
+  }
+
+  /** Waits for the connection to open. The time in which a person logs in does not count. */
+  #waitFor(live: Promise<Live>, deadline: Deadline): Promise<Live> {
+    const { members } = this.#opening
+    this.#opening.join(deadline)
+    return orAborted(live, deadline.signal).finally(() => members.delete(deadline))
   }
 
   /** Returns the current connection or opens one. Concurrent callers share the attempt. */
@@ -104,7 +113,7 @@ export class ReconnectingConnection {
         let live: Live | undefined
         try {
           this.#renewIds()
-          live = this.#current ?? (await orAborted(this.open(), deadline.signal))
+          live = this.#current ?? (await this.#waitFor(this.open(), deadline))
           return await this.#exchange(live, method, params, options, deadline)
         } catch (error) {
           history ??= { tries: 0, waits: 0, done: new Set() }
@@ -115,7 +124,7 @@ export class ReconnectingConnection {
             continue
           }
           deadline.end()
-          deadline = this.deadline(method, { ...options, begun: deadline.begun })
+          deadline = this.deadline(method, { ...options, clock: deadline.clock })
         }
       }
     } finally {
@@ -126,7 +135,7 @@ export class ReconnectingConnection {
   async notify(method: string, params: JsonObject): Promise<void> {
     const { transport, agreement } = await this.open()
     const deadline = this.deadline(method, {})
-    const sent = transport.send(encodeNotification(method, params, agreement.forms))
+    const sent = transport.send(encodeNotification(method, params, agreement.forms), this.#options.idleMs)
     await orAborted(sent, deadline.signal).finally(() => deadline.end())
   }
 
@@ -156,24 +165,30 @@ export class ReconnectingConnection {
     this.#closing.abort(mcpError(CLOSED, {}))
     this.#questions?.cancelAll()
     await Promise.all(all.map(async (one) => (await one)?.transport.close()))
+    this.#options.onClosed?.()
   }
 
-  async #openNow(isRetry = false): Promise<Live> {
-    const startedAt = performance.now()
+  /** Opens a connection. A second attempt is within the same time. */
+  async #openNow(isSecond = false): Promise<Live> {
     await this.#backoff.wait(this.closing)
     if (this.#state === 'closed') throw mcpError(CLOSED, {})
     const { open, key, revision, dialects, idleMs, probeMs, openMs = idleMs } = this.#options
     const remembered = dialects === undefined ? recallMode(key) : 'handshake'
     let live: Live | undefined
     let opened: Opened
-    const deadline = this.deadline('connect', { idleMs: Infinity, signal: this.closing })
+    const clock = this.#opening
+    if (!isSecond) clock.elapsed = 0
+    const deadline = this.deadline('connect', { idleMs: Infinity, signal: this.closing, clock })
     try {
       opened = await negotiate({
         open,
         events: {
+          signal: deadline.signal,
           onMessage: (message) => this.#receive(message),
           onDown: (reason) => live && this.#onDown(live, reason),
           onMissed: () => this.#owner.onMissed(),
+          onNewCredentials: () => this.#owner.onNewCredentials(),
+          clock,
           onNote: (kind, text) => this.#options.events.emit(kind === 'stderr' ? 'stderr' : 'warning', text),
         },
         sender: () => this.#sender,
@@ -188,15 +203,13 @@ export class ReconnectingConnection {
       const { transport, agreement, Questions } = opened
       if (Questions !== undefined)
         this.#questions ??= new Questions(this.#owner.answer, this.#options.idLength, this.#room)
-      live = { transport, agreement, pending: 0 }
+      live = { transport, agreement, pending: 0, cancelled: [], cancelling: 0 }
     } catch (error) {
       this.#backoff.failed()
       forgetMode(key)
-      if (!isRetry && (await (await this.#recovery.for(error))?.authenticated(error, startedAt)) === true)
-        return await this.#openNow(true)
       if (dialects === undefined && (remembered ?? 'request') !== 'request') {
         const { mayLackHandshake } = await import('./handshake.ts')
-        if (mayLackHandshake(error)) return await this.#openNow()
+        if (mayLackHandshake(error)) return await this.#openNow(true)
       }
       throw error
     } finally {
@@ -233,21 +246,14 @@ export class ReconnectingConnection {
     const level = this.#logLevel
     if (level === undefined || revision === LATEST || capabilities['logging'] === undefined) return
     const deadline = this.deadline('logging/setLevel', {})
-    this.#exchange(live, 'logging/setLevel', { level }, {}, deadline)
+    this.#exchange(live, 'logging/setLevel', { level }, { isOwn: true }, deadline)
       .catch(() => undefined)
       .finally(() => deadline.end())
   }
 
   /** Starts the timeouts of a request, or of something else that takes time. */
-  deadline(method: string, { idleMs, totalMs, begun, signal }: RequestOptions): Deadline {
-    const lasting = methodRow(method)?.lasting === true
-    return new Deadline({
-      method,
-      idleMs: lasting ? Number.POSITIVE_INFINITY : (idleMs ?? this.#options.idleMs),
-      totalMs: lasting ? Number.POSITIVE_INFINITY : (totalMs ?? this.#options.totalMs),
-      begun,
-      signal,
-    })
+  deadline(method: string, options: RequestOptions): Deadline {
+    return startDeadline(method, options, this.#options)
   }
 
   async #exchange(
@@ -284,28 +290,22 @@ export class ReconnectingConnection {
           ...options.headers,
           ...(revision === LATEST && headersOf(method, params, options.paramHeaders)),
         }),
+        auth: options.auth,
         cancel: deadline,
         onMessage: (message) => this.#receive(message, live),
       })
-      this.#backoff.answered()
+      if (options.isOwn !== true) this.#backoff.answered()
       if (answer.error !== undefined) throw await toRemoteError(answer.error, forms)
       return readResult(method, answer.result ?? {}, agreement)
     } catch (error) {
       // Not awaited: a server that does not answer may not accept the notification either.
-      if (deadline.aborted && transport.cancels === 'message')
-        void this.#cancel(transport, id, forms, deadline.reason)
+      if (deadline.aborted && transport.cancels === 'message') void sendCancelled(live, id, deadline.reason)
       throw deadline.aborted ? deadline.reason : markReceived(error)
     } finally {
       this.#ids.end(id)
       live.pending--
       this.#closeIfRetired(live)
     }
-  }
-
-  async #cancel(transport: ClientTransport, requestId: number, forms: Forms, cause: unknown): Promise<void> {
-    const reason = cause instanceof McpError ? cause.message : 'cancelled'
-    const text = encodeNotification('notifications/cancelled', { requestId, reason }, forms)
-    await transport.send(text).catch(() => undefined)
   }
 
   /** Handles requests and notifications from the server. */
@@ -339,9 +339,9 @@ export class ReconnectingConnection {
     return createSender(client, { ...capabilitiesOf(this.#answers), ...extensions }, this.#logLevel)
   }
 
-  /** Whether to send a failed request again. It first waits, reauthenticates or retires the connection as needed. */
+  /** Whether to send a failed request again. It first waits or retires the connection as needed. */
   async #mayRetry(error: unknown, live: Live | undefined, attempt: Attempt): Promise<boolean> {
-    const { method, options, history } = attempt
+    const { options, history } = attempt
     if (!(error instanceof McpError) || this.#state === 'closed' || options.signal?.aborted === true)
       return false
     if (live !== undefined && CONNECTION_ERRORS.has(error.kind)) {
@@ -352,10 +352,10 @@ export class ReconnectingConnection {
       history.done.add('reopen')
       return isFirst && (error.kind === 'session_lost' || options.repeatable === true)
     }
-    if (methodRow(method)?.lasting === true) return false
     const retire = (): void => live && this.#retire(live, error)
     const recovery = await this.#recovery.for(error)
-    return recovery?.prepare({ error, unsent: live === undefined, retire, ...attempt }) ?? false
+    const { stepUp } = live?.transport ?? {}
+    return recovery?.prepare({ error, unsent: live === undefined, retire, stepUp, ...attempt }) ?? false
   }
 
   /** Aborts a connection that has failed. */

@@ -17,14 +17,15 @@ interface Case {
   readonly tries?: number
   readonly waits?: number
   readonly done?: readonly Step['action'][]
+  readonly renews?: boolean
 }
 
 function step(
   error: McpError,
-  { repeatable = false, unsent = false, tries = 1, waits = 0, done = [] }: Case = {},
+  { repeatable = false, unsent = false, tries = 1, waits = 0, done = [], renews = false }: Case = {},
 ) {
   const history = { tries, waits, done: new Set(done) }
-  return nextStep({ error, history, options: { repeatable }, unsent }, SETTINGS, () => 0)
+  return nextStep({ error, history, options: { repeatable }, unsent }, SETTINGS, renews, () => 0)
 }
 
 function refused(refusal: RefusalName, retryAfterMs?: number): McpError {
@@ -48,10 +49,6 @@ const RETRIED: Partial<Record<RefusalName, readonly [any: Action, idempotent: Ac
   QUEUE_TENANT_CAP_EXCEEDED: ['wait', 'wait'],
   BUFFER_OVERFLOW: ['wait', 'wait'],
   BACKPRESSURE_ACTIVE: ['wait', 'wait'],
-  AUTH_FAILED: ['authenticate', 'authenticate'],
-  AUTH_EXPIRED: ['authenticate', 'authenticate'],
-  AUTH_INVALID_CREDENTIALS: ['authenticate', 'authenticate'],
-  AUTH_MISSING: ['authenticate', 'authenticate'],
   SESSION_INVALID: ['reopen', 'reopen'],
   INVALID_SESSION_ID: ['reopen', 'reopen'],
   RATE_LIMIT_EXCEEDED: ['wait', 'wait'],
@@ -85,6 +82,27 @@ describe('the next step after each refusal', () => {
   })
 })
 
+describe('rejected credentials', () => {
+  const AUTH = ['AUTH_FAILED', 'AUTH_EXPIRED', 'AUTH_INVALID_CREDENTIALS', 'AUTH_MISSING'] as const
+
+  test.each(AUTH)('%s leads to a new connection, once, if that brings other credentials', (name) => {
+    expect(step(refused(name), { renews: true })?.action).toBe('reopen')
+    expect(step(refused(name), { renews: true, done: ['reopen'] })).toBeUndefined()
+    expect(step(refused(name), { renews: true, unsent: true })).toBeUndefined()
+    expect(step(refused(name))).toBeUndefined()
+  })
+
+  test('over HTTP they are final, since requests renew them themselves', () => {
+    const [bare, named] = [
+      failed('http_failed', { status: 401 }),
+      new McpError('http_failed', 'expired', { data: { status: 401 }, refusal: 'AUTH_EXPIRED' }),
+    ]
+    for (const error of [bare, named, failed('connect_failed', { status: 401 })])
+      expect(step(error, { renews: error.kind === 'http_failed', repeatable: true })).toBeUndefined()
+    expect(step(failed('connect_failed', { status: 401 }), { renews: true, unsent: true })).toBeUndefined()
+  })
+})
+
 describe('the wait before a retry', () => {
   test('is 100, 200, 400 ms and so on, up to 32 s [S2-8.5-1] [S2-8.5-3]', () => {
     const waits = Array.from({ length: 11 }, (_, nth) => delayOf(nth, SETTINGS, () => 0))
@@ -114,20 +132,18 @@ describe('the number of retries', () => {
     expect(step(refused('RATE_LIMIT_EXCEEDED'), { tries: 5 })).toBeUndefined()
   })
 
-  test('a request reopens the connection once and renews credentials once [S2-8.5-4] [S2-8.5-5]', () => {
+  test('a request reopens the connection once [S2-8.5-4]', () => {
     expect(step(refused('SERVER_UNINITIALIZED'), { done: ['wait'] })?.action).toBe('reopen')
     expect(step(refused('SERVER_UNINITIALIZED'), { done: ['reopen'] })).toBeUndefined()
-    expect(step(refused('AUTH_EXPIRED'), { done: ['authenticate'] })).toBeUndefined()
   })
 })
 
 describe('errors without a refusal', () => {
-  test('HTTP statuses: 429 did not run, 503 may have run, 401 asks for credentials', () => {
+  test('HTTP statuses: 429 did not run, 503 may have run, others are final', () => {
     expect(step(failed('http_failed', { status: 429 }))?.action).toBe('wait')
     expect(step(failed('http_failed', { status: 503 }))).toBeUndefined()
     expect(step(failed('http_failed', { status: 503 }), { repeatable: true })?.action).toBe('wait')
-    expect(step(failed('http_failed', { status: 401 }))?.action).toBe('authenticate')
-    for (const status of [400, 403, 404, 500, 502, 504])
+    for (const status of [400, 401, 403, 404, 500, 502, 504])
       expect([status, step(failed('http_failed', { status }), { repeatable: true })]).toEqual([
         status,
         undefined,
@@ -145,9 +161,9 @@ describe('errors without a refusal', () => {
   test('a timeout is not retried unless the option asks for it [S2-8.5-3]', () => {
     const history = { tries: 1, waits: 0, done: new Set<Step['action']>() }
     const silent = { error: failed('timeout'), history, options: { repeatable: true }, unsent: false }
-    expect(nextStep(silent, SETTINGS)).toBeUndefined()
-    expect(nextStep(silent, { ...SETTINGS, timeouts: true })?.action).toBe('wait')
-    expect(nextStep({ ...silent, options: {} }, { ...SETTINGS, timeouts: true })).toBeUndefined()
+    expect(nextStep(silent, SETTINGS, false)).toBeUndefined()
+    expect(nextStep(silent, { ...SETTINGS, timeouts: true }, false)?.action).toBe('wait')
+    expect(nextStep({ ...silent, options: {} }, { ...SETTINGS, timeouts: true }, false)).toBeUndefined()
   })
 })
 
@@ -184,7 +200,7 @@ describe('between two attempts', () => {
     const warnings: string[] = []
     const held: number[] = []
     const recovery = new Recovery(SETTINGS, {
-      reauthenticate: undefined,
+      renews: false,
       closing: closing.signal,
       warn: (text) => void warnings.push(text),
       holdOff: (ms) => void held.push(ms),

@@ -1,5 +1,6 @@
-import { McpError } from '../errors/error.ts'
+import type { McpError } from '../errors/error.ts'
 import { refusalRow } from '../errors/refusal.ts'
+import { methodRow } from '../protocol/methods.ts'
 import type { RefusalRow } from '../protocol/refusals.ts'
 import type { Deadline } from '../rpc/deadline.ts'
 import { delayOf, pause } from '../base/backoff.ts'
@@ -28,18 +29,20 @@ export interface FailedAttempt extends Attempt {
   readonly unsent: boolean
   /** Sends no more requests on the connection. */
   retire(): void
+  /** Lets the next connection open with more scopes; undefined if the connection cannot. */
+  readonly stepUp?: ((scopes: readonly string[]) => void) | undefined
 }
 
 /** The action before a retry. */
 export interface Step {
-  /** `wait`, `reopen` the connection at once, `move` to a new connection after a wait, or `authenticate` again. */
-  readonly action: 'wait' | 'reopen' | 'move' | 'authenticate'
+  /** `wait`, `reopen` the connection at once, or `move` to a new connection after a wait. */
+  readonly action: 'wait' | 'reopen' | 'move'
   readonly waitMs: number
 }
 
 export interface RecoveryHost {
-  /** Gets new credentials, which are used from then on. */
-  readonly reauthenticate: (() => Promise<void>) | undefined
+  /** Whether the credentials are renewed when a connection opens. */
+  readonly renews: boolean
   /** Aborts when the client closes. */
   readonly closing: AbortSignal
   warn(text: string): void
@@ -47,12 +50,10 @@ export interface RecoveryHost {
   holdOff(ms: number): void
 }
 
-/** Prepares requests for a retry after a refusal: waits, renews credentials or retires the connection. */
+/** Prepares requests for a retry after a refusal: waits or retires the connection. */
 export class Recovery {
   readonly #settings: RecoverySettings
   readonly #host: RecoveryHost
-  #authenticating: Promise<boolean> | undefined
-  #authenticatedAt = 0
 
   constructor(settings: RecoverySettings, host: RecoveryHost) {
     this.#settings = settings
@@ -61,27 +62,19 @@ export class Recovery {
 
   /** Prepares a retry. Returns false if the request must not be retried. */
   async prepare(failed: FailedAttempt): Promise<boolean> {
-    const { error, deadline, history, retire } = failed
-    const step = nextStep(failed, this.#settings)
+    const { error, method, deadline, history, retire, stepUp } = failed
+    const step = nextStep(failed, this.#settings, this.#host.renews)
     if (step === undefined) return false
+    // Callers repeat a lasting request themselves, at their own pace.
+    if (methodRow(method)?.lasting === true && !asksForCredentials(error)) return false
     const { action, waitMs } = step
     history.done.add(action)
-    if (action === 'authenticate') {
-      if (!(await this.#authenticate(deadline.begun))) return false
-      // Transports other than HTTP send headers only when they connect.
-      if (error.kind !== 'http_failed') retire()
-      return !deadline.aborted
-    }
     if (!(deadline.aborted ? waitMs < deadline.left : deadline.allows(waitMs))) return false
+    if (isStepUp(error)) stepUp?.(error.data?.['scopes'] as readonly string[])
     if (action !== 'wait') retire()
     if (action === 'move') this.#host.holdOff(waitMs)
     if (waitMs > 0) await this.#wait(failed, waitMs)
     return !this.#host.closing.aborted
-  }
-
-  /** Renews the credentials if the error asks for that. Returns whether it did. */
-  async authenticated(error: unknown, since: number): Promise<boolean> {
-    return error instanceof McpError && asksForCredentials(error) && this.#authenticate(since)
   }
 
   async #wait({ error, method, deadline, history }: FailedAttempt, ms: number): Promise<void> {
@@ -94,43 +87,26 @@ export class Recovery {
     await pause(ms, deadline.signal, closing)
     if (deadline.reason !== undefined) throw deadline.reason
   }
-
-  /** Renews the credentials, unless that happened after `since`. Concurrent callers share the attempt. */
-  #authenticate(since: number): Promise<boolean> {
-    const { reauthenticate, warn } = this.#host
-    if (reauthenticate === undefined) return Promise.resolve(false)
-    if (this.#authenticatedAt > since) return Promise.resolve(true)
-    this.#authenticating ??= reauthenticate()
-      .then(
-        () => {
-          this.#authenticatedAt = performance.now()
-          return true
-        },
-        (error: unknown) => {
-          warn(
-            `reauthenticate failed: ${error instanceof Error ? error.message : 'it did not throw an Error'}`,
-          )
-          return false
-        },
-      )
-      .finally(() => (this.#authenticating = undefined))
-    return this.#authenticating
-  }
 }
 
 /** The action before the retry of a failed request; undefined if it must not be retried. */
 export function nextStep(
-  { error, history, options, unsent }: Pick<FailedAttempt, 'error' | 'history' | 'options' | 'unsent'>,
+  {
+    error,
+    history,
+    options,
+    unsent,
+    stepUp,
+  }: Pick<FailedAttempt, 'error' | 'history' | 'options' | 'unsent' | 'stepUp'>,
   settings: RecoverySettings,
+  renews: boolean,
   random: () => number = Math.random,
 ): Step | undefined {
   if (history.tries >= settings.tries) return undefined
-  const action = reactionTo(error, history)
+  const action = isStepUp(error) ? stepUp && 'reopen' : reactionTo(error, history, renews)
   const mayRepeat = unsent || options.repeatable === true
   if (action === undefined || (!mayRepeat && error.data?.['mayHaveRun'] === true)) return undefined
-  // Opening a connection renews the credentials itself.
-  if (action === 'authenticate' || action === 'reopen')
-    return unsent || history.done.has(action) ? undefined : { action, waitMs: 0 }
+  if (action === 'reopen') return unsent || history.done.has(action) ? undefined : { action, waitMs: 0 }
   if (!mayRepeat && mayHaveRun(error)) return undefined
   if (error.kind === 'timeout' && !settings.timeouts) return undefined
   const { retryAfterMs } = error
@@ -139,8 +115,9 @@ export function nextStep(
   return { action, waitMs: Math.max(due, (retryAfterMs ?? 0) + random() * settings.firstMs) }
 }
 
-function reactionTo(error: McpError, history: RetryHistory): Step['action'] | undefined {
-  if (asksForCredentials(error)) return 'authenticate'
+function reactionTo(error: McpError, history: RetryHistory, renews: boolean): Step['action'] | undefined {
+  // Over HTTP every request renews its credentials itself; elsewhere a connection keeps those that it opened with.
+  if (asksForCredentials(error)) return renews && error.kind !== 'http_failed' ? 'reopen' : undefined
   const status = statusOf(error)
   if (status !== undefined && (error.kind === 'connect_failed' || error.refusal === undefined))
     return status === 429 || status === 503 ? 'wait' : undefined
@@ -148,9 +125,15 @@ function reactionTo(error: McpError, history: RetryHistory): Step['action'] | un
   return row === undefined ? undefined : reactionToRefusal(error, row, history)
 }
 
-function asksForCredentials(error: McpError): boolean {
+/** Whether a server rejected the credentials, or that there were none. */
+export function asksForCredentials(error: McpError): boolean {
   const row = error.kind === 'connect_failed' ? undefined : refusalRow(error.refusal)
   return row === undefined ? statusOf(error) === 401 : row.reaction === 'authenticate'
+}
+
+/** Whether the credentials are good, but lack scopes. Over HTTP, more were then requested in vain. */
+function isStepUp({ kind }: McpError): boolean {
+  return kind === 'insufficient_scope'
 }
 
 /** The HTTP status of a rejection by the server or a proxy. */

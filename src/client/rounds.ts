@@ -32,8 +32,8 @@ export async function finishRounds(
   answer: Answer,
 ): Promise<JsonObject> {
   const { method, params } = request
+  const deadline = connection.deadline(method, { ...request.options, idleMs: Infinity })
   const options = { ...request.options, repeatable: false }
-  const deadline = connection.deadline(method, { ...options, idleMs: Number.POSITIVE_INFINITY })
   const { signal } = deadline
   const { closing } = connection
   const end = (): void => deadline.abort(closing.reason as Error)

@@ -1,4 +1,6 @@
 import type { Auth } from '../rpc/call.ts'
+import type { ClientAuth } from '../rpc/client-auth.ts'
+import type { ClientKeys } from '../rpc/client-keys.ts'
 import type { AnyTools, ToolsOf } from './typed.ts'
 
 /** A server in the same process, from `createServer`. */
@@ -36,6 +38,8 @@ export interface CommandTarget {
   readonly env?: Readonly<Record<string, string>> | undefined
   /** The working directory. Default: that of this process. It must exist. */
   readonly cwd?: string | undefined
+  /** Proves a key to this program, as the option of `connect` does, which comes first. Default: nothing does. */
+  readonly keys?: ClientKeys | undefined
 }
 
 /** A server at a URL, in the form of `mcp.json` files. */
@@ -46,6 +50,8 @@ export interface UrlTarget {
   readonly type?: string | undefined
   /** Headers for every request to this server. Default: none. Those in the options of `connect` come first. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Authenticates to this server, as the option of `connect` does, which comes first. Default: nothing does. */
+  readonly auth?: ClientAuth | undefined
 }
 
 /** Any server that `connect` accepts: a URL, a program to start, an entry of an `mcp.json` file, or a server in this process. */

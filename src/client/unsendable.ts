@@ -1,17 +1,22 @@
-import { mcpError } from '../errors/error.ts'
-import { BAD_OPTION } from '../errors/base.ts'
+import { badOption } from '../base/options.ts'
+import type { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+
+/** The error for credentials of a request on a transport that sends none with requests. */
+export function noAuth(method: string): McpError {
+  return badOption(`${method} auth`, 'it applies only to HTTP; give auth to connect instead')
+}
 
 /** The error for params that JSON cannot hold, which names the value; any other error unchanged. */
 export function toUnsendable(error: unknown, method: string, params: JsonObject): unknown {
   const problem = problemIn(params, '', [])
-  return problem === undefined ? error : mcpError(BAD_OPTION, { where: method, reason: problem })
+  return problem === undefined ? error : badOption(method, problem)
 }
 
 /** Rejects middleware that does not pass on the result of a request. */
 export function noResult(method: string): never {
   const reason = `middleware returned nothing for ${method}; write return next()`
-  throw mcpError(BAD_OPTION, { where: 'use', reason })
+  throw badOption('use', reason)
 }
 
 function problemIn(given: unknown, path: string, outer: readonly unknown[]): string | undefined {

@@ -1,8 +1,6 @@
 import type { Duration } from '../base/duration.ts'
 import { callable, DURATION, either, FLAG, listOf, SIGNAL, TEXT, type KindsOf } from '../base/kinds.ts'
-import { checkOptions } from '../base/options.ts'
-import { mcpError } from '../errors/error.ts'
-import { BAD_OPTION } from '../errors/base.ts'
+import { badOption, checkOptions } from '../base/options.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { ClientEvents } from './events.ts'
 
@@ -48,7 +46,7 @@ export function checkWatched(watched: Watched): void {
   checkOptions('watch', watched, WATCHED)
   if (Object.keys(filterOf(watched)).length > 0) return
   const reason = 'name what to watch, for example { tools: true } or { resources: [uri] }'
-  throw mcpError(BAD_OPTION, { where: 'watch', reason })
+  throw badOption('watch', reason)
 }
 
 /** The URIs of the watched resources. */

@@ -1,4 +1,4 @@
-import { mcpError, type McpError } from '../errors/error.ts'
+import { McpError, mcpError } from '../errors/error.ts'
 import { UNKNOWN_RESOURCE } from '../errors/server.ts'
 import { markReceived } from '../errors/where.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
@@ -9,6 +9,8 @@ import type { ChangeQueue } from './change-queue.ts'
 import type { State } from './events.ts'
 import { isWatched } from './followers.ts'
 import { Parents } from './parents.ts'
+import { Clock } from '../rpc/clock.ts'
+import { asksForCredentials } from './recovery.ts'
 import type { ReconnectingConnection } from './reconnecting-connection.ts'
 import { allChanges, filterOf, urisOf, type Change, type Watched } from './watched.ts'
 
@@ -40,6 +42,8 @@ export class Watcher {
   #repeat = false
   #resubscribedAt: number[] = []
   #isSubscribed = false
+  /** The first error since the last success that rejects the credentials. */
+  #rejected: unknown
   readonly #onSubscribed: () => void
   readonly #warn: (text: string) => void
 
@@ -60,12 +64,15 @@ export class Watcher {
 
   async subscribe(): Promise<Revision> {
     const { revision } = await this.#connection.agreement()
-    const options = { repeatable: true, signal: this.#queue.signal }
+    const options = { repeatable: true, isOwn: true, signal: this.#queue.signal }
     if (revision === LATEST) void this.#listen()
     else
       for (const uri of urisOf(this.#watched))
         await this.#connection.request('resources/subscribe', { uri }, options)
-    if (revision !== LATEST) this.#onSubscribed()
+    if (revision !== LATEST) {
+      this.#rejected = undefined
+      this.#onSubscribed()
+    }
     return revision
   }
 
@@ -75,13 +82,13 @@ export class Watcher {
     const { revision } = await this.#connection.agreement()
     if (revision === LATEST) return
     const { signal } = this.#watched
-    const begun = performance.now()
+    const clock = new Clock()
     const left = unwatched.values()
     const lanes = unwatched.slice(0, MAX_UNSUBSCRIBING).map(async () => {
       for (const uri of left)
         // Another watcher may have begun in the meantime.
         if (!isWatched(this.#connection, uri))
-          await this.#connection.request('resources/unsubscribe', { uri }, { begun }).catch(() => undefined)
+          await this.#connection.request('resources/unsubscribe', { uri }, { clock }).catch(() => undefined)
     })
     const done = new AbortController()
     void Promise.all(lanes).then(() => done.abort())
@@ -105,6 +112,7 @@ export class Watcher {
     if (!this.#isSubscribed) this.#checkWatched(params)
     if (this.#queue.signal.aborted) return
     this.#isSubscribed = true
+    this.#rejected = undefined
     this.#onSubscribed()
     if (this.#missed) this.#reportAll()
   }
@@ -138,7 +146,7 @@ export class Watcher {
   async #reconnect(): Promise<void> {
     const { signal } = this.#queue
     while (!signal.aborted && this.#connection.state === 'reconnecting') {
-      const opened = await this.#connection.agreement().catch(() => undefined)
+      const opened = await this.#connection.agreement().catch((error: unknown) => this.#reject(error))
       if (opened === undefined) await pause(RELISTEN_MS, signal)
     }
   }
@@ -160,10 +168,21 @@ export class Watcher {
   async #tryToSubscribe(): Promise<void> {
     try {
       if ((await this.subscribe()) !== LATEST) this.#reportAll()
-    } catch {
+    } catch (error) {
+      this.#reject(error)
       // If the connection failed again, the next one is tried. Otherwise the server rejected the subscription.
       if (this.#connection.state === 'ready') this.#reportAll()
     }
+  }
+
+  /** Ends the queue if a login fails for good, or if the server rejects the credentials twice in a row. */
+  #reject(error: unknown): void {
+    if (!(error instanceof McpError)) return
+    const isLogin = error.kind.startsWith('login_') && !error.retryable
+    if (!isLogin && !asksForCredentials(error)) return
+    // Several requests may fail because of one attempt to connect.
+    if (isLogin || (this.#rejected !== undefined && this.#rejected !== error)) this.#queue.end(error)
+    this.#rejected ??= error
   }
 
   async #throttle(): Promise<void> {
@@ -189,12 +208,17 @@ export class Watcher {
     while (!signal.aborted) {
       try {
         if ((await this.#connection.agreement()).revision !== LATEST) break
-        await this.#connection.request('subscriptions/listen', { notifications }, { signal, onId })
+        await this.#connection.request(
+          'subscriptions/listen',
+          { notifications },
+          { isOwn: true, signal, onId },
+        )
       } catch (error) {
         const { kind } = error as McpError
         if (kind === 'closed') return this.#queue.end()
         if (FINAL.has(kind) || (REJECTED.has(kind) && !this.#isSubscribed))
           return this.#queue.end(error as McpError)
+        this.#reject(error)
       }
       this.#missed = true
       this.#listening = 'starting'

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 import { REMOTE } from './client.ts'
 import { allErrors } from './all.ts'
-import { rowOf, type ErrorKind } from './error.ts'
+import { knowErrors, rowOf, type ErrorKind } from './error.ts'
+import * as vault from './vault.ts'
+
+knowErrors(Object.values(vault))
 
 /** Codes that programs compare `error.code` with. No page lists the codes of errors that are never sent. */
 const LOCAL: Readonly<Record<string, number>> = {
@@ -20,6 +23,13 @@ const LOCAL: Readonly<Record<string, number>> = {
   bad_option: -32603,
   bad_definition: -32603,
   input_required: -32603,
+  keys_failed: -32000,
+  vault_unsafe: -32000,
+  vault_failed: -32000,
+  vault_locked: -32000,
+  keyring_unavailable: -32000,
+  login_failed: -32000,
+  login_needed: -32000,
 }
 
 /** The same for errors that the model reads, and that handlers may catch. */

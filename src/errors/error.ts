@@ -2,7 +2,7 @@ import type { RefusalName } from '../protocol/refusals.ts'
 import { BAD_OPTION } from './base.ts'
 import { ANSWER_TOO_LARGE, BAD_ANSWER, HTTP_FAILED, NO_REVISION, REMOTE, SESSION_LOST } from './client.ts'
 import type { ErrorKind } from './kinds.ts'
-import { printable } from './printable.ts'
+import { printable, unbroken } from './printable.ts'
 import type { ErrorRow, FactsOf } from './row.ts'
 import {
   CANCELLED,
@@ -81,6 +81,8 @@ export interface ErrorExtras {
   readonly retryable?: boolean | undefined
   /** The code of an error of kind `custom`, which has no default. Other kinds are always sent with their own. */
   readonly code?: number | undefined
+  /** How to fix the problem. Default: the hint of the kind. It stays in the process. */
+  readonly hint?: string | undefined
   /** The refusal that clients react to. Default: that of the kind, if it has one. */
   readonly refusal?: RefusalName | undefined
 }
@@ -126,7 +128,7 @@ export class McpError extends Error {
     this.code = extras.code ?? row.code
     this.data = extras.data
     this.refusal = extras.refusal ?? row.refusal
-    this.hint = row.hint
+    this.hint = extras.hint ?? row.hint
     this.retryable = extras.retryable ?? row.retryable === true
     this.retryAfterMs = extras.retryAfterMs
   }
@@ -142,14 +144,14 @@ export function rowOf(kind: ErrorKind): ErrorRow {
   return KNOWN.get(kind) ?? REMOTE
 }
 
-/** Creates an error. Omitting a fact that its text needs is a compile error. */
+/** Creates an error. Omitting a fact that its text needs is a compile error. Facts may come from a peer, so they add no lines. */
 export function mcpError<const Row extends ErrorRow>(
   row: Row,
   facts: FactsOf<Row>,
   extras?: ErrorExtras,
 ): McpError {
   const values = facts as Readonly<Record<string, string | number>>
-  const message = row.text.replace(/\{(\w+)\}/g, (_, slot: string) => String(values[slot]))
+  const message = row.text.replace(/\{(\w+)\}/g, (_, slot: string) => unbroken(String(values[slot])))
   const { kind } = row
   if (!KNOWN.has(kind)) KNOWN.set(kind, row)
   if (row.tells === undefined) return new McpError(kind, message, extras)

@@ -130,7 +130,7 @@ export const UNKNOWN_SESSION = {
   kind: 'unknown_session',
   code: -32001,
   http: 404,
-  refusal: 'INVALID_SESSION_ID',
+  refusal: 'SESSION_INVALID',
   text: 'the session does not exist or has ended; send initialize again',
   hint: 'Send initialize again without a session id.',
 } as const

@@ -118,6 +118,25 @@ export type ErrorKind =
   | 'head_too_large'
   | 'too_many_headers'
   | 'header_mismatch'
+  // auth.ts
+  | 'auth_missing'
+  | 'auth_malformed'
+  | 'auth_rejected'
+  | 'auth_expired'
+  | 'auth_proof'
+  | 'auth_unavailable'
+  // keys.ts
+  | 'keys_required'
+  | 'keys_rejected'
+  | 'keys_failed'
+  // vault.ts
+  | 'vault_unsafe'
+  | 'vault_failed'
+  | 'vault_locked'
+  | 'keyring_unavailable'
+  // login.ts
+  | 'login_failed'
+  | 'login_needed'
   // profiles.ts
   | 'unsupported_type'
   | 'bad_progress_token'

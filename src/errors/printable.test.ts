@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { printable } from './printable.ts'
+import { oneLine, printable, unbroken } from './printable.ts'
 
 test('control and direction characters are written as escapes of four digits', () => {
   expect(printable('\u0000\u0007\u001b[31m\r\u007f\u0085')).toBe(
@@ -26,4 +26,9 @@ test('a long text is cut before it is escaped, which makes it up to six times as
   expect(printable(longest)).toBe(longest)
   expect(printable(`${longest}y`)).toBe(`${longest}…`)
   expect(printable('\u007f'.repeat(1_000_000))).toHaveLength(6 * 65_536 + 1)
+})
+
+test('in one line, line breaks of every kind are escaped, and tabs as well', () => {
+  expect(unbroken('a\nb\u2028c\u2029d\te')).toBe('a\\nb\\u2028c\\u2029d\te')
+  expect(oneLine('a\nb\u2028c\td\u001b')).toBe('a\\nb\\u2028c\\u0009d\\u001b')
 })

@@ -8,6 +8,16 @@ export function printable(text: string): string {
   return escaped(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text, HIDDEN)
 }
 
+/** The same in one line, for logs: line breaks and tabs are escaped too. */
+export function oneLine(text: string): string {
+  return escaped(unbroken(printable(text)), /\t/g)
+}
+
+/** Escapes line breaks, so that nobody can write lines of their own into a message. */
+export function unbroken(text: string): string {
+  return escaped(text.replaceAll('\n', '\\n'), /[\u2028\u2029]/g)
+}
+
 /** Escapes the characters that a pattern matches, as JavaScript does. */
 export function escaped(text: string, pattern: RegExp): string {
   return text.replace(pattern, (char) => {

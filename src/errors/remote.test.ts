@@ -115,7 +115,7 @@ describe('an error of a server', () => {
     expect(read(-32001)).toEqual(['unknown_resource', 'RESOURCE_NOT_FOUND'])
     expect(read(-32002)).toEqual(['unknown_tool', 'TOOL_NOT_FOUND'])
     expect(read(-32031)).toEqual(['unknown_tool', 'TOOL_NOT_FOUND'])
-    expect(read(-32052)).toEqual(['remote', 'AUTH_EXPIRED'])
+    expect(read(-32052)).toEqual(['auth_expired', 'AUTH_EXPIRED'])
     expect(read(-32601)).toEqual(['unknown_method', 'PROTOCOL_ERROR'])
     expect(fromErrorObject({ code: -32002, message: 'm' }).kind).toBe('unknown_resource')
   })

@@ -2,6 +2,7 @@ import { CUSTOM, isCustomCode } from './custom.ts'
 import { knowErrors, McpError, type ErrorExtras, type ErrorKind } from './error.ts'
 import { HEADER_MISMATCH } from './http.ts'
 import { QUEUE_BYTES, QUEUE_FULL, QUEUE_SHARE, SESSION_LIMIT, TOO_MANY_CALLS } from './limits.ts'
+import { printable, unbroken } from './printable.ts'
 import type { ErrorRow } from './row.ts'
 import { OVERLOADED, SHUTTING_DOWN, UNKNOWN_METHOD } from './rpc.ts'
 import {
@@ -17,6 +18,7 @@ import { markReceived } from './where.ts'
 import { BAD_PARAMS, PARSE_FAILED, REVISION_UNSUPPORTED, TOO_LARGE } from './wire.ts'
 import { isObject, type ErrorObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { CodeMeaning } from '../protocol/wire-adapter.ts'
+import { toWebUrl } from '../protocol/web-url.ts'
 import { refusalNamed, refusalRow } from './refusal.ts'
 import { isRetryable, type RefusalName } from '../protocol/refusals.ts'
 
@@ -32,12 +34,19 @@ export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: 
   const kind =
     row?.kind ?? (meant.kind as ErrorKind | undefined) ?? BY_CODE.get(code)?.kind ?? otherKind(code)
   return markReceived(
-    new McpError(kind, message, {
+    new McpError(kind, unbroken(printable(message)), {
       code,
-      ...(data === undefined ? {} : { data: facts }),
-      ...(refusal === undefined ? {} : refused(refusal, sent)),
+      data: data === undefined ? data : kind === URL_NEEDED.kind ? withSafeUrls(facts) : facts,
+      ...(refusal && refused(refusal, sent)),
     }),
   )
+}
+
+/** Leaves out what a user cannot or should not open: an application may open the URLs without a look at them. */
+function withSafeUrls({ elicitations, ...facts }: JsonObject): JsonObject {
+  if (!Array.isArray(elicitations)) return facts
+  const checked = elicitations.map((item: JsonObject | null) => ({ ...item, url: toWebUrl(item?.['url']) }))
+  return { ...facts, elicitations: checked.filter(({ url }) => url !== undefined) }
 }
 
 function otherKind(code: number): ErrorKind {
@@ -66,8 +75,10 @@ function refused(refusal: RefusalName, { retryable, retryAfterMs }: JsonObject):
   return {
     refusal,
     retryable: typeof retryable === 'boolean' ? retryable : known,
-    ...(typeof retryAfterMs === 'number' &&
-      retryAfterMs >= 0 && { retryAfterMs: Math.min(retryAfterMs, LONGEST_WAIT_MS) }),
+    retryAfterMs:
+      typeof retryAfterMs === 'number' && retryAfterMs >= 0
+        ? Math.min(retryAfterMs, LONGEST_WAIT_MS)
+        : undefined,
   }
 }
 

@@ -173,7 +173,7 @@ export const INSUFFICIENT_SCOPE = {
   code: 1014,
   http: 403,
   refusal: 'AUTHZ_FORBIDDEN',
-  text: '"{item}" needs the scopes {scopes}; the caller lacks {missing}',
+  text: '{item} needs the scopes {scopes}; the caller lacks {missing}',
   hint: 'Call with credentials that have the scopes in data.scopes.',
 } as const
 
@@ -266,7 +266,7 @@ export const URL_NEEDED = {
   code: -32603,
   codeBefore2026: -32042,
   text: 'the user must visit a URL first',
-  hint: 'Open the URL of each elicitation, then repeat the request.',
+  hint: 'Show the user the URL of each elicitation, open it if they agree, then repeat the request.',
 } as const
 
 export const CANNOT_ASK = {

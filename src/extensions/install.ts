@@ -70,10 +70,11 @@ export function install(extension: Installed, service: ServerService, checkerOf:
 const answering = () => import('./answer.ts')
 
 function notifier({ id, notices }: Installed, service: ServerService): Host['notify'] {
-  return (name, params = {}) => {
+  return (name, given = {}) => {
     if (!notices.includes(name))
       throw badDefinition(`extension "${id}"`, `"${name}" is not one of its notices`)
     const method = `notifications/${id}/${name}`
+    const params = Object.freeze({ ...given })
     const tell = (session: Session): void => {
       if (!isFor(session, id)) return
       const act = (): void => session.notify(method, params)

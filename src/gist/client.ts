@@ -1,5 +1,8 @@
 import type { Some } from '../base/some.ts'
 import { readLimits } from '../base/limits.ts'
+import { orAborted } from '../base/backoff.ts'
+import { Clock } from '../rpc/clock.ts'
+import { Deadline } from '../rpc/deadline.ts'
 import { eachItem } from '../client/lists.ts'
 import { CLIENT_LIMITS, type ClientLimits } from '../protocol/client-limits.ts'
 import { LATEST } from '../protocol/revisions.ts'
@@ -125,6 +128,9 @@ interface Parts {
   readonly options: GistConnectOptions
 }
 
+/** The refusals of servers that do not know a session. */
+const SESSION_OVER: ReadonlySet<unknown> = new Set(['SESSION_INVALID', 'INVALID_SESSION_ID'])
+
 /** A client of one server. If the server no longer knows the session, the client opens a new one. */
 export class GistClient implements AsyncDisposable {
   readonly #parts: Parts
@@ -159,9 +165,7 @@ export class GistClient implements AsyncDisposable {
     }
     const named = Object.keys(context).length > 0 && { context }
     const body = { tool_id: tool, arguments: args, mode: 'sync', ...named }
-    return readResult(
-      await this.#ask(body, { onProgress, begun: performance.now(), ...this.#times(options) }),
-    )
+    return readResult(await this.#ask(body, { onProgress, clock: new Clock(), ...this.#times(options) }))
   }
 
   /** All tools of the server. Throws if the list is too long or repeats a cursor. */
@@ -169,8 +173,8 @@ export class GistClient implements AsyncDisposable {
     checkOptions('tools', options, LIST_OPTIONS)
     const all: ToolDescriptor[] = []
     const times = this.#times(options)
-    const page = async (params: JsonObject, begun: number): Promise<JsonObject> => {
-      const listed = readListed(await this.#ask({ list: 'tools', ...params }, { ...times, begun }))
+    const page = async (params: JsonObject, clock: Clock): Promise<JsonObject> => {
+      const listed = readListed(await this.#ask({ list: 'tools', ...params }, { ...times, clock }))
       return { tools: listed.tools, nextCursor: listed.next_cursor }
     }
     const { pages: maxPages } = this.#parts.limits
@@ -193,9 +197,15 @@ export class GistClient implements AsyncDisposable {
   async #ask(body: JsonObject, posting: Posting): Promise<ResultEnvelope> {
     const { session } = this.descriptor
     const answer = await this.#send(body, session, posting)
-    if (answer.error?.refusal?.['name'] !== 'INVALID_SESSION_ID') return answer
-    if (session === this.descriptor.session) await this.open()
+    if (!SESSION_OVER.has(answer.error?.refusal?.['name'])) return answer
+    if (session === this.descriptor.session) await this.#reopen(posting)
     return this.#send(body, this.descriptor.session, posting)
+  }
+
+  /** Opens a new session. Each request waits for it only within its own limits. */
+  async #reopen({ idleMs, totalMs, clock, signal }: Posting): Promise<void> {
+    const deadline = new Deadline({ method: 'the handshake', idleMs, totalMs, clock, signal })
+    await orAborted(this.open(), deadline.signal).finally(() => deadline.end())
   }
 
   async #send(body: JsonObject, session: string, posting: Posting): Promise<ResultEnvelope> {
@@ -209,20 +219,21 @@ export class GistClient implements AsyncDisposable {
 
   async #shake(): Promise<ConnectionDescriptor> {
     const { version } = this.#parts
-    const answer = await this.#offer(version)
+    const clock = new Clock()
+    const answer = await this.#offer(version, clock)
     const lower = this.#downgrade(answer)
-    const descriptor = readDescriptor(lower === undefined ? answer : await this.#offer(lower))
+    const descriptor = readDescriptor(lower === undefined ? answer : await this.#offer(lower, clock))
     const revision = revisionOf(descriptor.mcp_version)
     if (revision === undefined || !this.#isNear(revision))
       throw mcpError(NO_REVISION, { offered: descriptor.mcp_version.slice(0, 64) })
     return descriptor
   }
 
-  #offer(version: string): Promise<JsonObject> {
+  #offer(version: string, clock: Clock): Promise<JsonObject> {
     const { capabilities = GIST_CAPABILITIES, clientId } = this.#parts.options
     const named = clientId !== undefined && { client_id: clientId }
     const body = { mcp_version: version, capabilities, ...named }
-    return this.#parts.poster.post(body, this.#times({}))
+    return this.#parts.poster.post(body, { ...this.#times({}), clock })
   }
 
   /** The version to request after ours was rejected, if the server offers one that is close enough. */

@@ -13,6 +13,8 @@ import type { Service } from '../rpc/service.ts'
 import { Session } from '../rpc/session.ts'
 import { InFlight } from '../rpc/in-flight.ts'
 import { withErrorHeaders } from '../transport/http/server/error-headers.ts'
+import { checkCaller } from '../transport/http/server/authenticate.ts'
+import type { Authentication } from '../transport/http/server/auth-method.ts'
 import type { EventStream } from '../transport/http/server/event-stream.ts'
 import { toJson } from '../transport/http/server/exchange.ts'
 import type { Guard } from '../transport/http/server/guard.ts'
@@ -39,6 +41,8 @@ export interface GistEndpointOptions {
   readonly limits: Limits
   readonly guard: Guard
   readonly authenticate?: HttpHandler['authenticate']
+  /** Creates the challenge for missing scopes. */
+  readonly authentication?: Authentication | undefined
   /** How to compare versions when a client requests one that is not served. */
   readonly cycle?: Cycle | undefined
 }
@@ -57,22 +61,27 @@ export class GistEndpoint implements ExtraEndpoint {
   readonly sessions: Sessions
   readonly #guard: Guard
   readonly authenticate: HttpHandler['authenticate']
+  readonly #authentication: Authentication | undefined
   readonly #cycle: Cycle
   /** The revisions that gist versions map to. */
   readonly #revisions: readonly Revision[]
   /** The sessions that agreed on `stream`. */
   readonly #streaming = new WeakSet<HttpSession>()
   readonly #inFlight: InFlight<HttpOut, string>
+  /** Revocations of callers concern it no longer. */
+  readonly #unwatch: () => void
   readonly #streams = new Set<EventStream>()
   /** Closes idle sessions and keeps streams alive. */
   readonly sweeper: Sweeper
 
   constructor(service: Service, options: GistEndpointOptions) {
-    const { limits, guard, authenticate, cycle = 'revision' } = options
+    const { limits, guard, authenticate, authentication, cycle = 'revision' } = options
     this.authenticate = authenticate
+    this.#authentication = authentication
     this.service = service
     this.limits = limits
     this.#inFlight = new InFlight(service, limits)
+    this.#unwatch = service.leases.watch((concerns) => this.#inFlight.cancelOf(concerns))
     this.#guard = guard
     this.#cycle = cycle
     this.#revisions = service.revisions.filter((revision) => revision !== LATEST)
@@ -115,6 +124,7 @@ export class GistEndpoint implements ExtraEndpoint {
     const headers = request.cors ?? this.#guard.cors(request)
     let id: string | undefined
     try {
+      checkCaller(this.service, request)
       const value = readBody(request, this.limits)
       dropBody(request)
       id = requestIdOf(value)
@@ -124,14 +134,20 @@ export class GistEndpoint implements ExtraEndpoint {
         ? this.#open(envelope, request, headers, begun)
         : this.#ask(envelope, request, headers, begun)
     } catch (thrown) {
-      const reply = (error: McpError): HttpOut => errorReply(id, error, headers, begun)
+      const reply = (error: McpError): HttpOut =>
+        errorReply(id, error, this.#errorHeaders(error, headers), begun)
       return this.#inFlight.rejectRequest(thrown, { size: sizeOf(request), source: request }, reply)
     }
   }
 
   fail(id: RequestId | undefined, thrown: unknown, _dialect: unknown, headers: Headers): HttpOut {
     const error = this.#inFlight.reject(thrown)
-    return errorReply(typeof id === 'string' ? id : undefined, error, headers, performance.now())
+    return errorReply(
+      typeof id === 'string' ? id : undefined,
+      error,
+      this.#errorHeaders(error, headers),
+      performance.now(),
+    )
   }
 
   /** Waits for running requests, up to a limit, and closes every session. */
@@ -140,6 +156,7 @@ export class GistEndpoint implements ExtraEndpoint {
     this.#inFlight.abortAll()
     this.sessions.close()
     this.sweeper.end()
+    this.#unwatch()
   }
 
   /** Handles the handshake. It opens the session with `initialize`, so middleware for that applies here too. */
@@ -158,10 +175,10 @@ export class GistEndpoint implements ExtraEndpoint {
       capabilities: {},
       clientInfo: { name: clientId, version: '' },
     }
-    const exchange = this.#exchange(session.id, request, headers, false, () =>
-      call.cancel(gone('initialize')),
-    )
-    const call = new Call(session.id, 'initialize', params, { peer, channel: exchange, source: request })
+    // The session id is a secret, and handlers may log the id of a request.
+    const id = crypto.randomUUID()
+    const exchange = this.#exchange(id, request, headers, false, () => call.cancel(gone('initialize')))
+    const call = new Call(id, 'initialize', params, { peer, channel: exchange, source: request })
     return this.#run(call, { request, headers, session: undefined, exchange, begun, encode })
   }
 
@@ -250,9 +267,14 @@ export class GistEndpoint implements ExtraEndpoint {
     })
   }
 
-  #run(call: Call, way: Way): HttpOut | Promise<HttpOut> {
+  #run(call: Call, way: Omit<Way, 'errorHeaders'>): HttpOut | Promise<HttpOut> {
     if (way.request.isLate === true) throw mcpError(OVERLOADED, {}, SOON)
-    return this.#inFlight.run(call, new GistResponder(this.sweeper, way))
+    const errorHeaders = (error: McpError): Headers => this.#errorHeaders(error, way.headers)
+    return this.#inFlight.run(call, new GistResponder(this.sweeper, { ...way, errorHeaders }))
+  }
+
+  #errorHeaders(error: McpError, headers: Headers): Headers {
+    return withErrorHeaders(error, headers, { allow: ALLOWED, challenge: this.#authentication })
   }
 
   #unsupported(version: string): McpError {
@@ -263,5 +285,5 @@ export class GistEndpoint implements ExtraEndpoint {
 
 function errorReply(id: string | undefined, error: McpError, headers: Headers, begun: number): HttpOut {
   const text = encodeFailure(id, error, performance.now() - begun)
-  return toJson(statusOf(error), text, withErrorHeaders(error, headers, ALLOWED))
+  return toJson(statusOf(error), text, headers)
 }

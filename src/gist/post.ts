@@ -5,6 +5,7 @@ import { ANSWER_TOO_LARGE, BAD_ANSWER, HTTP_FAILED } from '../errors/client.ts'
 import { CLOSED } from '../errors/rpc.ts'
 import { STREAM_LOST } from '../errors/transport.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
+import type { Clock } from '../rpc/clock.ts'
 import { Deadline } from '../rpc/deadline.ts'
 import { readBody } from '../transport/http/client/body.ts'
 import { toFailure, toUseless } from '../transport/http/client/failure.ts'
@@ -32,8 +33,8 @@ export interface PosterOptions {
 export interface Posting {
   readonly idleMs: number
   readonly totalMs: number
-  /** When the time of `totalMs` began, in `performance.now()` time; by default now. */
-  readonly begun?: number | undefined
+  /** Measures the time of `totalMs`; by default it begins now. */
+  readonly clock?: Clock | undefined
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((part: ResultEnvelope) => void) | undefined
 }

@@ -4,7 +4,6 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Call } from '../rpc/call.ts'
 import type { CallTable } from '../rpc/call-table.ts'
 import type { Pending, Responder } from '../rpc/in-flight.ts'
-import { withErrorHeaders } from '../transport/http/server/error-headers.ts'
 import { callerOf, type Headers, type HttpIn, type HttpOut } from '../transport/http/server/parts.ts'
 import { sizeOf } from '../transport/http/server/responder.ts'
 import type { HttpSession } from '../transport/http/server/sessions.ts'
@@ -19,6 +18,8 @@ export interface Way {
   readonly session: HttpSession | undefined
   readonly exchange: GistExchange
   readonly begun: number
+  /** The headers of an error reply. */
+  errorHeaders(error: McpError): Headers
   /** The text of the reply, once there is a result. */
   encode(result: JsonObject): string
 }
@@ -58,9 +59,9 @@ export class GistResponder implements Responder<HttpOut, string> {
   }
 
   error(call: Call, error: McpError): HttpOut {
-    const { exchange, headers, begun } = this.#way
+    const { exchange, begun } = this.#way
     const text = encodeFailure(call.id as string, error, performance.now() - begun)
-    return this.#end(call, exchange.reply(statusOf(error), text, withErrorHeaders(error, headers, ALLOWED)))
+    return this.#end(call, exchange.reply(statusOf(error), text, this.#way.errorHeaders(error)))
   }
 
   cancelled(call: Call): HttpOut {

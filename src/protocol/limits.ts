@@ -34,11 +34,11 @@ export const LIMITS = {
   cursorLength: { usual: 2_048, strict: 256 },
   /** Milliseconds for which a cursor stays valid. */
   cursorMs: { usual: 9_007_199_254_740_991, strict: 3_600_000 },
-  /** Concurrent requests of one caller: an authenticated caller, otherwise a session, otherwise a connection. HTTP at 2026-07-28 has no sessions, so anonymous callers are distinguished only by connection, and through `fetch` not at all. */
+  /** Concurrent requests of one caller: an authenticated caller, otherwise a session, otherwise a connection. HTTP at 2026-07-28 has no sessions, so anonymous callers are distinguished only by connection, and through `fetch` not at all. Requests to endpoints of plug-ins count separately. */
   inFlight: { usual: 1024, strict: 128 },
-  /** Concurrent requests of all callers. While several have some, the last quarter is for those with at most 16, or a quarter of what the others leave free. The same number may also wait for answers from their clients; of these, one caller gets at most a quarter of what the others leave free. */
+  /** Concurrent requests of all callers. Requests to endpoints of plug-ins have the same number of places of their own. While several have some, the last quarter is for those with at most 16, or a quarter of what the others leave free. The same number may also wait for answers from their clients; of these, one caller gets at most a quarter of what the others leave free. */
   allInFlight: { usual: 4096, strict: 512 },
-  /** Estimated memory of the messages of all running requests, in bytes. Messages up to 1,024 characters count one byte per character. A batch counts as one message until all its requests are answered. */
+  /** Estimated memory of the messages of all running requests, in bytes, and of the bodies of running requests to endpoints of plug-ins. Messages up to 1,024 characters count one byte per character. A batch counts as one message until all its requests are answered. */
   inFlightBytes: { usual: 268_435_456, strict: 67_108_864 },
   /** Requests in the queue; with 0 there is no queue, and excess requests are rejected at once. */
   queued: { usual: 1024, strict: 128, least: 0 },

@@ -6,10 +6,6 @@ import type { RefusalRow } from './refusals.ts'
  */
 // oxfmt-ignore
 export const RESERVED_REFUSALS = {
-  AUTH_FAILED:                     { code: 1011, http: 401, severity: 'error',    reaction: 'authenticate' },
-  AUTH_EXPIRED:                    { code: 1012, http: 401, severity: 'error',    reaction: 'authenticate' },
-  AUTH_INVALID_CREDENTIALS:        { code: 1013, http: 401, severity: 'error',    reaction: 'authenticate' },
-  AUTH_MISSING:                    { code: 1015, http: 401, severity: 'error',    reaction: 'authenticate' },
   INVALID_JSON_SCHEMA:             { code: 1022, http: 400, severity: 'error',    reaction: 'fix' },
   PATH_TRAVERSAL_DETECTED:         { code: 1036, http: 400, severity: 'critical', reaction: 'give up' },
   PATH_INVALID:                    { code: 1037, http: 400, severity: 'error',    reaction: 'fix' },

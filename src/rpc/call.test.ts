@@ -8,6 +8,12 @@ test('a caller with a subject stays the same when its token is renewed', () => {
     expect(ownerOf({ ...token, ...other })).not.toBe(ownerOf(token))
 })
 
+test('callers of different issuers are different, whichever claim names the issuer', () => {
+  const token = { issuer: 'https://id.example', sub: 'ann' }
+  expect(ownerOf({ ...token, issuer: 'https://other.example' })).not.toBe(ownerOf(token))
+  expect(ownerOf({ iss: 'https://id.example', sub: 'ann' })).toBe(ownerOf(token))
+})
+
 test.each([undefined, null, ''])(
   'callers with the subject %j are told apart by their other claims',
   (sub) => {

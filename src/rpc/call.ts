@@ -40,9 +40,18 @@ export interface Auth {
  */
 export function ownerOf(auth: Auth | undefined): string {
   if (auth === undefined) return ''
-  const names = [auth['iss'], auth.sub, auth['client_id'] ?? auth['clientId']]
-  return JSON.stringify(NOBODY.has(auth.sub) ? auth : names)
+  const known = OWNERS.get(auth)
+  if (known !== undefined) return known
+  const names = [auth['iss'] ?? auth['issuer'], auth.sub, auth['client_id'] ?? auth['clientId']]
+  if (NOBODY.has(auth.sub)) return JSON.stringify(auth)
+  const owner = JSON.stringify(names)
+  // A request asks several times, and all requests with the same token have the same object.
+  if (Object.isFrozen(auth)) OWNERS.set(auth, owner)
+  return owner
 }
+
+/** The identities of callers that cannot change. */
+const OWNERS = new WeakMap<Auth, string>()
 
 /** The subjects that authenticators give to callers without one. */
 const NOBODY: ReadonlySet<unknown> = new Set([undefined, null, ''])
@@ -66,6 +75,8 @@ export function inLifetime(lifetime: RequestLifetime | undefined, act: () => voi
 /** The origin of a request, as far as the transport knows it. */
 export interface RequestSource {
   readonly auth?: Auth | undefined
+  /** The owner of the client certificate of its connection, if there is one. A token may say that `auth` is another caller. */
+  readonly certified?: Auth | undefined
   /** The scopes of everyone who uses the transport, where it does not authenticate. */
   readonly scopes?: Scopes | undefined
   /** The address of the client, if known. */

@@ -1,11 +1,19 @@
+import { onWorkers } from '../base/runtime.ts'
+import { endOfTurn, inNextTurn } from '../base/turn.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Session } from './session.ts'
+
+/** How many levels of parents a changed resource has: more could take long to look up. */
+const MOST_LEVELS = 256
+/** How many changes are queued while another one is sent to many clients. Beyond that, the next one is sent at once. */
+const MOST_QUEUED = 1024
 
 /** A notification defined by an extension. */
 export interface ExtensionNotice {
   readonly kind: 'extension'
   readonly id: string
   readonly method: string
+  /** Frozen, because all clients get the same. */
   readonly params: JsonObject
   /** Sends it to a session whose client declared the extension. */
   tell(session: Session): void
@@ -18,34 +26,138 @@ export interface ResourceChange {
   isForSome(): boolean
 }
 
+export type ListChange = { readonly kind: 'tools' | 'prompts' | 'resources' }
+
 /** A change that clients may want to be notified of. */
-export type Change = { readonly kind: 'tools' | 'prompts' | 'resources' } | ResourceChange | ExtensionNotice
+export type Change = ListChange | ResourceChange | ExtensionNotice
 
-export type ChangeListener = (change: Change) => void
+/** Is called with changes of lists and notices of extensions. */
+export type ChangeListener = (change: ListChange | ExtensionNotice) => void
 
-/** Passes every change to every listener. A listener that throws does not affect the others. */
+/** Is called when a resource that it watches has changed, or one below it, with frozen params that all watchers share. */
+export type Watcher = (params: { readonly uri: string }) => void
+
+/**
+ * Passes each change to all who listen to such changes, in order. If that takes long, it pauses, so that no number of listeners keeps
+ * the process from other work; otherwise it is synchronous. A listener that throws does not affect the others.
+ */
 export class Changes {
   readonly #listeners = new Set<ChangeListener>()
+  /** The watchers of each URI. Most have only one. */
+  readonly #watchers = new Map<string, Watcher | Set<Watcher>>()
+  /** Changes that are not sent yet, by what makes another one superfluous. */
+  readonly #queue = new Map<unknown, Change>()
+  #sending: Iterator<void> | undefined
+  #isBusy = false
 
   get listeners(): number {
     return this.#listeners.size
   }
 
   publish(change: Change): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(change)
-      } catch (error) {
-        queueMicrotask(() => {
-          throw error
-        })
-      }
-    }
+    if (this.#queue.size >= MOST_QUEUED) this.#finishOne()
+    const key = keyOf(change)
+    if (!this.#queue.has(key)) this.#queue.set(key, change)
+    if (!this.#isBusy) this.#proceed()
   }
 
   /** Adds a listener and returns a function that removes it. */
   listen(listener: ChangeListener): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
+  }
+
+  /** Calls `watcher` when a resource changes, or one below it. */
+  watch(uri: string, watcher: Watcher): void {
+    const others = this.#watchers.get(uri)
+    if (others === undefined) this.#watchers.set(uri, watcher)
+    else if (others instanceof Set) others.add(watcher)
+    else this.#watchers.set(uri, new Set([others, watcher]))
+  }
+
+  unwatch(uri: string, watcher: Watcher): void {
+    const all = this.#watchers.get(uri)
+    if (all === watcher || (all instanceof Set && all.delete(watcher) && all.size === 0))
+      this.#watchers.delete(uri)
+  }
+
+  /** Sends changes until the turn is over or all are sent. */
+  #proceed(): void {
+    this.#isBusy = true
+    // On Workers, a timer may end with the request that started it.
+    const end = onWorkers ? Number.POSITIVE_INFINITY : endOfTurn()
+    while (this.#step()) if (performance.now() > end) return inNextTurn(() => this.#proceed())
+    this.#isBusy = false
+  }
+
+  /** Sends the rest of the oldest change. */
+  #finishOne(): void {
+    this.#sending ??= this.#next()
+    while (this.#sending?.next().done === false);
+    this.#sending = undefined
+  }
+
+  /** Sends a change to one more listener; false if nothing is left. */
+  #step(): boolean {
+    this.#sending ??= this.#next()
+    if (this.#sending?.next().done === true) this.#sending = undefined
+    return this.#sending !== undefined || this.#queue.size > 0
+  }
+
+  #next(): Iterator<void> | undefined {
+    for (const [key, change] of this.#queue) {
+      this.#queue.delete(key)
+      return change.kind === 'resource' ? this.#tellWatchers(change) : this.#tellListeners(change)
+    }
+    return undefined
+  }
+
+  *#tellListeners(change: ListChange | ExtensionNotice): Generator<void, void> {
+    for (const listener of this.#listeners) {
+      call(listener, change)
+      yield
+    }
+  }
+
+  /** Those who watch only a parent get its URI if the resource is not for everybody. */
+  *#tellWatchers({ uri, isForSome }: ResourceChange): Generator<void, void> {
+    const told = new Set<Watcher>()
+    for (const watched of withParents(uri)) {
+      const found = this.#watchers.get(watched)
+      if (found === undefined) continue
+      const params = Object.freeze({ uri: watched !== uri && isForSome() ? watched : uri })
+      for (const watcher of found instanceof Set ? found : [found]) {
+        if (told.has(watcher)) continue
+        told.add(watcher)
+        call(watcher, params)
+        yield
+      }
+    }
+  }
+}
+
+/** Changes with the same key are the same to clients. */
+function keyOf(change: Change): unknown {
+  if (change.kind === 'extension') return change
+  return change.kind === 'resource' ? `resource ${change.uri}` : change.kind
+}
+
+/** A URI, and those of its parents, with and without a slash at their ends. */
+function* withParents(uri: string): Generator<string, void> {
+  yield uri
+  let levels = 0
+  for (let at = uri.indexOf('/'); at !== -1 && levels++ < MOST_LEVELS; at = uri.indexOf('/', at + 1)) {
+    yield uri.slice(0, at)
+    if (at + 1 < uri.length) yield uri.slice(0, at + 1)
+  }
+}
+
+function call<Given>(listener: (given: Given) => void, given: Given): void {
+  try {
+    listener(given)
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error
+    })
   }
 }

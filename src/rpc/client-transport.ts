@@ -1,5 +1,7 @@
 import type { Message } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
+import type { ClientAuth } from './client-auth.ts'
+import type { Clock } from './clock.ts'
 
 /** A request as the client hands it to a transport. */
 export interface OutgoingRequest {
@@ -9,6 +11,8 @@ export interface OutgoingRequest {
   readonly text: string
   /** Headers that belong to this request; transports without headers never call this. */
   headers(): Readonly<Record<string, string>>
+  /** Replaces the credentials of the connection for this request, over HTTP. */
+  readonly auth?: ClientAuth | undefined
   /** Aborts when the caller stops waiting; the transport then cancels the request in its own way. */
   readonly cancel: CancelSignal
   /** Receives messages that arrive for this request before its response: notifications and server requests. */
@@ -21,6 +25,8 @@ export interface CancelSignal {
   readonly reason: unknown
   /** The same as an `AbortSignal`, created on first use because signals are expensive. */
   readonly signal: AbortSignal
+  /** Measures how long the request takes; it stands still while a person logs in. */
+  readonly clock?: Clock
   /** Sets the one listener. */
   onCancel(listener: CancelListener | undefined): void
 }
@@ -31,6 +37,10 @@ export interface CancelListener {
 
 /** Events that a transport reports to the client besides responses. */
 export interface TransportEvents {
+  /** Aborts when the transport is no longer wanted while it opens. */
+  readonly signal?: AbortSignal
+  /** Measures how long opening takes; it stands still while a person logs in. */
+  readonly clock?: Clock
   /**
    * Receives messages that do not belong to a request: notifications, and server requests on transports that cannot
    * attribute them.
@@ -40,6 +50,8 @@ export interface TransportEvents {
   onDown(reason: Error): void
   /** Notifications may have been missed. */
   onMissed?(): void
+  /** Other credentials are used from now on, perhaps those of somebody else. */
+  onNewCredentials?(): void
   /** Something worth reporting that is not a failure, such as the stderr output of a server process. */
   onNote?(kind: 'stderr' | 'stream', text: string): void
 }
@@ -50,8 +62,8 @@ export interface ClientTransport {
   readonly cancels: 'message' | 'itself'
   /** Sends a request and resolves with its response, even an error response. Rejects when none can arrive. */
   request(outgoing: OutgoingRequest): Promise<Message>
-  /** Sends a message that expects no response. */
-  send(text: string, headers?: Readonly<Record<string, string>>): Promise<void>
+  /** Sends a message that expects no response. Over HTTP, the server has a minute to accept it, or as long as `timeoutMs`. */
+  send(text: string, timeoutMs?: number): Promise<void>
   /** Sets the negotiated revision, which decides the transport's own rules. */
   agree(revision: Revision): void
   /**
@@ -64,6 +76,11 @@ export interface ClientTransport {
    * a server would; undefined otherwise.
    */
   older?(options: OlderTransportOptions): Promise<ClientTransport | undefined>
+  /**
+   * Notes scopes that the credentials of the connection lack, so that the next connection opens with others. Missing on transports that do so
+   * for each request, or that cannot.
+   */
+  readonly stepUp?: ((scopes: readonly string[]) => void) | undefined
   /** Closes the connection as the transport requires and frees all resources. */
   close(): Promise<void>
 }

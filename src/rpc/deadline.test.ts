@@ -1,5 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { Clock } from './clock.ts'
 import { Deadline } from './deadline.ts'
+import { stopClock } from './stop-clock.ts'
 
 const DAY = 86_400_000
 
@@ -50,8 +52,11 @@ test('the total timeout counts from the time at which it began', () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const limits = { method: 'ping', idleMs: 1000, totalMs: 250, signal: undefined }
-  const deadline = new Deadline({ ...limits, begun: performance.now() - 200 })
-  const late = new Deadline({ ...limits, begun: performance.now() - 300 })
+  const [clock, lateClock] = [new Clock(), new Clock()]
+  clock.elapsed = 200
+  lateClock.elapsed = 300
+  const deadline = new Deadline({ ...limits, clock })
+  const late = new Deadline({ ...limits, clock: lateClock })
   expect([deadline.left, late.left]).toEqual([50, -50])
   vi.advanceTimersByTime(49)
   expect([deadline.aborted, late.aborted]).toEqual([false, true])
@@ -79,4 +84,69 @@ test('after the end neither a timeout nor the caller aborts anything, and no tim
   expect(vi.getTimerCount()).toBe(0)
   caller.abort()
   expect(deadline.aborted).toBe(false)
+})
+
+test('while a person logs in neither timeout runs; afterwards the idle timeout starts again', () => {
+  const deadline = begin(100, 250)
+  vi.advanceTimersByTime(90)
+  const resume = stopClock(deadline.clock)
+  expect(vi.getTimerCount()).toBe(0)
+  deadline.touch()
+  vi.advanceTimersByTime(DAY)
+  expect([deadline.aborted, deadline.left]).toEqual([false, 160])
+  resume()
+  resume()
+  vi.advanceTimersByTime(99)
+  expect([deadline.aborted, deadline.left]).toEqual([false, 61])
+  deadline.touch()
+  vi.advanceTimersByTime(60)
+  expect(deadline.aborted).toBe(false)
+  vi.advanceTimersByTime(1)
+  expect(deadline.reason).toMatchObject({ kind: 'timeout', message: 'ping was not answered within 250 ms' })
+})
+
+test('two pauses that overlap are over with the longer one', () => {
+  const deadline = begin(100, 250)
+  const first = stopClock(deadline.clock)
+  vi.advanceTimersByTime(50)
+  const second = stopClock(deadline.clock)
+  first()
+  vi.advanceTimersByTime(500)
+  expect(deadline.aborted).toBe(false)
+  second()
+  vi.advanceTimersByTime(100)
+  expect(deadline.aborted).toBe(true)
+})
+
+test('the parts of an operation share its clock, and a pause of one pauses the whole', () => {
+  const whole = begin(Infinity, 250)
+  const part = new Deadline({
+    method: 'part',
+    idleMs: 100,
+    totalMs: 250,
+    signal: undefined,
+    clock: whole.clock,
+  })
+  vi.advanceTimersByTime(50)
+  const resume = stopClock(part.clock)
+  vi.advanceTimersByTime(1000)
+  resume()
+  part.end()
+  expect([whole.left, part.left]).toEqual([200, 200])
+  vi.advanceTimersByTime(199)
+  expect(whole.aborted).toBe(false)
+  vi.advanceTimersByTime(1)
+  expect(whole.aborted).toBe(true)
+})
+
+test('a pause that outlives its request starts no timer', () => {
+  const caller = new AbortController()
+  const ended = begin(100, 250)
+  const stopped = new Deadline({ method: 'ping', idleMs: 100, totalMs: 250, signal: caller.signal })
+  const resumes = [stopClock(ended.clock), stopClock(stopped.clock)]
+  ended.end()
+  caller.abort()
+  expect(stopped.reason).toMatchObject({ kind: 'cancelled' })
+  for (const resume of resumes) resume()
+  expect(vi.getTimerCount()).toBe(0)
 })

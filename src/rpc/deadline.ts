@@ -2,6 +2,7 @@ import { LONGEST_MS } from '../base/duration.ts'
 import { McpError, mcpError } from '../errors/error.ts'
 import { CANCELLED, TIMEOUT } from '../errors/rpc.ts'
 import type { CancelSignal, CancelListener } from './client-transport.ts'
+import { Clock, type Timed } from './clock.ts'
 
 export interface DeadlineOptions {
   readonly method: string
@@ -9,8 +10,8 @@ export interface DeadlineOptions {
   readonly idleMs: number
   /** The longest a request may take, even if messages keep arriving for it. */
   readonly totalMs: number
-  /** When the time of `totalMs` began, in `performance.now()` time; by default now. */
-  readonly begun?: number | undefined
+  /** Measures the time of `totalMs`, if the request is a part of something longer; by default it begins now. */
+  readonly clock?: Clock | undefined
   /** The caller's own signal. */
   readonly signal: AbortSignal | undefined
 }
@@ -18,9 +19,10 @@ export interface DeadlineOptions {
 type Timer = ReturnType<typeof setTimeout>
 
 /** Starts the timeouts of one request, and aborts when one expires or the caller stops waiting. */
-export class Deadline implements CancelSignal {
+export class Deadline implements CancelSignal, Timed {
   readonly #options: DeadlineOptions
-  readonly #begun: number
+  /** Measures how long the request takes. While it is paused, there are no timeouts; then the idle timeout starts anew. */
+  readonly clock: Clock
   #idle: Timer | undefined
   #total: Timer | undefined
   #reason: Error | undefined
@@ -28,13 +30,11 @@ export class Deadline implements CancelSignal {
   #controller: AbortController | undefined
 
   constructor(options: DeadlineOptions) {
-    const { idleMs, totalMs, signal, begun } = options
+    const { signal, clock } = options
     this.#options = options
-    this.#begun = begun ?? performance.now()
-    const left = begun === undefined ? totalMs : this.left
-    // Until something arrives, only the timeout that expires first needs a timer.
-    if (left < idleMs) this.#total = this.#after(left, totalMs)
-    else this.#idle = this.#after(idleMs, idleMs)
+    this.clock = clock ?? new Clock()
+    this.start()
+    this.clock.join(this)
     if (signal?.aborted === true) this.handleEvent()
     else signal?.addEventListener('abort', this, { once: true })
   }
@@ -55,14 +55,9 @@ export class Deadline implements CancelSignal {
     return this.#controller.signal
   }
 
-  /** When it started, in `performance.now()` time. */
-  get begun(): number {
-    return this.#begun
-  }
-
   /** How much of `totalMs` remains. */
   get left(): number {
-    return this.#options.totalMs - (performance.now() - this.#begun)
+    return this.#options.totalMs - this.clock.elapsed
   }
 
   /** Whether the request may stay silent for this long. */
@@ -77,7 +72,7 @@ export class Deadline implements CancelSignal {
   /** Restarts the idle timeout because something arrived. */
   touch(): void {
     const { idleMs, totalMs } = this.#options
-    if (!Number.isFinite(idleMs) || this.#reason !== undefined) return
+    if (!Number.isFinite(idleMs) || this.#reason !== undefined || this.clock.stoppedAt !== undefined) return
     this.#total ??= this.#after(this.left, totalMs)
     clearTimeout(this.#idle)
     this.#idle = this.#after(idleMs, idleMs)
@@ -85,8 +80,8 @@ export class Deadline implements CancelSignal {
 
   /** Clears the timers and removes the listener. */
   end(): void {
-    clearTimeout(this.#idle)
-    clearTimeout(this.#total)
+    this.stop()
+    this.clock.members.delete(this)
     this.#options.signal?.removeEventListener('abort', this)
   }
 
@@ -94,6 +89,21 @@ export class Deadline implements CancelSignal {
   handleEvent(): void {
     const why: unknown = this.#options.signal?.reason
     this.abort(why instanceof McpError ? why : mcpError(CANCELLED, { reason: '' }, { cause: why }))
+  }
+
+  /** Until something arrives, only the timeout that expires first needs a timer. */
+  start(): void {
+    const { idleMs, totalMs } = this.#options
+    const { left } = this
+    if (this.#reason !== undefined) return
+    if (left < idleMs) this.#total = this.#after(left, totalMs)
+    else this.#idle = this.#after(idleMs, idleMs)
+  }
+
+  stop(): void {
+    clearTimeout(this.#idle)
+    clearTimeout(this.#total)
+    this.#total = undefined
   }
 
   /** Starts a timeout; one too long for a timer never fires. */

@@ -1,5 +1,5 @@
 import { afterRun } from '../errors/after-run.ts'
-import { ID_IN_USE, TOO_MANY_CALLS, TOO_MUCH_IN_FLIGHT } from '../errors/limits.ts'
+import { ID_IN_USE } from '../errors/limits.ts'
 import { Bag } from '../base/bag.ts'
 import { LONGEST_MS } from '../base/duration.ts'
 import { McpError, mcpError } from '../errors/error.ts'
@@ -7,19 +7,19 @@ import { CONNECTION_CLOSED, SHUTTING_DOWN } from '../errors/rpc.ts'
 import { ToolError, toMcpError } from '../errors/tool-error.ts'
 import { whereOf } from '../errors/where.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
-import { LATER, SOON } from '../errors/retry-after.ts'
+import { LATER } from '../errors/retry-after.ts'
 import { idText, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { META } from '../protocol/meta.ts'
 import { answerBatch, withinRoom, type Batch } from './batch.ts'
-import type { Call } from './call.ts'
+import type { Auth, Call } from './call.ts'
 import type { CallTable } from './call-table.ts'
 import type { Result } from './dispatch.ts'
 import type { Turn } from './load.ts'
 import { mask } from './mask.ts'
 import { outcomeOf, type Observed, type RejectedRequest } from './observer.ts'
 import type { Service } from './service.ts'
-import { SMALL_ANSWER, SMALL_CHARS, weightOf } from './weight.ts'
+import { SMALL_ANSWER, weightOf } from './weight.ts'
 
 /** One request as its transport sees it: whose it is, and what to send for each way it can end. */
 export interface Responder<Out, Encoded extends Sized> {
@@ -122,7 +122,7 @@ export class InFlight<Out, Encoded extends Sized> {
   /** Answers the messages of a batch. A server that closes waits for it. */
   batch(batch: Batch<Out>): Out[] | Promise<Out[]> {
     const isLate = this.#closing
-    const refusal = this.#refusalFor(batch.size)
+    const refusal = this.#service.load.refusalFor(batch.size, this.#limits)
     this.#batches++
     const take = withinRoom(batch, this.#limits, (member, cancelled) => {
       this.#member = isLate ? undefined : { refusal, cancelled }
@@ -200,6 +200,13 @@ export class InFlight<Out, Encoded extends Sized> {
     }
   }
 
+  /** Cancels the requests of some callers. */
+  cancelOf(concerns: (auth: Auth | undefined) => boolean): void {
+    for (const { call } of this.#running)
+      if (concerns(call.source.auth) || concerns(call.source.certified))
+        call.cancel(mcpError(CONNECTION_CLOSED, { method: call.method }))
+  }
+
   /** Throws when the request is rejected; returns what to queue if it must wait. */
   #admit(call: Call, responder: Responder<Out, Encoded>): Turn | undefined {
     if (this.rejects) throw mcpError(SHUTTING_DOWN, {}, LATER)
@@ -208,10 +215,9 @@ export class InFlight<Out, Encoded extends Sized> {
     const { inFlight, allInFlight } = this.#limits
     if (this.#member !== undefined) this.#admitMember(call, this.#member)
     if (load.check !== undefined) load.check(caller)
-    // While all callers together are below the limit, so is each of them.
-    if (load.running + load.asking >= inFlight && load.runningFor(caller) >= inFlight)
-      throw mcpError(TOO_MANY_CALLS, { limit: inFlight }, SOON)
-    const refusal = load.bytes > 0 && !responder.isInBatch ? this.#refusalFor(responder.size) : undefined
+    load.checkCaller(caller, inFlight)
+    const refusal =
+      load.bytes > 0 && !responder.isInBatch ? load.refusalFor(responder.size, this.#limits) : undefined
     if (refusal !== undefined) throw refusal
     const id = call.id as RequestId
     this.#checkToken(call)
@@ -234,13 +240,6 @@ export class InFlight<Out, Encoded extends Sized> {
     const limit = this.#limits.idLength
     if (typeof token === 'string' && token.length > limit)
       throw mcpError(BAD_PARAMS, { method, reason: `the progress token is longer than ${limit} characters` })
-  }
-
-  /** The reason to reject a message of this size while those of running requests take much memory. */
-  #refusalFor(chars: number): McpError | undefined {
-    const { bytes } = this.#service.load
-    if (bytes === 0 || chars <= SMALL_CHARS || bytes + chars <= this.#limits.inFlightBytes) return undefined
-    return mcpError(TOO_MUCH_IN_FLIGHT, {}, SOON)
   }
 
   #toTurn(call: Call, responder: Responder<Out, Encoded>): Turn {

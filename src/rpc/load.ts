@@ -1,6 +1,7 @@
 import { isWithinShare } from '../base/share.ts'
 import { Tally } from '../base/tally.ts'
-import { mcpError } from '../errors/error.ts'
+import { type McpError, mcpError } from '../errors/error.ts'
+import { TOO_MANY_CALLS, TOO_MUCH_IN_FLIGHT } from '../errors/limits.ts'
 import { OVERLOADED } from '../errors/rpc.ts'
 import { SOON } from '../errors/retry-after.ts'
 import type { Limits } from '../protocol/limits.ts'
@@ -9,6 +10,7 @@ import type { Call } from './call.ts'
 import type { Result } from './dispatch.ts'
 import { Questions } from './questions.ts'
 import type { Queue } from './queue.ts'
+import { SMALL_CHARS } from './weight.ts'
 
 /** Once this part of all places is taken, a caller gets no more than its share, unless there is no other. */
 const SHARED_FROM = 3 / 4
@@ -64,6 +66,20 @@ export class Load {
   /** How many requests of a caller are running or wait for its answers. */
   runningFor(caller: unknown): number {
     return this.#callers.get(caller)
+  }
+
+  /** Throws when a caller already has so many requests. */
+  checkCaller(caller: unknown, limit: number): void {
+    // While all callers together are below the limit, so is each of them.
+    if (this.#running + this.asking >= limit && this.runningFor(caller) >= limit)
+      throw mcpError(TOO_MANY_CALLS, { limit }, SOON)
+  }
+
+  /** The reason to reject a message of this size while those of running requests take much memory. */
+  refusalFor(chars: number, { inFlightBytes }: Pick<Limits, 'inFlightBytes'>): McpError | undefined {
+    const bytes = this.#bytes
+    if (bytes === 0 || chars <= SMALL_CHARS || bytes + chars <= inFlightBytes) return undefined
+    return mcpError(TOO_MUCH_IN_FLIGHT, {}, SOON)
   }
 
   /** Whether there is a place for another request of a caller. */

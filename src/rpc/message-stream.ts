@@ -7,6 +7,8 @@ export interface MessageStreamOptions {
   readonly events: TransportEvents
   /** Writes one message; throws when it cannot be accepted. */
   write(text: string): void
+  /** Called when nobody waits for a request any more. */
+  onCancelled?(outgoing: OutgoingRequest): void
 }
 
 /**
@@ -21,9 +23,10 @@ export class MessageStream {
   /** How many of the last messages were not valid, nor seemed to answer a request. */
   invalid = 0
 
-  constructor({ events, write }: MessageStreamOptions) {
+  constructor({ events, write, onCancelled }: MessageStreamOptions) {
     this.#events = events
     this.#write = write
+    this.#waiting.onCancelled = onCancelled
   }
 
   /** The number of pending requests. */
@@ -124,6 +127,7 @@ class Requests extends Map<RequestId, Waiting> {
   sent = 0
   /** How many had been sent when one was abandoned; 0 when the server has answered a later one. */
   abandoned = 0
+  onCancelled: MessageStreamOptions['onCancelled']
 }
 
 /** A pending request, until it is answered or cancelled. */
@@ -157,6 +161,7 @@ class Waiting implements CancelListener {
 
   cancelled(): void {
     this.#all.abandoned = this.#all.sent
+    this.#all.onCancelled?.(this.outgoing)
     this.end()
     this.reject(this.outgoing.cancel.reason)
   }
@@ -166,9 +171,9 @@ function unanswered(method: string, reason: McpError): McpError {
   if (reason.kind === 'closed') return mcpError(CLOSED, {}, { cause: reason })
   const extras = {
     cause: reason,
-    ...(reason.data === undefined ? {} : { data: reason.data }),
+    data: reason.data,
     // Whatever ended the stream, it is unknown whether the server ran this request.
-    ...(reason.refusal === undefined ? {} : { refusal: 'TRANSPORT_ERROR' as const }),
+    refusal: reason.refusal && ('TRANSPORT_ERROR' as const),
   }
   return new McpError(reason.kind, `${method} was not answered: ${reason.message}`, extras)
 }

@@ -8,6 +8,17 @@ export function isScope(text: unknown): text is string {
   return typeof text === 'string' && /^[!#-[\]-~]+$/.test(text)
 }
 
+/** Clients and proxies reject long headers. */
+const MAX_CHARS = 2048
+
+/** The scopes of a challenge as its parameter `scope` has them: what is not a scope, or no longer fits into a header, is left out. */
+export function joinScopes(scopes: readonly unknown[]): string {
+  let text = ''
+  for (const scope of scopes)
+    if (isScope(scope) && text.length + scope.length < MAX_CHARS) text += text === '' ? scope : ` ${scope}`
+  return text
+}
+
 export const SCOPE: Kind<string> = {
   must: 'a scope: visible ASCII characters without spaces, quotes and backslashes',
   is: isScope,

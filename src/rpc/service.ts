@@ -4,6 +4,7 @@ import type { Dialects } from '../protocol/switches.ts'
 import type { Call } from './call.ts'
 import type { Changes } from './changes.ts'
 import type { Result } from './dispatch.ts'
+import type { Leases } from './leases.ts'
 import type { Load } from './load.ts'
 import type { Observers } from './observer.ts'
 
@@ -12,6 +13,8 @@ export interface Service {
   /** The server's name, version, title, icons and so on, in the newest revision's form. */
   readonly info: JsonObject
   readonly changes: Changes
+  /** What is open for authenticated callers, and which of them are revoked. */
+  readonly leases: Leases
   /** Running and queued requests, shared by its transports. */
   readonly load: Load
   /** The observers of its requests, and its counters. */

@@ -1,5 +1,6 @@
 import type { SchemaLimits } from './inspect.ts'
 import { MAX_ISSUES, type Issue } from './issue.ts'
+import { limitSteps, type Validate } from './meter.ts'
 import { isLarge, LARGE, largeFor, namesIn, Pieces } from './pieces.ts'
 import { rawChecker, unfit, type Checked, type Checker } from './raw-checker.ts'
 import type {
@@ -11,6 +12,8 @@ import type {
   StandardSchema,
 } from './schema.ts'
 import { isStandard, toShown, type Use } from './shown.ts'
+import { toStepCounter } from './steps.ts'
+import { TooCostly } from './work.ts'
 
 export type { Checked, Checker, Unfit } from './raw-checker.ts'
 
@@ -48,15 +51,23 @@ type Result = StandardResult<unknown>
  */
 function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
   const standard = schema['~standard']
+  const validate: Validate = (value) => standard.validate(value)
+  const countSteps = toStepCounter(json)
   let names: ReadonlySet<string> | undefined
   let large: number | undefined
   return {
     json,
     check(value, isOwn = false) {
-      if (!isOwn && isLarge(value, (large ??= largeFor(json)))) return settled(checkLarge(value as object))
-      const result = standard.validate(value)
-      return 'then' in result ? result.then(read) : read(result)
+      if (countSteps === undefined) return checkWith(validate, value, isOwn)
+      return orTooCostly(() => checkWith(limitSteps(validate, countSteps, value), value, isOwn))
     },
+  }
+
+  function checkWith(check: Validate, value: unknown, isOwn: boolean): Checked | Promise<Checked> {
+    if (!isOwn && isLarge(value, (large ??= largeFor(json))))
+      return settled(checkLarge(check, value as object))
+    const result = check(value)
+    return 'then' in result ? result.then(read) : read(result)
   }
 
   function read(result: Result): Checked {
@@ -64,12 +75,12 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
     return unfit(result.issues.slice(0, MAX_ISSUES).map((issue) => readIssue(issue, standard.vendor)))
   }
 
-  function* checkLarge(value: object): Generator<Result | Promise<Result>, Checked, Result> {
+  function* checkLarge(check: Validate, value: object): Generator<Result | Promise<Result>, Checked, Result> {
     const pieces = new Pieces((names ??= namesIn(json)), large)
     const first: Issue[] = []
     let found = 0
     for (const piece of pieces.of(value)) {
-      const { issues = [] } = yield tried(piece)
+      const { issues = [] } = yield tried(check, piece)
       for (const issue of issues) {
         const { path, isWhole } = pieces.placeOf(piece, pathOf(issue))
         // A problem of something that lacks members says nothing about the value, unless alternatives failed.
@@ -80,18 +91,35 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
       }
       if (found > LARGE) return unfit(first)
     }
-    return read(yield standard.validate(value))
+    return read(yield check(value))
   }
 
   /** Checks a piece. If the library throws, the missing parts may be the cause, so only the whole value decides. */
-  function tried(piece: unknown): Result | Promise<Result> {
-    const nothing = { value: undefined }
-    try {
-      const result = standard.validate(piece)
-      return 'then' in result ? result.catch(() => nothing) : result
-    } catch {
-      return nothing
+  function tried(check: Validate, piece: unknown): Result | Promise<Result> {
+    const nothing = (thrown: unknown): Result => {
+      if (thrown instanceof TooCostly) throw thrown
+      return { value: undefined }
     }
+    try {
+      const result = check(piece)
+      return 'then' in result ? result.catch(nothing) : result
+    } catch (thrown) {
+      return nothing(thrown)
+    }
+  }
+}
+
+/** The outcome of a check, or that it was given up. */
+function orTooCostly(check: () => Checked | Promise<Checked>): Checked | Promise<Checked> {
+  const giveUp = (thrown: unknown): Checked => {
+    if (!(thrown instanceof TooCostly)) throw thrown
+    return { ...unfit([{ path: [], problem: thrown.message }]), undecided: true }
+  }
+  try {
+    const checked = check()
+    return 'then' in checked ? checked.catch(giveUp) : checked
+  } catch (thrown) {
+    return giveUp(thrown)
   }
 }
 

@@ -223,7 +223,8 @@ function cloned(part: unknown): unknown {
   return copy
 }
 
-function put(copy: Container, name: Step, part: unknown): void {
+/** Adds a member to an object, whatever its name. */
+export function put(copy: Container, name: Step, part: unknown): void {
   if (name !== '__proto__') copy[name] = part
   else
     Object.defineProperty(copy, name, { value: part, enumerable: true, configurable: true, writable: true })
@@ -234,7 +235,7 @@ function partsOf(value: object): readonly unknown[] {
 }
 
 /** The number of parts in a part, itself included; more than `most` if there are more. */
-function sizeOf(part: unknown, most: number): number {
+export function sizeOf(part: unknown, most: number): number {
   return isContainer(part) ? 1 + most - countIn(part, most) : 1
 }
 

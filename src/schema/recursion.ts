@@ -19,7 +19,7 @@ export function multiplies(root: unknown): boolean {
     const known = sizes.get(schema)
     if (known !== undefined) return known
     // Marks the schema while it is being counted: meeting it again means a cycle.
-    sizes.set(schema, Number.POSITIVE_INFINITY)
+    sizes.set(schema, Infinity)
     let sum = 1
     let ways = 0
     for (const [keyword, value] of entriesOf(schema)) {

@@ -14,8 +14,11 @@ export function startCounting(): void {
   left = MAX_WORK
 }
 
+/** What is wrong with a value that takes too much work. */
+export const TOO_LONG = 'takes too long to check: send less at once'
+
 /** Counts work. Throws TooCostly when the value has had its share, then and every time after that. */
-export function spend(units: number, problem = 'takes too long to check: send less at once'): void {
+export function spend(units: number, problem: string = TOO_LONG): void {
   left -= units
   if (left < 0) throw new TooCostly(problem)
 }

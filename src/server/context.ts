@@ -211,8 +211,8 @@ export class Context {
    * const { action } = await ctx.elicit('Pay now?', z.object({}))
    */
   get once(): <Value>(key: string, make: () => Value | Promise<Value>) => Promise<Value> {
-    return async <Value>(key: string, make: () => Value | Promise<Value>) =>
-      (await onceIn(beginRounds(this), key, make)) as Value
+    return <Value>(key: string, make: () => Value | Promise<Value>) =>
+      abandonable((async () => (await onceIn(beginRounds(this), key, make)) as Value)())
   }
 
   /** Closes the connection of a stream that can be resumed; the client reconnects for the rest after `retryMs`. Default: 1000. */
@@ -232,9 +232,13 @@ export class Context {
 type Asking = typeof asks
 const asking = lazy(() => import('./ask.ts'))
 
-/** Asks questions in the order of the calls. An abandoned question fails with its request, which must not count as unhandled. */
+/** Asks questions in the order of the calls. */
 function ask<Answer>(put: (asking: Asking) => Promise<Answer>): Promise<Answer> {
-  const question = Promise.resolve(asking()).then(put)
-  question.catch(() => undefined)
-  return question
+  return abandonable(Promise.resolve(asking()).then(put))
+}
+
+/** A promise that the handler may no longer wait for, because a question ended its round: its failure does not count as unhandled. */
+function abandonable<Value>(promise: Promise<Value>): Promise<Value> {
+  promise.catch(() => undefined)
+  return promise
 }

@@ -5,6 +5,7 @@ import { mcpError } from '../errors/error.ts'
 import { TOO_MUCH_HELD } from '../errors/server.ts'
 import { MUCH_LATER } from '../errors/retry-after.ts'
 import { ownerOf, type Call } from '../rpc/call.ts'
+import type { Changes, Watcher } from '../rpc/changes.ts'
 import { Session } from '../rpc/session.ts'
 
 /** The bytes that a server keeps for all its clients between their requests. */
@@ -64,32 +65,45 @@ export function holderOf({ source, peer, channel }: Call): unknown {
 /** The memory that a kept URI takes besides its characters. */
 const OVERHEAD = 128
 
+export interface WatchedOptions {
+  readonly held: HeldBytes
+  readonly holder: unknown
+  readonly changes: Changes
+  readonly watcher: Watcher
+}
+
 /** URIs that a client watches, counted among the bytes of the server until they are deleted. */
 export class WatchedUris extends Set<string> {
-  readonly #held: HeldBytes
-  readonly #holder: unknown
+  readonly #options: WatchedOptions
 
   /** Throws if there is no room for all of them. */
-  constructor(held: HeldBytes, holder: unknown, uris: Iterable<string> = []) {
+  constructor(options: WatchedOptions, uris: Iterable<string> = []) {
     super()
-    this.#held = held
-    this.#holder = holder
+    this.#options = options
     const all = new Set(uris)
-    held.take(
-      holder,
+    options.held.take(
+      options.holder,
       [...all].reduce((sum, uri) => sum + sizeOf(uri), 0),
     )
-    for (const uri of all) super.add(uri)
+    for (const uri of all) this.#watch(uri)
   }
 
   override add(uri: string): this {
-    if (!this.has(uri)) this.#held.take(this.#holder, sizeOf(uri))
+    if (this.has(uri)) return this
+    this.#options.held.take(this.#options.holder, sizeOf(uri))
+    return this.#watch(uri)
+  }
+
+  #watch(uri: string): this {
+    this.#options.changes.watch(uri, this.#options.watcher)
     return super.add(uri)
   }
 
   override delete(uri: string): boolean {
     if (!super.delete(uri)) return false
-    this.#held.free(this.#holder, sizeOf(uri))
+    const { held, holder, changes, watcher } = this.#options
+    held.free(holder, sizeOf(uri))
+    changes.unwatch(uri, watcher)
     return true
   }
 

@@ -1,3 +1,4 @@
+import { endOfTurn, nextTurn } from '../base/turn.ts'
 import { asSent } from '../base/as-sent.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_CURSOR, BAD_DEFINITION } from '../errors/server.ts'
@@ -40,7 +41,8 @@ export async function listResources(
   const { resources, templates, pageSize, ttlMs, limits } = parts
   const start = readCursor('resources', context, limits)
   let isReached = start.place === 0
-  const entries: Entry[] = []
+  const page: Page = { parts, start, entries: [], end: endOfTurn() }
+  const { entries } = page
   const listing = [...templates.items.values()].filter(isListing)
   const sources: readonly (ResourceDefinition | ListingTemplate)[] = [...resources.items.values(), ...listing]
   for (const source of sources.toSorted((one, other) => one.place - other.place)) {
@@ -49,20 +51,18 @@ export async function listResources(
     if (source.place < start.place || !isVisible(source, context)) continue
     isReached = true
     if ('list' in source) {
-      await rethrown(context, `the list of resource "${source.key}"`, () =>
-        collect(source, { parts, start, entries }, context),
-      )
+      await rethrown(context, `the list of resource "${source.key}"`, () => collect(source, page, context))
     } else if (source.place > start.place) {
       entries.push({ place: source.place, nth: 0, descriptor: source.descriptor })
     }
   }
   // As in other lists, only what the caller sees decides.
   if (!isReached) throw mcpError(BAD_CURSOR, {})
-  const page = entries.slice(0, pageSize)
-  const last = page.at(-1)
+  const shown = entries.slice(0, pageSize)
+  const last = shown.at(-1)
   const more = last !== undefined && entries.length > pageSize
   const result = {
-    resources: page.map(({ descriptor }) => descriptor),
+    resources: shown.map(({ descriptor }) => descriptor),
     ...(more ? { nextCursor: writeCursor('resources', last, ageOf(limits)) } : {}),
     ttlMs,
     cacheScope: 'private',
@@ -74,20 +74,20 @@ interface Page {
   readonly parts: ListingParts
   readonly start: Position
   readonly entries: Entry[]
+  /** When others must have a turn. */
+  end: number
 }
 
 /** Adds the resources of a template to a page, unless the caller lacks its scopes: their names may say as much as they do. */
-async function collect(
-  template: ListingTemplate,
-  { parts, start, entries }: Page,
-  context: Context,
-): Promise<void> {
+async function collect(template: ListingTemplate, page: Page, context: Context): Promise<void> {
+  const { parts, start, entries } = page
   const { place, scopes } = template
   const { resources, pageSize, limits } = parts
   const skipped = place === start.place ? start.nth : 0
   if (scopes !== undefined && missingScopes(template, scopes, context).length > 0) return
   let nth = 0
   for await (const entry of toEntries(template, await template.list(context))) {
+    if (performance.now() > page.end) page.end = await nextTurn()
     if (callOf(context).aborted) throw context.signal.reason
     if (++nth > limits.listed) return warn(template, limits.listed, context)
     if (nth <= skipped) continue

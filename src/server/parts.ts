@@ -4,7 +4,10 @@ import type { HeldBytes } from './held-bytes.ts'
 import type { Sealer } from './state.ts'
 
 /** The parts of a server that its handlers share. */
-export interface ServerParts extends Pick<Service, 'observers' | 'showsErrors' | 'report' | 'warnOnce'> {
+export interface ServerParts extends Pick<
+  Service,
+  'changes' | 'observers' | 'showsErrors' | 'report' | 'warnOnce'
+> {
   readonly sealer: Sealer
   readonly limits: Limits
   readonly held: HeldBytes

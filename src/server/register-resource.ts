@@ -4,7 +4,6 @@ import { checkOptions, checkWord } from '../base/options.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { FREE_ANNOTATIONS } from '../protocol/meta.ts'
 import { expand } from '../uri-template/expand.ts'
-import { toSubject } from '../uri-template/match.ts'
 import { parseTemplate } from '../uri-template/parse.ts'
 import type { ValuesOf } from '../uri-template/variables.ts'
 import type { Context } from './context.ts'
@@ -18,7 +17,7 @@ import {
   toItem,
   type ItemOptions,
 } from './register.ts'
-import { readVariables } from './resources.ts'
+import { serves } from './resources.ts'
 
 /** Official annotations are sent as such; all others go into `_meta`. */
 export interface ResourceAnnotations {
@@ -132,8 +131,7 @@ export function toListed(
   const { variables, ...facts } = entry
   for (const name of Object.keys(variables)) checkWord(item, 'variable', name, template.variables)
   const uri = expand(template, variables)
-  const subject = toSubject(uri)
-  if (subject === undefined || readVariables(template, subject) === undefined)
+  if (!serves(template, uri))
     throw badDefinition(
       item,
       mismatch(

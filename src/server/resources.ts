@@ -7,6 +7,7 @@ import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { match, toSubject, type Subject } from '../uri-template/match.ts'
+import { toPlainTest } from '../uri-template/plain.ts'
 import type { UriTemplate } from '../uri-template/parse.ts'
 import type { Work } from '../uri-template/reach.ts'
 import { partsOf, type Context } from './context.ts'
@@ -92,10 +93,21 @@ export function findResource(
 }
 
 /** The variables with which a template serves a URI; undefined if it does not. */
-export function readVariables(template: UriTemplate, subject: Subject, work?: Work): Variables | undefined {
+function readVariables(template: UriTemplate, subject: Subject, work?: Work): Variables | undefined {
   const variables = match(template, subject, work)
   if (variables === undefined || climbs(subject.text, template.text, variables)) return undefined
   return startsAnew(template, variables) ? undefined : variables
+}
+
+const PLAIN = new WeakMap<UriTemplate, (uri: string) => boolean>()
+
+/** Whether a template serves a URI, as `readVariables` says. Most URIs are so plain that it need not be asked. */
+export function serves(template: UriTemplate, uri: string): boolean {
+  let isPlain = PLAIN.get(template)
+  if (isPlain === undefined) PLAIN.set(template, (isPlain = toPlainTest(template)))
+  if (isPlain(uri) && !restartsAtRoot(uri)) return true
+  const subject = toSubject(uri)
+  return subject !== undefined && readVariables(template, subject) !== undefined
 }
 
 /** Whether a part of a path, which cannot contain a `/` as it is, is an absolute path all the same, in encoded characters. */
@@ -130,6 +142,12 @@ export function noSuchResource({ resources, templates }: ServerLists, uri: strin
   return `${problem}, so only clients that watch a parent of it are notified; ${remedy}`
 }
 
+/** The warning for a change of a resource whose URI is too long. */
+export function tooLongToNotify(uri: string, limit: number): string {
+  const problem = `updated("${clip(uri, 64)}"): the URI is longer than ${limit} characters, so nobody is notified`
+  return `${problem}; use a shorter one, or raise limits.uriLength`
+}
+
 /** Whether everything that serves a URI is restricted or disabled. */
 export function isForSome({ resources, templates }: ServerLists, uri: string): boolean {
   if (resources.registered.has(uri)) return isForFew(resources.items.get(uri))
@@ -152,7 +170,11 @@ function isForFew(item: ResourceDefinition | undefined): boolean {
 function climbs(uri: string, template: string, variables: Variables): boolean {
   const values = Object.values(variables).flat()
   if (values.some((value) => countClimbs(value) > 0 || value.includes('\0'))) return true
-  return countClimbs(uri) > countClimbs(template) || /^file:\/\/.*[\\/]{2}/is.test(uri)
+  return countClimbs(uri) > countClimbs(template) || restartsAtRoot(uri)
+}
+
+function restartsAtRoot(uri: string): boolean {
+  return /^file:\/\/.*[\\/]{2}/is.test(uri)
 }
 
 function countClimbs(path: string): number {

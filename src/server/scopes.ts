@@ -9,7 +9,7 @@ export function checkScopes(item: Item, needed: readonly string[], context: Cont
   const missing = missingScopes(item, needed, context)
   if (missing.length === 0) return
   const { key } = item
-  const facts = { item: key.slice(0, 512), scopes: needed.join(' '), missing: missing.join(' ') }
+  const facts = { item: `"${key.slice(0, 512)}"`, scopes: needed.join(' '), missing: missing.join(' ') }
   throw mcpError(INSUFFICIENT_SCOPE, facts, { data: { scopes: needed } })
 }
 

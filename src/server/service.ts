@@ -7,6 +7,7 @@ import type { Dialects } from '../protocol/switches.ts'
 import type { Call, Peer } from '../rpc/call.ts'
 import { Changes } from '../rpc/changes.ts'
 import { createDispatch, type Handler, type MiddlewareEntry, type Result } from '../rpc/dispatch.ts'
+import { Leases } from '../rpc/leases.ts'
 import { Load } from '../rpc/load.ts'
 import { Observers } from '../rpc/observer.ts'
 import type { Service } from '../rpc/service.ts'
@@ -23,7 +24,7 @@ import { follow, initialized } from './following.ts'
 import { complete } from './completion.ts'
 import { HeldBytes } from './held-bytes.ts'
 import { getPrompt } from './prompts.ts'
-import { isDefined, isForSome, noSuchResource, readResource } from './resources.ts'
+import { isDefined, isForSome, noSuchResource, tooLongToNotify, readResource } from './resources.ts'
 import { later } from './later.ts'
 import { discover, initialize, ping, type Greeting } from './lifecycle.ts'
 import { isListing, listResources } from './listing.ts'
@@ -76,6 +77,7 @@ export interface ServiceOptions {
 export class ServerService implements Service {
   readonly info: JsonObject
   readonly changes: Changes = new Changes()
+  readonly leases: Leases = new Leases()
   readonly load: Load = new Load()
   readonly observers: Observers = new Observers((error) =>
     this.report('error', 'an observer failed', { error }),
@@ -112,7 +114,8 @@ export class ServerService implements Service {
     const warnOnce: ServerParts['warnOnce'] = (...warning) => this.warnOnce(...warning)
     const held = new HeldBytes(options.limits.heldBytes)
     const report: ServerParts['report'] = (...entry) => this.report(...entry)
-    this.#parts = { ...options, observers: this.observers, held, warnOfScopes, warnOnce, report }
+    const { changes, observers } = this
+    this.#parts = { ...options, changes, observers, held, warnOfScopes, warnOnce, report }
     this.info = options.info
     this.revisions = options.revisions
     this.dialects = options.dialects
@@ -151,8 +154,10 @@ export class ServerService implements Service {
     this.report('warning', typeof message === 'string' ? message : message())
   }
 
-  /** Publishes a change of a resource. */
+  /** Publishes a change of a resource. One whose URI no client may send is ignored. */
   updated(uri: string): void {
+    const { uriLength } = this.#options.limits
+    if (uri.length > uriLength) return this.warnOnce('updated', '', () => tooLongToNotify(uri, uriLength))
     let isKnown: boolean | undefined
     if (!isDefined(this, uri)) this.warnOnce('updated', uri, () => noSuchResource(this, uri))
     this.changes.publish({ kind: 'resource', uri, isForSome: () => (isKnown ??= isForSome(this, uri)) })
@@ -189,7 +194,11 @@ export class ServerService implements Service {
 
   #warnOfScopes(item: string): void {
     const needs = `"${item.slice(0, 512)}" needs scopes, which callers without authentication do not have`
-    this.warnOnce('scopes', '', `${needs}; their requests for it are rejected`)
+    this.warnOnce(
+      'scopes',
+      '',
+      `${needs}; their requests for it are rejected; the option auth authenticates callers`,
+    )
   }
 
   /** Folds anew at the next request: something was added that decides how requests are answered. */

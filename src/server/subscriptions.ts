@@ -5,19 +5,21 @@ import { BAD_PARAMS } from '../errors/wire.ts'
 import { MUCH_LATER } from '../errors/retry-after.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
+import { withMeta } from '../base/shared-params.ts'
 import { weigh } from '../base/weight.ts'
 import { ownerOf, type Peer } from '../rpc/call.ts'
-import type { Change, Changes } from '../rpc/changes.ts'
+import type { Changes, Watcher } from '../rpc/changes.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
 import type { Work } from '../uri-template/reach.ts'
 import { callOf, partsOf, type Context } from './context.ts'
-import { NOTICES, watchedUri } from './following.ts'
+import { NO_PARAMS, NOTICES } from './following.ts'
 import { holderOf, WatchedUris } from './held-bytes.ts'
 import { weighIntroduction } from './introduction.ts'
 import { checkUriLength, findResource, readUri, unknownResource, type ResourceLists } from './resources.ts'
 
 const MAX_SUBSCRIPTIONS = 1000
+const UPDATED = 'notifications/resources/updated'
 
 /** `resources/subscribe` */
 export function subscribe(lists: ResourceLists, context: Context): Result {
@@ -33,7 +35,9 @@ export function subscribe(lists: ResourceLists, context: Context): Result {
 }
 
 function watchedBy(session: Session, context: Context): WatchedUris {
-  const watched = new WatchedUris(partsOf(context).held, holderOf(callOf(context)))
+  const { held, changes } = partsOf(context)
+  const watcher: Watcher = (params) => session.whenReady(() => session.notify(UPDATED, params), params.uri)
+  const watched = new WatchedUris({ held, holder: holderOf(callOf(context)), changes, watcher })
   session.onClose(() => watched.clear())
   return watched
 }
@@ -86,9 +90,15 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
     })
   }
   const tag = { [META.subscriptionId]: call.id }
-  const notify = (method: string, params: JsonObject): void => call.emit(method, { ...params, _meta: tag })
+  const notify = (method: string, params: JsonObject): void => call.emit(method, withMeta(params, tag))
 
-  const { watched, leave } = enter(call.id as string | number, uris, flags, parts.streams, context)
+  const watcher: Watcher = (params) => notify(UPDATED, params)
+  const { watched, leave } = enter(
+    call.id as string | number,
+    { uris, flags, watcher },
+    parts.streams,
+    context,
+  )
   const resourceSubscriptions = uris.length > 0 ? { resourceSubscriptions: uris } : {}
   notify('notifications/subscriptions/acknowledged', {
     notifications: { ...flags, ...resourceSubscriptions },
@@ -100,13 +110,10 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
     return Promise.resolve({ _meta: tag })
   }
   return new Promise((resolve) => {
-    const stop = parts.changes.listen((change: Change) => {
-      if (change.kind === 'resource') {
-        const uri = watchedUri(watched, change)
-        if (uri !== undefined) notify('notifications/resources/updated', { uri })
-      } else if (change.kind === 'extension') {
+    const stop = parts.changes.listen((change) => {
+      if (change.kind === 'extension') {
         if (flags[change.id as `${string}/${string}`] === true) notify(change.method, change.params)
-      } else if (flags[NOTICES[change.kind].filter] === true) notify(NOTICES[change.kind].method, {})
+      } else if (flags[NOTICES[change.kind].filter] === true) notify(NOTICES[change.kind].method, NO_PARAMS)
     })
     let isOver = false
     const end = (): void => {
@@ -133,16 +140,22 @@ export function listenerOf(context: Context): unknown {
   return source.auth === undefined ? channel : ownerOf(source.auth)
 }
 
+/** What a stream is notified of. */
+interface Wanted {
+  readonly uris: readonly string[]
+  readonly flags: Flags
+  readonly watcher: Watcher
+}
+
 /** Adds a stream of a caller, and counts what is kept for it. */
 function enter(
   id: string | number,
-  uris: readonly string[],
-  flags: Flags,
+  { uris, flags, watcher }: Wanted,
   streams: ListenParts['streams'],
   context: Context,
 ): { readonly watched: Set<string>; readonly leave: () => void } {
   const caller = listenerOf(context)
-  const { held, limits } = partsOf(context)
+  const { held, limits, changes } = partsOf(context)
   const open = streams.get(caller) ?? new Set()
   if (open.size >= limits.streams) throw mcpError(TOO_MANY_STREAMS, { limit: limits.streams }, MUCH_LATER)
   const call = callOf(context)
@@ -152,7 +165,7 @@ function enter(
   const bytes = weigh(id) + (session === undefined ? weighIntroduction(method, client, capabilities) : 0)
   held.take(holder, bytes)
   const free = (): void => held.free(holder, bytes)
-  const watched = watchedOr(free, () => new WatchedUris(held, holder, uris))
+  const watched = watchedOr(free, () => new WatchedUris({ held, holder, changes, watcher }, uris))
   const leave = (): void => {
     if (!open.delete(stream)) return
     if (open.size === 0) {

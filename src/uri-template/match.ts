@@ -7,7 +7,8 @@ import { look, opens, pairAt, pairsEnd, seen, type Run, type Work } from './reac
 /** The decoded values of a URI: text, or a list for an exploded variable. */
 export type Matched = Record<string, string | string[]>
 
-const MAX_URI_LENGTH = 8192
+/** The length of the longest URI that is matched. */
+export const MAX_URI_LENGTH = 8192
 
 /** A URI that was read once, to be matched against any number of templates. */
 export interface Subject {

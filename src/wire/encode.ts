@@ -1,5 +1,7 @@
+import { sharedParams } from '../base/shared-params.ts'
 import { isObject, JSONRPC, type JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
+import { LATEST } from '../protocol/revisions.ts'
 import type { ElicitRequestParams, ElicitResult } from '../protocol/spec/2026-07-28.ts'
 import type { Dialect } from '../protocol/switches.ts'
 import { encodeText } from './2026-07-28/encode.ts'
@@ -25,12 +27,29 @@ export function encodeResult(
     : toText(method, result, dialect, info)
 }
 
-/** Encodes a notification in a dialect. */
-export function encodeNotification(
-  method: string,
-  params: JsonObject,
-  { revision, adapter }: Dialect,
-): string {
+/** Encodes a notification in a dialect. The text of params that are frozen, because many clients get the same, is cached. */
+export function encodeNotification(method: string, params: JsonObject, dialect: Dialect): string {
+  if (Object.isFrozen(params)) return cachedNotice(method, params, dialect)
+  const shared = sharedParams(params)
+  if (shared === undefined || dialect.revision !== LATEST || dialect.adapter !== undefined)
+    return noticeText(method, params, dialect)
+  // The text ends with the braces of the params and of the message.
+  const start = cachedNotice(method, shared, dialect).slice(0, -2)
+  return `${start}${start.endsWith('{') ? '' : ','}"_meta":${JSON.stringify(params['_meta'])}}}`
+}
+
+const notices = new WeakMap<JsonObject, Map<Dialect, { readonly method: string; readonly text: string }>>()
+
+function cachedNotice(method: string, params: JsonObject, dialect: Dialect): string {
+  let byDialect = notices.get(params)
+  if (byDialect === undefined) notices.set(params, (byDialect = new Map()))
+  let kept = byDialect.get(dialect)
+  if (kept?.method !== method)
+    byDialect.set(dialect, (kept = { method, text: noticeText(method, params, dialect) }))
+  return kept.text
+}
+
+function noticeText(method: string, params: JsonObject, { revision, adapter }: Dialect): string {
   const lowered = lowerNotification(method, params, loweringFor(revision))
   const adapted = adapter?.encodeNotification({ method, params: lowered })
   return `{"jsonrpc":"2.0","method":${JSON.stringify(adapted?.method ?? method)},"params":${JSON.stringify(adapted?.params ?? lowered)}}`

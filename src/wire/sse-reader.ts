@@ -25,6 +25,9 @@ export interface EventReader {
 
 const LF = 0x0a
 const CR = 0x0d
+const COLON = 0x3a
+/** The number of bytes that are searched without `indexOf`. */
+const NEAR = 16
 
 /** Reads an event stream in chunks of any size. An incomplete last event is never delivered. */
 export function createEventReader(options: EventReaderOptions): EventReader {
@@ -48,16 +51,19 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     if (chunk.length === 0) return
     let start = afterCr && chunk[0] === LF ? 1 : 0
     afterCr = false
-    let lf = chunk.indexOf(LF, start)
-    let cr = chunk.indexOf(CR, start)
+    let lf = indexIn(chunk, LF, start)
+    let cr = indexIn(chunk, CR, start)
     while (lf >= 0 || cr >= 0) {
       const stop = cr >= 0 && (lf < 0 || cr < lf) ? cr : lf
-      finishLine(chunk.subarray(start, stop))
+      // Comments are not decoded, since a stream may consist of them.
+      const isShort = discarding || block.kept + stop - start <= maxBytes
+      if (lineLength === 0 && isShort && chunk[start] === COLON) isFirst = false
+      else finishLine(chunk.subarray(start, stop))
       start = stop + 1
       afterCr = stop === cr && start === chunk.length
       if (stop === cr && start === lf) start++
-      if (lf >= 0 && lf < start) lf = chunk.indexOf(LF, start)
-      if (cr >= 0 && cr < start) cr = chunk.indexOf(CR, start)
+      if (lf >= 0 && lf < start) lf = indexIn(chunk, LF, start)
+      if (cr >= 0 && cr < start) cr = indexIn(chunk, CR, start)
     }
     if (start < chunk.length) keep(chunk.subarray(start))
   }
@@ -87,6 +93,13 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     pending.clear()
     block.read(line, bytes.length + 1)
   }
+}
+
+/** Like `indexOf`, which takes longer to begin than short lines take to search. */
+function indexIn(bytes: Uint8Array, byte: number, from: number): number {
+  const near = Math.min(from + NEAR, bytes.length)
+  for (let at = from; at < near; at++) if (bytes[at] === byte) return at
+  return bytes.indexOf(byte, near)
 }
 
 interface Block {

@@ -30,6 +30,7 @@ test('an app shows what users call, and nothing of what transports are given', (
     'provide',
     'remove',
     'resource',
+    'revoke',
     'tool',
     'update',
     'updated',

@@ -49,12 +49,12 @@ const hints: Names<Hints> = { readOnly: true, destructive: true, idempotent: tru
 // oxfmt-ignore
 const connect: Names<ConnectOptions> = {
   client: true, revision: true, profile: true, answers: true, extensions: true, timeout: true, total: true, probe: true,
-  headers: true, fetch: true, limits: true, recovery: true, reauthenticate: true, checkInput: true, inherit: true, tls: true,
-  heartbeat: true, connections: true, framing: true,
+  headers: true, fetch: true, limits: true, recovery: true, auth: true, checkInput: true, inherit: true, tls: true,
+  heartbeat: true, connections: true, framing: true, keys: true,
 }
 // oxfmt-ignore
 const call: Names<CallOptions> = {
-  timeout: true, total: true, signal: true, headers: true, onProgress: true, idempotent: true, meta: true,
+  timeout: true, total: true, signal: true, headers: true, auth: true, onProgress: true, idempotent: true, meta: true,
 }
 const recovery: Names<RecoveryOptions> = { tries: true, first: true, longest: true, timeouts: true }
 const tls: Names<ClientTls> = { ca: true, cert: true, key: true, pin: true, servername: true }

@@ -1,6 +1,7 @@
 import { chromium, type Browser, type Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { ensureProgram } from '../../tools/programs.ts'
+import { serveEndless } from '../http-client/endless.ts'
 import { target } from '../security/target.ts'
 import { dial, echo, serve } from '../tcp/wire.ts'
 import type { Failed, Seen } from './page.ts'
@@ -136,5 +137,15 @@ test.each(Object.entries(SENDERS))(
     await client.write(call)
     expect(await client.heard(1)).toMatchObject([{ id: 7, result: {} }])
     expect(attacked.ran).toBe(1)
+  },
+)
+
+test.each(['comments', 'notifications'])(
+  'timers of a page run while a server sends it an endless stream of %s',
+  async (data) => {
+    const endless = await serveEndless()
+    onTestFinished(() => endless.close())
+    const url = `${endless.origin}/mcp?get=${data}`
+    expect(await page.evaluate(`endure(${JSON.stringify(url)}, 200)`)).toBe('answer')
   },
 )

@@ -66,4 +66,13 @@ async function fail(url: string): Promise<Failed | undefined> {
   }
 }
 
-Object.assign(globalThis, { visit, fail })
+/** Waits for timers, one after the other, while the stream for notifications of a server never ends; then calls a tool of it. */
+async function endure(url: string, ticks: number): Promise<string> {
+  const client = await connect(url, { timeout: '10s' })
+  for (let at = 0; at < ticks; at++) await new Promise((resolve) => setTimeout(resolve, 10))
+  const answer = await client.call('any')
+  await client.close()
+  return answer as string
+}
+
+Object.assign(globalThis, { visit, fail, endure })

@@ -84,11 +84,11 @@ test.each([
   ],
   [
     { command: 'node server.js', env: { PATH: '/a' } },
-    'cannot connect to the command "node server.js": it was not found in PATH: /a; put arguments in args, not in the command',
+    'cannot connect to the command "node …": it was not found in PATH: /a; put arguments in args, not in the command',
   ],
   [
     { command: 'x; touch injected', env: { PATH: '/a' } },
-    'cannot connect to the command "x; touch injected": it was not found in PATH: /a; put arguments in args, not in the command',
+    'cannot connect to the command "x; …": it was not found in PATH: /a; put arguments in args, not in the command',
   ],
   [
     { cwd: '/no/such/place' },

@@ -160,7 +160,9 @@ test('a problem at a URL is reported with what to do', async () => {
   const { url } = await replies(404)
   const nothing = `nothing is served at ${url}; MCP servers are usually at /mcp`
   await expect(connect(`${url}?key=secret`)).rejects.toThrow(nothing)
-  await expect(connect((await replies(401)).url)).rejects.toThrow('give headers: { authorization: … }')
+  await expect(connect((await replies(401)).url)).rejects.toMatchObject({
+    hint: expect.stringContaining('connect(url, { auth: browser() })'),
+  })
   await expect(connect(await vacantUrl())).rejects.toThrow('nothing listens there')
   await using client = await connect(app)
   expect(await failure(client.call('ask'))).toMatchObject({

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { connect } from '../../src/client.ts'
+import { connect, type McpError } from '../../src/client.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { failure } from './gather.ts'
@@ -262,7 +262,12 @@ describe('a question of a server with a session', () => {
 
   test('whose URL a browser would not open is rejected [R215]', async () => {
     const answers = { answers: { elicitUrl: () => ({ action: 'accept' }) as const } }
-    for (const url of ['javascript:alert(1)', 'file:///etc/passwd', 'not a url']) {
+    for (const url of [
+      'javascript:alert(1)',
+      'file:///etc/passwd',
+      'not a url',
+      'https://bank.example@evil.example',
+    ]) {
       const params = { mode: 'url', message: 'Pay', url, elicitationId: 'e1' }
       expect(await answer({ method: 'elicitation/create', params }, answers)).toMatchObject({
         error: { code: -32602 },
@@ -287,6 +292,39 @@ test('the end of a visit that nobody was asked for is ignored [R217]', async () 
     server.say({ method: 'notifications/elicitation/complete', params: { elicitationId } })
   await failure(client.ping())
   expect(told).toEqual(['known'])
+})
+
+test('an error that asks for visits has only URLs that are safe to open', async () => {
+  const urls = [
+    'javascript:alert(1)',
+    'https://pay.example',
+    'file:///etc/passwd',
+    'https://bank.example@evil.example',
+    'HTTP://münchen.example/a b',
+    { toString: () => 'https://x.example' },
+    undefined,
+  ]
+  const items = urls.map((url, at) => ({ mode: 'url', message: 'Pay', elicitationId: `${at}`, url }))
+  const sent: JsonObject[] = [
+    { elicitations: [...items, null, 'https://x.example'], note: 1 },
+    { elicitations: 'all' },
+  ]
+  const server = scripted('2025-11-25', ({ method }, peer) => {
+    if (method !== 'tools/call') return false
+    peer.refuse(-32042, 'visit first', sent.shift())
+    return true
+  })
+  await using client = await connect(server, { revision: '2025-11-25' })
+  const { kind, data } = (await failure(client.call('pay'))) as McpError
+  expect(kind).toBe('url_needed')
+  expect(data).toEqual({
+    elicitations: [
+      { ...items[1], url: 'https://pay.example/' },
+      { ...items[4], url: 'http://xn--mnchen-3ya.example/a%20b' },
+    ],
+    note: 1,
+  })
+  expect(((await failure(client.call('pay'))) as McpError).data).toEqual({})
 })
 
 test('a change of the roots is announced only where roots were declared [R202] [S4-11-3]', async () => {

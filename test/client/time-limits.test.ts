@@ -150,6 +150,28 @@ test('the total timeout covers all steps of connecting', async () => {
   expect(server.closed).toBe(1)
 })
 
+test('the total timeout of connecting covers the attempt without the remembered handshake', async () => {
+  let isLate = false
+  const fetch = async (_: unknown, { body }: RequestInit = {}): Promise<Response> => {
+    const { id, method } = JSON.parse((body ?? '{}') as string) as { id?: number; method?: string }
+    if (isLate) await new Promise((resolve) => setTimeout(resolve, 700))
+    if (id === undefined) return new Response(null, { status: method === undefined ? 405 : 202 })
+    const opening = {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      serverInfo: { name: 's', version: '1' },
+    }
+    const reply =
+      isLate || method !== 'initialize' ? { error: { code: -32601, message: 'no' } } : { result: opening }
+    return Response.json({ jsonrpc: '2.0', id, ...reply }, { status: 'error' in reply ? 400 : 200 })
+  }
+  const limits = { timeout: '1s', total: '1s', fetch: fetch as typeof globalThis.fetch } as const
+  await (await connect('http://remembered.example/mcp', limits)).close()
+  isLate = true
+  const failed = connect('http://remembered.example/mcp', limits)
+  expect(await after(1001, failed)).toMatchObject({ kind: 'timeout' })
+})
+
 test('the total timeout of a list covers all its pages', async () => {
   await using client = await connect(endless(), { total: '3s' })
   expect(await after(2001, gather(client.tools({ total: '2s' })))).toMatchObject({ kind: 'timeout' })

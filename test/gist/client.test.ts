@@ -228,7 +228,7 @@ describe('a call of the client', () => {
           : {
               request_id: id,
               status: 'error',
-              error: { code: -32001, message: 'gone', refusal: { code: 1026, name: 'INVALID_SESSION_ID' } },
+              error: { code: -32001, message: 'gone', refusal: { code: 1016, name: 'SESSION_INVALID' } },
             },
       () => (opened++ === 0 ? DESCRIPTOR : { ...DESCRIPTOR, session: fresh }),
     )

@@ -279,7 +279,7 @@ describe('a session', () => {
   test('that was never opened is 404 [S1-4.1-1]', async () => {
     const { port } = await start()
     const { status, json } = await post(port, envelope('echo', { text: 'x' }, { session: ID }))
-    expect([status, json]).toMatchObject([404, { error: { code: -32001, refusal: { code: 1026 } } }])
+    expect([status, json]).toMatchObject([404, { error: { code: -32001, refusal: { code: 1016 } } }])
   })
 
   test('is not accepted by MCP, nor are sessions of MCP accepted here', async () => {

@@ -274,3 +274,17 @@ describe('a mount', () => {
     ])
   })
 })
+
+test('the id of the handshake is not the session id', async () => {
+  const seen: unknown[] = []
+  const app = tools()
+  app.use((context, next) => {
+    seen.push(context.id)
+    return next()
+  })
+  app.use({ observer: { end: (call) => void seen.push(JSON.stringify(call)) } })
+  const { port } = await start(app)
+  const { session } = await shake(port)
+  expect(seen.length).toBeGreaterThan(0)
+  for (const each of seen) expect(String(each)).not.toContain(session as string)
+})

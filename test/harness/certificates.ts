@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { X509Certificate } from 'node:crypto'
+import { randomBytes, X509Certificate } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,8 +14,8 @@ export interface Identity {
 
 /** A certificate authority. */
 export interface Authority extends Identity {
-  /** Issues a certificate; names are DNS names or IP addresses. */
-  issue(commonName: string, names?: readonly string[], days?: number): Identity
+  /** Issues a certificate, for two days unless `until` says otherwise; names are DNS names or IP addresses. */
+  issue(commonName: string, names?: readonly string[], until?: Date): Identity
 }
 
 /** Creates a new certificate authority. */
@@ -23,20 +23,20 @@ export function createAuthority(commonName: string): Authority {
   const own = selfSigned(commonName, [], 'CA:TRUE')
   return {
     ...own,
-    issue: (name, names = [], days = 2) =>
+    issue: (name, names = [], until = new Date(Date.now() + TWO_DAYS)) =>
       inFolder((folder) => {
         writeFileSync(join(folder, 'ca.key'), own.key)
         writeFileSync(join(folder, 'ca.crt'), own.cert)
         writeFileSync(join(folder, 'extensions'), `basicConstraints=CA:FALSE${subjectAltName(names)}\n`)
+        writeFileSync(join(folder, 'config'), CONFIG)
+        writeFileSync(join(folder, 'index'), '')
+        writeFileSync(join(folder, 'serial'), randomBytes(8).toString('hex'))
         openssl(folder, 'req -new -out request', ...KEY, '-subj', `/O=Harbour/CN=${name}`)
-        const serialNumber = `${Date.now()}${serial++}`
         openssl(
           folder,
-          'x509 -req -in request -out crt -CA ca.crt -CAkey ca.key -extfile extensions',
-          '-days',
-          String(days),
-          '-set_serial',
-          serialNumber,
+          'ca -batch -config config -in request -out crt -notext -extfile extensions',
+          '-enddate',
+          `${until.toISOString().replace(/[^\d]/g, '').slice(0, 14)}Z`,
         )
         return identityIn(folder)
       }),
@@ -57,8 +57,23 @@ export function selfSigned(
   })
 }
 
+const TWO_DAYS = 172_800_000
+/** Only `openssl ca` issues certificates for less than a day. */
+const CONFIG = `[ca]
+default_ca = own
+[own]
+certificate = ca.crt
+private_key = ca.key
+database = index
+serial = serial
+new_certs_dir = .
+default_md = sha256
+policy = any
+[any]
+organizationName = supplied
+commonName = supplied
+`
 const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', 'key']
-let serial = 1
 
 function inFolder<Value>(make: (folder: string) => Value): Value {
   const folder = mkdtempSync(join(tmpdir(), 'pierhead-certificate-'))

@@ -2,8 +2,11 @@ import { expect, test } from 'vitest'
 import { connect, ToolError } from '../../src/client.ts'
 import { all, EARLIER, WAYS, failure, meet, serve, tool, web } from './peer.ts'
 
-const EVIL = '\u001b]0;owned\u0007\u001b[31mred\u001b[2J\u009b1A\u0000\b\r\u007f\u202Egnp.exe\u2066'
-const RAW = /(?![\t\n])[\p{Cc}\p{Bidi_Control}]/u
+const EVIL =
+  '\u001b]0;owned\u0007\u001b[31mred\u001b[2J\u009b1A\u0000\b\r\u007f\u202Egnp.exe\u2066\nFAKE\u2028LINE'
+const RAW = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u
+/** The same in texts that may have several lines. */
+const RAW_IN_LINES = /(?!\n)[\p{Cc}\p{Bidi_Control}]/u
 
 test.each(WAYS)(
   'C.ansi terminal escapes in errors of the server are not printed raw, over %s',
@@ -38,7 +41,7 @@ test.each(WAYS)(
     const error = await failure(client.call('echo'))
     expect(error).toBeInstanceOf(ToolError)
     expect(error.message).toContain('first\n')
-    expect(error.message).not.toMatch(RAW)
+    expect(error.message).not.toMatch(RAW_IN_LINES)
     expect((await client.callRaw('echo')).content).toEqual(content)
   },
 )

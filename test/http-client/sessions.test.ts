@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { connectHttp } from '../../src/transport/http/client/client.ts'
+import type { ClientAuth } from '../../src/rpc/client-auth.ts'
+import { connectHttp, type HttpConnectOptions } from '../../src/transport/http/client/client.ts'
 import { ask, failure, handshake, json, open, QUICK, result, serve, shake, until } from './peer.ts'
 
 const LIMIT = {
@@ -152,8 +153,6 @@ test('headers that would break or replace those of the protocol are refused befo
     expect(() => connectHttp(peer.url, { ...LIMIT, headers })).toThrow(
       expect.objectContaining({ kind: 'bad_option' }),
     )
-    const { line } = await open(peer.url, { headers: () => headers })
-    await expect(ask(line, 'ping')).rejects.toMatchObject({ kind: 'bad_option' })
   }
   const { line } = await open(peer.url)
   const injected = { 'Mcp-Param-City': 'Oslo\r\nEvil: yes' }
@@ -161,23 +160,36 @@ test('headers that would break or replace those of the protocol are refused befo
   expect(peer.seen.length).toBe(0)
 })
 
-test('headers from a function are made for every request', async () => {
+/** A client whose credentials are made for every request. */
+function authorized(
+  url: string,
+  credentials: () => Promise<Record<string, string>>,
+): Pick<HttpConnectOptions, 'owner'> {
+  const auth: ClientAuth = {
+    name: 'function',
+    open: () => ({ attempt: async (_, send) => send(await credentials()) }),
+  }
+  return { owner: { url: new URL(url), auth } }
+}
+
+test('credentials are made for every request', async () => {
   const peer = await serve(({ message }, response) => json(response, result(message.id)))
   let n = 0
-  const { line } = await open(peer.url, {
-    headers: () => Promise.resolve({ authorization: `Bearer ${++n}` }),
-  })
+  const { line } = await open(
+    peer.url,
+    authorized(peer.url, () => Promise.resolve({ authorization: `Bearer ${++n}` })),
+  )
   await ask(line, 'ping')
   await ask(line, 'ping')
   expect(peer.seen.map(({ headers }) => headers['authorization'])).toEqual(['Bearer 1', 'Bearer 2'])
 })
 
-test('headers that never arrive do not keep the caller waiting', async () => {
+test('credentials that never arrive do not keep the caller waiting', async () => {
   const peer = await serve((seen, response) => void handshake(seen, response))
   let stuck = false
   const headers = (): Promise<Record<string, string>> =>
     stuck ? new Promise(() => undefined) : Promise.resolve({})
-  const opened = await open(peer.url, { headers })
+  const opened = await open(peer.url, authorized(peer.url, headers))
   await shake(opened)
   stuck = true
   const abort = new AbortController()

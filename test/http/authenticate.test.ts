@@ -29,7 +29,7 @@ const byToken: Authenticator = async (head) => {
 
 const reports: string[] = []
 
-function endpointOf(authenticate: Authenticator): Endpoint {
+function endpointOf(authenticate?: Authenticator): Endpoint {
   const log = (_level: string, _text: string, facts: { readonly error?: unknown } = {}): void =>
     void reports.push(JSON.stringify(facts.error))
   const app = createServer({ name: 'x', version: '1', log })
@@ -39,7 +39,9 @@ function endpointOf(authenticate: Authenticator): Endpoint {
     hosts: ['loopback'],
     cors: [],
     sessions: true,
-    authenticate,
+    ...(authenticate && {
+      authentication: { authenticate, challenge: () => ({}), document: () => undefined },
+    }),
   }
   return new Endpoint(serviceOf(app), options)
 }
@@ -80,7 +82,7 @@ test('it may also answer at once', async () => {
   expect(reply.json).toMatchObject({ result: { content: [{ text: 'bob' }] } })
 })
 
-test('web requests are asked the same, unless the framework knows who calls', async () => {
+test('web requests are asked the same, and an identity that the framework passes does not replace the answer', async () => {
   const fetch = serveFetch(endpointOf(byToken))
   const ask = (more: Record<string, string>): Request =>
     new Request('http://localhost/mcp', { method: 'POST', body, headers: more })
@@ -88,8 +90,12 @@ test('web requests are asked the same, unless the framework knows who calls', as
     result: { content: [{ text: 'ann' }] },
   })
   expect((await fetch(ask(as('bad')))).headers.get('www-authenticate')).toBe('Bearer realm="mcp"')
-  const known = await fetch(ask(as('bad')), { auth: { sub: 'eve' } })
-  expect(await known.json()).toMatchObject({ result: { content: [{ text: 'eve' }] } })
+  const passed = await fetch(ask(as('bad')), { auth: { sub: 'eve' } })
+  expect(passed.headers.get('www-authenticate')).toBe('Bearer realm="mcp"')
+  const known = serveFetch(endpointOf())
+  expect(await (await known(ask(headers), { auth: { sub: 'eve' } })).json()).toMatchObject({
+    result: { content: [{ text: 'eve' }] },
+  })
 })
 
 test('the authenticator is not asked about a page that may not connect', async () => {

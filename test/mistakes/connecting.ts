@@ -49,7 +49,7 @@ export const connecting: readonly Mistake[] = [
   {
     wrote: "connect({ command: 'node server.js' }), arguments in the command",
     make: () => connect({ command: 'node server.js' }),
-    problem: /node server\.js/,
+    problem: /the command "node …"/,
     fix: 'put arguments in args, not in the command',
   },
   {
@@ -145,7 +145,7 @@ export const connecting: readonly Mistake[] = [
     wrote: 'connect without credentials',
     make: async () => connect((await serve((_, response) => void response.writeHead(401).end())).url),
     problem: 'HTTP status 401',
-    fix: 'give headers: { authorization: … }',
+    fix: "connect(url, { auth: browser() }) with import { browser } from 'pierhead/auth/client'",
   },
   {
     wrote: 'connect to a server that does not know this Host',
@@ -200,7 +200,7 @@ export const connecting: readonly Mistake[] = [
   {
     wrote: "connect('http://…', { tls })",
     make: async () => connect(await vacantUrl(), { tls: { ca: 'x' } }),
-    problem: 'connect tls: it applies only to tls://, wss://',
+    problem: 'connect tls: it applies only to https://, tls://, wss://',
     fix: 'remove it',
   },
   {

@@ -3,10 +3,12 @@ import { calling } from './calling.ts'
 import { connecting } from './connecting.ts'
 import { context } from './context.ts'
 import { defining } from './defining.ts'
+import { grouping } from './grouping.ts'
 import { listening } from './listening.ts'
 import { readingsOf, type Mistake } from './mistake.ts'
 import { mounting } from './mounting.ts'
 import { options } from './options.ts'
+import { protecting } from './protecting.ts'
 import { resources } from './resources.ts'
 import { returning } from './returning.ts'
 import { running } from './running.ts'
@@ -20,8 +22,10 @@ const THEMES: Readonly<Record<string, readonly Mistake[]>> = {
   context,
   resources,
   mounting,
+  protecting,
   listening,
   connecting,
+  grouping,
   calling,
   running,
 }

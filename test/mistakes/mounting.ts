@@ -162,4 +162,10 @@ export const mounting: readonly Mistake[] = [
     problem: /warning: .*the Host "127\.0\.0\.1:\d+" is not served here/,
     fix: "hosts: ['127.0.0.1']",
   },
+  {
+    wrote: 'app.node({ auth: true })',
+    make: ({ server }) => server().node({ auth: true as never }),
+    problem: 'auth must be a method of pierhead/auth',
+    fix: 'write auth: bearer(verify)',
+  },
 ]

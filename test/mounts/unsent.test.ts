@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { connect } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'
@@ -53,7 +54,7 @@ test.each([
 })
 
 test('limits.unsentBytes a client behind Hono that reads nothing is aborted when others need the room', async () => {
-  // Hono reports every connection that is aborted.
+  // Hono prints the error of every connection that is aborted.
   const silent = vi.spyOn(console, 'error').mockImplementation(() => undefined)
   onTestFinished(() => silent.mockRestore())
   const app = server()
@@ -76,4 +77,6 @@ test('limits.unsentBytes a client behind Hono that reads nothing is aborted when
   await expect.poll(served, { interval: 5 }).toBe(503)
   await expect.poll(served).toBe(200)
   expect(app.counts.get('slow_reader')).toBeGreaterThan(0)
+  const printed = silent.mock.calls.map(([error]) => inspect(error))
+  expect(new Set(printed)).toEqual(new Set(['[Error: the client reads too slowly]']))
 })

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { connect, createClient, type Client, type ConnectOptions, type McpError } from '../../src/client.ts'
 import { createServer } from '../../src/index.ts'
+import { testAuth } from '../login/core-auth.ts'
 
 const URL_OF = 'http://127.0.0.1:9/mcp'
 
@@ -67,8 +68,7 @@ test('what was read with old credentials is not answered from the cache after ne
     fetch: behind((request) =>
       request.headers.get('authorization') === valid ? undefined : new Response('', { status: 401 }),
     ),
-    headers: { Authorization: valid },
-    reauthenticate: () => ({ authorization: valid }),
+    auth: testAuth('one', () => 'two'),
   })
   let reads = 0
   held.use('resources/read', (_, next) => {
@@ -88,16 +88,11 @@ test('many requests whose credentials are not taken any more ask for others once
   let valid = 'Bearer one'
   const look = (request: Request): Response | undefined =>
     request.headers.get('authorization') === valid ? undefined : new Response('', { status: 401 })
-  let asked = 0
-  const held = client({
-    fetch: behind(look),
-    headers: { Authorization: 'Bearer one' },
-    async reauthenticate() {
-      asked++
-      await new Promise(setImmediate)
-      return { authorization: valid }
-    },
+  const auth = testAuth('one', async () => {
+    await new Promise(setImmediate)
+    return 'two'
   })
+  const held = client({ fetch: behind(look), auth })
   expect(await held.call('work')).toBe('done')
   valid = 'Bearer two'
   expect(await Promise.all([1, 2, 3, 4].map(() => held.call('work')))).toEqual([
@@ -106,33 +101,31 @@ test('many requests whose credentials are not taken any more ask for others once
     'done',
     'done',
   ])
-  expect(asked).toBe(1)
+  expect(auth.asked.renewals).toBe(1)
   expect(await held.call('work')).toBe('done')
-  expect(asked).toBe(1)
+  expect(auth.asked.renewals).toBe(1)
 })
 
 test('credentials are also asked for when a connection is opened, once [S2-8.5-5]', async () => {
-  let asked = 0
+  const auth = testAuth(undefined, () => 'x')
+  const other = testAuth(undefined, () => 'x')
   const options = (good: boolean): ConnectOptions => ({
     fetch: behind((request) =>
       good && request.headers.get('authorization') === 'Bearer x'
         ? undefined
         : new Response('', { status: 401 }),
     ),
-    reauthenticate: () => {
-      asked++
-      return { authorization: 'Bearer x' }
-    },
+    auth: good ? auth : other,
   })
   const opened = await connect(URL_OF, options(true))
   onTestFinished(() => opened.close())
   expect(await opened.call('work')).toBe('done')
-  expect(asked).toBe(1)
+  expect(auth.asked.renewals).toBe(1)
   await expect(connect(URL_OF, options(false))).rejects.toMatchObject({
     kind: 'http_failed',
     data: { status: 401 },
   })
-  expect(asked).toBe(2)
+  expect(other.asked.renewals).toBe(1)
 })
 
 test('a server that rejects a session for now is asked again by the next request [S2-13-C7]', async () => {
@@ -161,4 +154,77 @@ test('a middleware sees one request, however often it is sent', async () => {
   })
   expect(await held.call('work')).toBe('done')
   expect([seen, calls]).toEqual([1, 3])
+})
+
+test.each(['2025-11-25', '2026-07-28'] as const)(
+  'watch at %s renews credentials that are no longer accepted, as calls do',
+  async (revision) => {
+    let valid = 'Bearer one'
+    const auth = testAuth('one', () => 'two')
+    const held = client({
+      revision,
+      fetch: behind((request) =>
+        request.headers.get('authorization') === valid ? undefined : new Response('', { status: 401 }),
+      ),
+      auth,
+    })
+    await held.ping()
+    valid = 'Bearer two'
+    await new Promise<void>((resolve, reject) => {
+      const watching = held.watch({ resources: ['note://kept'], onReady: resolve })
+      onTestFinished(() => void watching.return().catch(() => undefined))
+      watching.next().catch(reject)
+    })
+    expect(auth.asked.renewals).toBe(1)
+  },
+)
+
+const RENEWALS: Readonly<Record<string, ConnectOptions>> = {
+  'nothing renews them': {},
+  'new ones are rejected too': { auth: testAuth('one', (_, times) => `next ${times}`) },
+  'recovery is off': { recovery: false },
+}
+
+test.each(Object.entries(RENEWALS))(
+  'watch ends with an error if the credentials are rejected and %s',
+  async (_, options) => {
+    let valid = true
+    const held = client({
+      ...options,
+      fetch: behind(() => (valid ? undefined : new Response('', { status: 401 }))),
+    })
+    await held.ping()
+    valid = false
+    const watching = held.watch({ tools: true })
+    await expect(watching.next()).rejects.toMatchObject({ kind: 'http_failed', data: { status: 401 } })
+  },
+)
+
+test('watch ends with the error of a failed login, and does not log in again', async () => {
+  const auth = testAuth('one')
+  let valid = true
+  const held = client({ auth, fetch: behind(() => (valid ? undefined : new Response('', { status: 401 }))) })
+  await held.ping()
+  valid = false
+  const watching = held.watch({ tools: true })
+  await expect(watching.next()).rejects.toMatchObject({ kind: 'login_failed' })
+  expect(auth.asked.renewals).toBe(1)
+})
+
+test('watch goes on if credentials are rejected only now and then', async () => {
+  const params = { notifications: { toolsListChanged: true } }
+  const acknowledged = { jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params }
+  const statuses: number[] = []
+  const fetch = behind((request) => {
+    if (request.headers.get('mcp-method') !== 'subscriptions/listen') return undefined
+    const status = statuses.length % 2 === 0 ? 200 : 401
+    statuses.push(status)
+    const headers = { 'content-type': 'text/event-stream' }
+    return new Response(`data: ${JSON.stringify(acknowledged)}\n\n`, { status, headers })
+  })
+  const watching = client({ fetch }).watch({ tools: true })
+  // With each stream, changes may have been missed.
+  for (let changes = 0; changes < 3; changes++) await watching.next()
+  await watching.return()
+  expect(statuses).toEqual([200, 401, 200, 401, 200])
 })

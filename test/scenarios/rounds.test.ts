@@ -1,4 +1,4 @@
-import { expect, vi } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
@@ -10,6 +10,14 @@ import { refusal } from '../harness/wire-error.ts'
 const SECRET = 'a secret of enough letters'
 const name = z.object({ name: z.string() })
 let charged = 0
+let orders = 0
+
+/** Finds no order at first. */
+async function findOrder(): Promise<string> {
+  await new Promise((resolve) => setImmediate(resolve))
+  if (orders === 0) throw new Error('no such order')
+  return 'held'
+}
 
 function make(secret: string | string[] = SECRET): ReturnType<typeof createServer> {
   return createServer({ name: 'rounds', version: '1', secret, log: () => undefined })
@@ -45,6 +53,11 @@ function make(secret: string | string[] = SECRET): ReturnType<typeof createServe
       const receipt = await once('receipt', async () => `r${order.number}`)
       const second = await elicit('Sure?', z.object({ ok: z.boolean() }))
       return JSON.stringify([order, first.content?.ok, receipt, second.content?.ok])
+    })
+    .tool('hold', {}, async (_, { elicit, once }) => {
+      const hold = once('hold', () => findOrder())
+      await elicit('Refund?', name)
+      return hold
     })
     .tool('endless', {}, async (_, { elicit }) => {
       for (let at = 0; ; at++) await elicit(`Again ${at}?`, z.object({}), { key: `again-${at}` })
@@ -386,6 +399,26 @@ scenario(
     )
     const sizes = rounds.map(({ requestState }) => requestState.length)
     for (const [at, size] of sizes.slice(1).entries()) expect(size - sizes[at]!).toBeLessThan(200)
+  },
+  since,
+)
+
+scenario(
+  'a function of ctx.once that fails beside a question runs again in the next round, and nothing is unhandled [R220]',
+  app,
+  async (client) => {
+    const unhandled: unknown[] = []
+    const note = (reason: unknown): unknown => unhandled.push(reason)
+    process.on('unhandledRejection', note)
+    onTestFinished(() => void process.off('unhandledRejection', note))
+    orders = 0
+    const { requestState, inputRequests } = await begin(client, { name: 'hold' })
+    expect(unhandled).toEqual([])
+    orders = 1
+    const inputResponses = Object.fromEntries(Object.keys(inputRequests).map((key) => [key, ada]))
+    expect(
+      (await client.get('tools/call', { name: 'hold', requestState, inputResponses }))['content'],
+    ).toEqual([{ type: 'text', text: 'held' }])
   },
   since,
 )

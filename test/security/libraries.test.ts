@@ -1,6 +1,9 @@
+import { toStandardJsonSchema } from '@valibot/to-json-schema'
+import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { createServer } from '../../src/index.ts'
+import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { open } from '../harness/client.ts'
 import { bundle, run } from './bundle.ts'
 
@@ -37,4 +40,29 @@ test.each([1000, 12_000])('a tool takes and returns %d rows that its schemas cha
   const changed = rows.map(({ id }) => ({ id: String(id), note: 'none' }))
   expect(answer['structuredContent']).toEqual({ rows: changed })
   expect(taken).toEqual(changed)
+})
+
+test('M.args-alternatives a few hundred bytes for alternatives that contain themselves do not keep a server busy', async () => {
+  const alternatives = v.union([
+    v.object({ op: v.literal('and'), args: v.array(v.lazy(() => filter)) }),
+    v.object({ op: v.literal('or'), args: v.array(v.lazy(() => filter)) }),
+    v.object({ field: v.string() }),
+  ])
+  const filter: v.GenericSchema = v.lazy(() => alternatives)
+  const schema = toStandardJsonSchema(v.object({ where: filter }))
+  const nested = (depth: number): JsonObject => {
+    let where: JsonObject = { field: 'name' }
+    for (let level = 0; level < depth; level++) where = { op: 'or', args: [where] }
+    return { where }
+  }
+  const app = createServer({ name: 'filters', version: '1', log: () => undefined })
+    .tool('search', { input: schema }, () => 'ok')
+    .tool('saved', { output: schema } as never, () => nested(50) as never)
+  const client = await open(app, { transport: 'memory', revision: '2026-07-28' })
+  expect(await client.call('search', nested(3))).toMatchObject({ isError: false })
+  expect(await client.call('search', nested(50))).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('takes too long to check: send less at once') }],
+  })
+  expect(await client.call('saved', {})).toMatchObject({ isError: true })
 })

@@ -96,3 +96,39 @@ test.each([false, true])(
     }
   },
 )
+
+test('a template that lists many resources lets others have their turns', async () => {
+  let made = 0
+  const app = createServer({ name: 'target', version: '1', log: () => undefined })
+  for (const scheme of ['one', 'two'])
+    app.resource(
+      `${scheme}://{id}`,
+      {
+        *list() {
+          for (let at = 0; at < 30; at++) {
+            const end = performance.now() + 2
+            while (performance.now() < end);
+            made++
+            yield { variables: { id: at } }
+          }
+        },
+      },
+      () => 'x',
+    )
+  const perTurn: number[] = []
+  let before = 0
+  const count = (): void => {
+    perTurn.push(made - before)
+    before = made
+    if (made < 60) setImmediate(count)
+  }
+  const client = await connect(app as AnyApp)
+  setImmediate(count)
+  const listed: unknown[] = []
+  for await (const resource of client.resources()) listed.push(resource)
+  expect(listed).toHaveLength(60)
+  await until(() => before === 60)
+  await client.close()
+  // A turn lasts 20 ms, and each entry takes 2 of them.
+  expect(Math.max(...perTurn)).toBeLessThan(25)
+})

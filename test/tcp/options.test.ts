@@ -3,13 +3,15 @@ import { connect, connectAll, type ConnectOptions } from '../../src/client.ts'
 import type { Target } from '../../src/client/target.ts'
 import { createServer } from '../../src/index.ts'
 import { failure } from '../hostile/peer.ts'
+import { testAuth } from '../login/core-auth.ts'
 
 const make = (): ReturnType<typeof createServer> =>
   createServer({ name: 'there', version: '1' }).tool('hi', {}, () => 'hi')
 
 /** Options of connect that some targets have no use for, and the targets that have. */
 const APPLIES: readonly (readonly [ConnectOptions, readonly string[]])[] = [
-  [{ tls: { pin: 'AA:'.repeat(31) + 'AA' } }, ['tls', 'wss']],
+  [{ tls: { pin: 'AA:'.repeat(31) + 'AA' } }, ['https', 'tls', 'wss']],
+  [{ auth: testAuth('good') }, ['http', 'https', 'ws', 'wss']],
   [{ framing: 'length-prefix' }, ['tcp', 'tls', 'unix']],
   [{ connections: 2 }, ['tcp', 'tls', 'unix']],
   [{ heartbeat: '5s' }, ['tcp', 'tls', 'unix', 'ws', 'wss']],

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { connect } from '../../src/client.ts'
 import { createServer } from '../../src/index.ts'
@@ -90,6 +91,7 @@ test('a client with a certificate from the authority is identified by it [S1-6.1
     subject: 'O=Harbour\nCN=anna',
     issuer: 'CN=Harbour authority',
     fingerprint: anna.fingerprint,
+    expiresAt: Date.parse(new X509Certificate(anna.cert).validTo) / 1000,
   })
 })
 

@@ -7,16 +7,20 @@ import {
   type Refusal,
   type RefusalName,
 } from '../../src/client.ts'
+import type * as auth from '../../src/errors/auth.ts'
 import type * as base from '../../src/errors/base.ts'
 import type * as client from '../../src/errors/client.ts'
 import type * as custom from '../../src/errors/custom.ts'
 import type * as http from '../../src/errors/http.ts'
+import type * as keys from '../../src/errors/keys.ts'
 import type * as limits from '../../src/errors/limits.ts'
+import type * as login from '../../src/errors/login.ts'
 import type * as profiles from '../../src/errors/profiles.ts'
 import type { ErrorRow } from '../../src/errors/row.ts'
 import type * as rpc from '../../src/errors/rpc.ts'
 import type * as server from '../../src/errors/server.ts'
 import type * as transport from '../../src/errors/transport.ts'
+import type * as vault from '../../src/errors/vault.ts'
 import type * as wire from '../../src/errors/wire.ts'
 import type { Reaction, Severity } from '../../src/protocol/refusals.ts'
 
@@ -36,6 +40,10 @@ expectTypeOf<ErrorKind>().toEqualTypeOf<
   | KindIn<typeof custom>
   | KindIn<typeof transport>
   | KindIn<typeof http>
+  | KindIn<typeof auth>
+  | KindIn<typeof keys>
+  | KindIn<typeof vault>
+  | KindIn<typeof login>
   | KindIn<typeof profiles>
 >()
 
@@ -57,8 +65,9 @@ void connect('http://127.0.0.1:1/mcp', { recovery: false })
 void connect('http://127.0.0.1:1/mcp', {
   recovery: { tries: 3, first: '50ms', longest: 5000, timeouts: true },
 })
-void connect('http://127.0.0.1:1/mcp', { reauthenticate: async () => ({ authorization: 'Bearer x' }) })
 // @ts-expect-error true says nothing
 void connect('http://127.0.0.1:1/mcp', { recovery: true })
-// @ts-expect-error headers are strings
-void connect('http://127.0.0.1:1/mcp', { reauthenticate: () => ({ authorization: 1 }) })
+// @ts-expect-error auth replaced it
+void connect('http://127.0.0.1:1/mcp', { reauthenticate: () => ({ authorization: 'Bearer x' }) })
+// @ts-expect-error a token is not a method
+void connect('http://127.0.0.1:1/mcp', { auth: 'Bearer x' })

@@ -158,9 +158,9 @@ export const MAYBE: string = `
   export const client = await connect(app, {
     client: { name: 'x', version: '1', title: maybe }, revision: nothing, profile: nothing, answers: { elicit: nothing, roots: nothing },
     timeout: count, total: count, headers: nothing, fetch: nothing, limits: { depth: count }, recovery: { tries: count, timeouts: flag },
-    reauthenticate: nothing, checkInput: flag, inherit: nothing, tls: { ca: maybe, servername: maybe }, heartbeat: count, connections: count, extensions: nothing,
+    auth: nothing, checkInput: flag, inherit: nothing, tls: { ca: maybe, servername: maybe }, heartbeat: count, connections: count, extensions: nothing,
   })
-  void client.call('a', {}, { timeout: count, total: count, signal: nothing, headers: nothing, onProgress: nothing, idempotent: flag, meta: nothing })
+  void client.call('a', {}, { timeout: count, total: count, signal: nothing, headers: nothing, auth: nothing, onProgress: nothing, idempotent: flag, meta: nothing })
   client.use({ clientMiddleware: nothing })
   client.use((request, next) => next({ params: nothing, options: { ...request.options, timeout: count } }))
   client.watch({ tools: flag, resources: flag, signal: nothing })

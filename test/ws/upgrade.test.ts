@@ -192,7 +192,7 @@ test.each([
   await expect(tools().listen(options as object)).rejects.toThrow(why)
 })
 
-describe('a request for an upgrade that we do not know', () => {
+describe('a request for an upgrade on a connection with others', () => {
   const post = (body: string, more = ''): string => {
     const lines = [
       'POST /mcp HTTP/1.1',
@@ -234,6 +234,37 @@ describe('a request for an upgrade that we do not know', () => {
     gates[0].open()
     await raw.until(/"id":4/)
     expect(idsIn(raw.text)).toEqual(['1', '2', '3', '4'])
+    raw.destroy()
+  })
+
+  test.each([
+    ['a WebSocket', '/mcp', 101],
+    ['a WebSocket at a wrong path', '/nowhere', 404],
+  ] as const)('W.pipelined %s is answered after those before it, too', async (_, path, status) => {
+    const gates = [new Gate(), new Gate()] as const
+    let begun = 0
+    const app = tools().tool('wait', {}, async () => {
+      const gate = gates[begun++] as Gate
+      gate.enter()
+      await gate.opened
+      return 'waited'
+    })
+    const { port } = await start(app)
+    const raw = new HttpRaw(port)
+    const waits = [1, 2].map((id) => post(headed('tools/call', { name: 'wait' }, id).body, WAIT))
+    raw.write(`${waits.join('')}${handshake(port).replace('/mcp', path)}`)
+    await Promise.all(gates.map(({ entered }) => entered))
+    // The server would have answered the upgrade before it serves the next connection.
+    expect((await send(port, { body: initialize(), headers: BOTH })).status).toBe(200)
+    expect(raw.text).toBe('')
+    for (const gate of gates) gate.open()
+    await raw.until(new RegExp(`HTTP/1.1 ${status} `))
+    expect([...raw.text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, found]) => Number(found))).toEqual([
+      200,
+      200,
+      status,
+    ])
+    expect(idsIn(raw.text).slice(0, 2)).toEqual(['1', '2'])
     raw.destroy()
   })
 

@@ -130,6 +130,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   '#listen': 'src/app/listen/listen.ts',
   '#node': 'src/transport/http/server/node.ts',
   '#lifetime': 'src/transport/http/server/lifetime.ts',
+  '#pinned': 'src/auth/client/pinned.ts',
 }
 
 function wordsOf(text: string): readonly string[] {

@@ -42,7 +42,7 @@ export const CODE_TEXTS: ReadonlyMap<number, CodeText> = new Map([
 
   // Authentication
   [-32051, { cause: 'The caller is not authenticated, or not allowed to do this.', fix: 'Get credentials.', instead: 'HTTP status 401 with a challenge, or 403.' }],
-  [-32052, { cause: 'The credentials have expired.', fix: 'Give `connect` a `reauthenticate` function.', instead: 'HTTP status 401 with a challenge.' }],
+  [-32052, { cause: 'The credentials have expired.', fix: 'Give `connect` the option `auth`, such as `browser()` or `token()` of `pierhead/auth/client`.', instead: 'HTTP status 401 with a challenge.' }],
   [-32053, { cause: 'The credentials are malformed or were never valid.', fix: 'Compare them with what the authority issued.', instead: 'HTTP status 401 with a challenge.' }],
 
   // Protocol

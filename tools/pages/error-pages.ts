@@ -1,5 +1,6 @@
 import { nextStep } from '../../src/client/recovery.ts'
 import { McpError, type ErrorKind } from '../../src/errors/error.ts'
+import { refusalRow } from '../../src/errors/refusal.ts'
 import { MCP_CODES, type McpCode } from '../../src/profiles/erlmcp/mcp-codes.ts'
 import { isRetryable, type RefusalName, type RefusalRow } from '../../src/protocol/refusals.ts'
 import { CODE_TEXTS } from './code-texts.ts'
@@ -107,13 +108,18 @@ function clientDoes(name: RefusalName): string {
         unsent: false,
       },
       { tries: 5, firstMs: 100, maxMs: 32_000, timeouts: false },
+      true,
       () => 0,
     )?.action
+  if (refusalRow(name)?.reaction === 'authenticate') return AUTHENTICATES
   const [any, safe] = [step(false), step(true)]
   if (safe === undefined) return THROWS
   const does = DOES.get(safe) as string
   return any === undefined ? `${does}, if the request is idempotent; otherwise throws the error.` : `${does}.`
 }
+
+const AUTHENTICATES =
+  'With the option `auth`, gets other credentials and sends the request again, over WebSocket on a new connection; without it, throws the error.'
 
 const DOES: ReadonlyMap<string, string> = new Map([
   ['wait', 'Waits 100 ms, 200 ms, 400 ms …, or as long as the server asks, and sends the request again'],
@@ -122,7 +128,6 @@ const DOES: ReadonlyMap<string, string> = new Map([
     'move',
     'Opens a new connection after a delay and sends the request again; requests on the old one may finish',
   ],
-  ['authenticate', 'Calls `reauthenticate` once and sends the request again; without it, throws the error'],
 ])
 
 function json(value: object): string {

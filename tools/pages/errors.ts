@@ -1,12 +1,16 @@
 import { allErrors } from '../../src/errors/all.ts'
-import { McpError, type ErrorKind } from '../../src/errors/error.ts'
+import { knowErrors, McpError, type ErrorKind } from '../../src/errors/error.ts'
 import { fromErrorObject } from '../../src/errors/remote.ts'
 import { toErrorObject } from '../../src/errors/reply.ts'
 import type { ErrorRow } from '../../src/errors/row.ts'
+import * as vault from '../../src/errors/vault.ts'
 import { MCP_CODES } from '../../src/profiles/erlmcp/mcp-codes.ts'
 import { isRetryable, REFUSALS, type Reaction, type RefusalRow } from '../../src/protocol/refusals.ts'
 import { RESERVED_REFUSALS } from '../../src/protocol/reserved-refusals.ts'
 import { code, page, table } from './markdown.ts'
+
+// Servers do without these.
+knowErrors(Object.values(vault))
 
 /** Every error, by kind. Sorted, because the order of a module's exports depends on the loader. */
 export const ALL_ERRORS: Readonly<Record<string, ErrorRow>> = Object.fromEntries(

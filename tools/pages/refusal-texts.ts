@@ -19,11 +19,11 @@ export const REFUSAL_TEXTS: Readonly<Record<RefusalName, Explained>> = {
 
   // Authentication
   AUTH_FAILED: { cause: 'The server did not accept the credentials.', fix: 'Check which authority the server trusts, and get credentials from it.' },
-  AUTH_EXPIRED: { cause: 'The credentials have expired.', fix: 'Give `connect` a `reauthenticate` function; the client calls it once and sends the request again.' },
+  AUTH_EXPIRED: { cause: 'The credentials have expired.', fix: 'Give `connect` the option `auth`, such as `browser()` or `token()` of `pierhead/auth/client`, which renews them.' },
   AUTH_INVALID_CREDENTIALS: { cause: 'The credentials are malformed or were never valid.', fix: 'Compare the `authorization` header with what the authority issued.' },
   AUTHZ_FORBIDDEN: { cause: 'The caller is authenticated but not allowed to do this.', fix: 'Ask for permission, or call as a user who has it; repeating the request does not help.' },
-  AUTH_MISSING: { cause: 'The request has no credentials, but the server requires them.', fix: 'Give `connect` the header: `headers: { authorization: … }`.' },
-  SESSION_INVALID: { cause: 'The session has ended or belongs to another caller.', fix: 'Open a new session; our client does so once and repeats the request.' },
+  AUTH_MISSING: { cause: 'The request has no credentials, but the server requires them.', fix: 'Give `connect` the option `auth`: `connect(url, { auth: browser() })`, with `browser` from `pierhead/auth/client`.' },
+  SESSION_INVALID: { cause: 'The session does not exist, has ended or belongs to another caller.', fix: 'Open a new session; our client does so once and repeats the request.' },
 
   // Validation
   INVALID_PARAMS: { cause: 'The parameters do not match the schema of the method, tool or prompt.', fix: 'Read the message and `data.field`, and correct the value.' },
@@ -31,7 +31,7 @@ export const REFUSAL_TEXTS: Readonly<Record<RefusalName, Explained>> = {
   INVALID_URI: { cause: 'A URI is malformed or longer than `limits.uriLength`.', fix: 'Use a URI from `resources/list`, or fill in a template.' },
   INVALID_CONTENT_TYPE: { cause: 'The body of an HTTP request is not `application/json`.', fix: 'Send `Content-Type: application/json`.' },
   INVALID_HEADER: { cause: 'A header contradicts the body, or the headers are too many or too long.', fix: 'Repeat the value from the body exactly in the header; remove headers you do not need.' },
-  INVALID_SESSION_ID: { cause: 'The `Mcp-Session-Id` header is missing or names an unknown session.', fix: 'Send `initialize` and use the id from its answer; our client does so by itself.' },
+  INVALID_SESSION_ID: { cause: 'The `Mcp-Session-Id` header is missing.', fix: 'Send `initialize` and use the id from its answer; our client does so by itself.' },
   INVALID_PROTOCOL_VERSION: { cause: 'The server does not support the requested version here.', fix: 'Use one of `data.supported`, or the version agreed in the handshake.' },
   MISSING_REQUIRED_FIELD: { cause: 'A required field is missing.', fix: 'Add the field named in `data.field`.' },
   FIELD_TYPE_MISMATCH: { cause: 'A field has a different type than its schema requires.', fix: 'Send a value of type `data.expectedType` in the field named in `data.field`; `data.details` describes the problem.' },

@@ -1,11 +1,11 @@
-import { platformFetch } from '#fetch'
+import { fetchOver, platformFetch } from '#fetch'
 import type { Some } from '../../base/some.ts'
 import { Client } from '../../client/client.ts'
 import { declarationOf, EXTENSIONS, type DeclaredExtension } from '../../client/declared.ts'
 import type { Answers } from '../../client/answers.ts'
 import { readRecovery, type RecoveryOptions } from '../../client/recovery-options.ts'
 import type { ClientSettings } from '../../client/settings.ts'
-import { isCommand, isLocal, isTarget, urlOf, type Target } from '../../client/target.ts'
+import { isCommand, isLocal, isTarget, urlOf, type Target, type UrlTarget } from '../../client/target.ts'
 import type { AnyTools } from '../../client/typed.ts'
 import { readLimits } from '../../base/limits.ts'
 import { CLIENT_LIMITS, type ClientLimits } from '../../protocol/client-limits.ts'
@@ -26,10 +26,13 @@ import { badOption, checkOptions } from '../../base/options.ts'
 import { REVISIONS, type Revision } from '../../protocol/revisions.ts'
 import { PROFILE } from '../../profiles/kind.ts'
 import type { Profile } from '../../profiles/profile.ts'
+import { CLIENT_AUTH, type ClientAuth } from '../../rpc/client-auth.ts'
 import type { OpenTransport } from '../../rpc/client-transport.ts'
-import { readCallerHeaders, type HeaderRecord } from '../../transport/http/client/headers.ts'
+import type { HeaderRecord } from '../../transport/http/client/headers.ts'
 import { connectHttp, type HttpConnectOptions } from '../../transport/http/client/client.ts'
+import type { AuthOwner } from '../../transport/http/client/fetch.ts'
 import { FRAMING, type FramingName } from '../../transport/lines/framing-name.ts'
+import type { ClientKeys } from '../../rpc/client-keys.ts'
 import type { ClientTls } from '../../transport/tls/options.ts'
 
 /**
@@ -60,7 +63,8 @@ export interface ConnectOptions {
   readonly total?: Duration | undefined
   /**
    * How long to wait for a server program to answer the first request of the newest revision, which older programs may
-   * ignore. Default: 3 s, or `timeout` if that is shorter. Over HTTP, where every request is answered, it is `timeout`.
+   * ignore, before the handshake is sent too. A program that starts more slowly still gets the newest revision, but may be started
+   * twice. Default: 3 s, or `timeout` if that is shorter. Over HTTP, where every request is answered, it is `timeout`.
    */
   readonly probe?: Duration | undefined
   /**
@@ -68,6 +72,16 @@ export interface ConnectOptions {
    * sets `mcp-…`, `accept` and `content-type` itself.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /**
+   * Authenticates over HTTP and WebSocket, and again when the server no longer accepts the credentials: `browser`, `token` or another
+   * method of `pierhead/auth/client`. Default: none, so a server that asks for a login causes an error. A server program takes its
+   * credentials from `env` instead.
+   *
+   * @example
+   * import { browser } from 'pierhead/auth/client'
+   * await connect('https://example.com/mcp', { auth: browser() })
+   */
+  readonly auth?: ClientAuth | undefined
   /** Sends the HTTP requests, for example through a proxy. Default: the `fetch` of the platform. */
   readonly fetch?: typeof fetch | undefined
   /**
@@ -77,14 +91,6 @@ export interface ConnectOptions {
   readonly limits?: 'strict' | Some<ClientLimits> | undefined
   /** How to retry requests after temporary errors. Default: up to 5 attempts. `false` turns retries off. */
   readonly recovery?: RecoveryOptions | false | undefined
-  /**
-   * Called when the server no longer accepts the credentials. Returns the headers with new ones, which are used from then on.
-   * Default: the request fails.
-   *
-   * @example
-   * await connect(url, { headers: bearer(token), reauthenticate: async () => bearer(await renew()) })
-   */
-  readonly reauthenticate?: (() => HeaderRecord | Promise<HeaderRecord>) | undefined
   /** Whether to check arguments against the schema of a listed tool before they are sent. Default: `false`. The server checks them in any case. */
   readonly checkInput?: boolean | undefined
   /**
@@ -93,8 +99,13 @@ export interface ConnectOptions {
    */
   readonly inherit?: 'none' | 'safe' | 'all' | undefined
   /**
-   * TLS for `tls://` and `wss://`: which servers to trust, and the certificate of the client. Default: the authorities of the platform,
-   * and no certificate. For `https://`, set `NODE_EXTRA_CA_CERTS`, or pass your own `fetch`.
+   * The key pair that the client proves to a server program, and that of the server. Default: none, for servers that do not ask for
+   * keys.
+   */
+  readonly keys?: ClientKeys | undefined
+  /**
+   * TLS for `https://`, `wss://` and `tls://`, in Node: which servers to trust, and the certificate of the client. Default: the authorities
+   * of the platform, and no certificate. Over HTTPS it cannot be combined with `fetch`.
    */
   readonly tls?: ClientTls | undefined
   /** How long a TCP, Unix or WebSocket connection may be silent before the client pings the server. Default: 30 s. `false` turns this off. */
@@ -119,12 +130,13 @@ export const CONNECT_OPTIONS: KindsOf<ConnectOptions> = {
   total: DURATION,
   probe: DURATION,
   headers: object<HeaderRecord>('an object: header values by name'),
+  auth: CLIENT_AUTH,
   fetch: callable<typeof fetch>(),
   limits: either(oneOf('strict'), object<Some<ClientLimits>>()),
   recovery: either(OFF, object<RecoveryOptions>()),
-  reauthenticate: callable<NonNullable<ConnectOptions['reauthenticate']>>(),
   checkInput: FLAG,
   inherit: oneOf('none', 'safe', 'all'),
+  keys: object<ClientKeys>(),
   tls: object<ClientTls>(),
   heartbeat: either(DURATION, OFF),
   connections: COUNT,
@@ -158,20 +170,22 @@ export function createClient<Tools = AnyTools>(
 ): Client<Tools> {
   checkOptions('connect', options, CONNECT_OPTIONS)
   const limits = readLimits(CLIENT_LIMITS, options.limits)
-  const credentials = readCredentials(options)
-  const { open, key, paramHeaders } = routeTo(target as Target, options, { limits, credentials })
-  const { profile } = options
-  const idleMs = toMs(options.timeout ?? profile?.timeouts?.idleMs ?? '60s', 'connect timeout')
+  const { timeouts } = options.profile ?? {}
+  const idleMs = toMs(options.timeout ?? timeouts?.idleMs ?? '60s', 'connect timeout')
+  const totalMs = toMs(options.total ?? '5m', 'connect total')
+  const openMs = (options.timeout === undefined && timeouts?.openMs) || idleMs
+  const more = { limits, openMs: Math.min(openMs, totalMs) }
+  const { open, key, paramHeaders, renews, onClosed } = routeTo(target as Target, options, more)
   const settings: ClientSettings = {
     open,
     key,
     paramHeaders,
     client: (options.client ?? SELF) as JsonObject,
     revision: options.revision,
-    dialects: profile?.spoken,
-    openMs: options.timeout === undefined ? profile?.timeouts?.openMs : undefined,
+    dialects: options.profile?.spoken,
+    openMs,
     idleMs,
-    totalMs: toMs(options.total ?? '5m', 'connect total'),
+    totalMs,
     probeMs: toMs(options.probe ?? (paramHeaders ? idleMs : Math.min(idleMs, PROBE_MS)), 'connect probe'),
     checks: options.checkInput ?? false,
     maxId: limits.clientIds,
@@ -179,39 +193,27 @@ export function createClient<Tools = AnyTools>(
     maxPages: limits.pages,
     backoff: { firstMs: limits.reconnectFirstMs, maxMs: limits.reconnectMaxMs },
     recovery: readRecovery(options.recovery),
-    reauthenticate: credentials?.renew,
+    renews,
+    onClosed,
     answers: options.answers ?? {},
     extensions: declarationOf(options.extensions),
   }
   return new Client<Tools>(settings)
 }
 
-/** Headers that are replaced when the server no longer accepts them. */
-interface Credentials {
-  headers: HeaderRecord
-  renew(): Promise<void>
-}
-
-function readCredentials({ reauthenticate }: ConnectOptions): Credentials | undefined {
-  if (reauthenticate === undefined) return undefined
-  const credentials: Credentials = {
-    headers: {},
-    async renew() {
-      credentials.headers = readCallerHeaders(await reauthenticate())
-    },
-  }
-  return credentials
-}
-
 interface RouteOptions {
   readonly limits: ClientLimits
-  readonly credentials: Credentials | undefined
+  /** How long opening a connection may take. */
+  readonly openMs: number
 }
 
 interface Route {
   readonly open: OpenTransport
   readonly key: string | undefined
   readonly paramHeaders: boolean
+  /** Whether the credentials are renewed when a connection opens. */
+  readonly renews?: boolean
+  onClosed?(): void
 }
 
 function routeTo(target: Target, options: ConnectOptions, more: RouteOptions): Route {
@@ -228,30 +230,34 @@ function routeTo(target: Target, options: ConnectOptions, more: RouteOptions): R
     return { open, key, paramHeaders: false }
   }
   const url = urlOf(target) as URL
-  const own = typeof target === 'object' && 'headers' in target ? target.headers : {}
-  return routeToUrl(url, { ...options, headers: { ...own, ...options.headers } }, more)
+  const { headers, auth } = typeof target === 'object' && 'url' in target ? target : ({} as UrlTarget)
+  const all = { ...options, headers: { ...headers, ...options.headers }, auth: options.auth ?? auth }
+  return routeToUrl(url, all, more)
 }
 
 /** Only the code for HTTP is loaded up front; the other transports are loaded when they are used. */
-function routeToUrl(url: URL, options: ConnectOptions, { limits, credentials }: RouteOptions): Route {
-  const { headers = {}, fetch } = options
-  const wrapFetch = options.profile?.wrapFetch
-  const current = (): HeaderRecord => readCallerHeaders({ ...headers, ...credentials?.headers })
-  const { tls, framing, connections, heartbeat, inherit } = options
+function routeToUrl(url: URL, options: ConnectOptions, { limits, openMs }: RouteOptions): Route {
+  const { headers = {}, auth, fetch, tls, framing, connections, heartbeat, inherit, keys } = options
+  const ownFetch = tls && url.protocol === 'https:' ? fetchOver?.(url, tls) : undefined
+  const owner: AuthOwner = { url, auth, fetch, ownFetch }
+  const more = { key: url.href, renews: auth !== undefined, onClosed: () => owner.credentials?.close() }
   // The socket transports also reject options that HTTP does not have.
   if (
     !url.protocol.startsWith('http') ||
-    (tls ?? framing ?? connections ?? heartbeat ?? inherit) !== undefined
+    (tls !== undefined && (ownFetch === undefined || fetch !== undefined)) ||
+    (framing ?? connections ?? heartbeat ?? inherit ?? keys) !== undefined
   ) {
     const open: OpenTransport = async (events) => {
       const { openSocketTransport } = await import('./sockets.ts')
-      const sent = credentials === undefined ? headers : current()
-      return (await openSocketTransport(url, options, { headers: sent, limits }))(events)
+      return (await openSocketTransport(url, options, { owner, limits, openMs }))(events)
     }
-    return { open, key: url.href, paramHeaders: false }
+    return { open, ...more, paramHeaders: false }
   }
+  const wrapFetch = options.profile?.wrapFetch
+  const sent = ownFetch ?? fetch
   const settings = {
-    headers: credentials === undefined ? headers : current,
+    headers,
+    owner,
     limits,
     openOlder,
     reconnect: {
@@ -259,10 +265,9 @@ function routeToUrl(url: URL, options: ConnectOptions, { limits, credentials }: 
       maxMs: limits.reconnectMaxMs,
       floorMs: limits.reconnectFloorMs,
     },
-    ...(fetch === undefined ? {} : { fetch }),
-    ...(wrapFetch !== undefined && { fetch: wrapFetch(fetch ?? platformFetch) }),
+    fetch: wrapFetch === undefined ? sent : wrapFetch(sent ?? platformFetch),
   }
-  return { open: connectHttp(url, settings), key: url.href, paramHeaders: true }
+  return { open: connectHttp(url, settings), ...more, paramHeaders: true }
 }
 
 /** The transport of 2024-11-05, loaded only for servers without a newer one. */

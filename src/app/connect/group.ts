@@ -3,15 +3,10 @@ import { toList, type ItemList } from '../../client/lists.ts'
 import { ModelNames, SEPARATOR } from '../../client/model-names.ts'
 import type { Answers } from '../../client/answers.ts'
 import type { CallOptions } from '../../client/options.ts'
-import {
-  isCommand,
-  type CommandTarget,
-  type Config,
-  type Target,
-  type UrlTarget,
-} from '../../client/target.ts'
+import type { Config, Target } from '../../client/target.ts'
 import type { Change, Watched } from '../../client/watched.ts'
 import { connect, CONNECT_OPTIONS, createClient, type ConnectOptions } from './connect.ts'
+import { checkEntry, checkShared, failureOf, serversOf } from './entries.ts'
 import { findOwners, type Owners } from './owners.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
@@ -19,7 +14,7 @@ import { toMs } from '../../base/duration.ts'
 import { nearest } from '../../base/nearest.ts'
 import { callable, either, object } from '../../base/kinds.ts'
 import { badOption, checkOptions } from '../../base/options.ts'
-import { isObject, type JsonObject } from '../../protocol/jsonrpc.ts'
+import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import type {
   CallToolResult,
   GetPromptResult,
@@ -298,7 +293,7 @@ async function* eachOf<Item>(
 /**
  * Connects to several servers at the same time: those of an `mcp.json` file, or targets by name. The failure of one does not affect
  * the others; `group.failures` has its error. The options apply to every server that they have an effect for, so do not pass secrets in
- * `headers`: give each server its own in the configuration.
+ * `headers` or `auth`: give each server its own in the configuration. `keys` are rejected if several servers are programs.
  *
  * @example
  * await using group = await connectAll(JSON.parse(await readFile('mcp.json', 'utf8')))
@@ -317,7 +312,9 @@ export async function connectAll(
   })
   const clients = new Map<string, Client>()
   const failures = new Map<string, Error>()
-  const entries = Object.entries(serversOf(config))
+  const servers = serversOf(config)
+  const entries = Object.entries(servers)
+  checkShared(Object.values(servers), rest)
   const shared: ConnectOptions = typeof answers === 'function' ? rest : { ...rest, answers }
   const own = entries.map(([name]) =>
     typeof answers === 'function' ? { ...rest, answers: answers(name) } : shared,
@@ -327,9 +324,10 @@ export async function connectAll(
   const { applicable } = await import('./applicable.ts')
   const attempts = entries.map(async ([name, target], at) => {
     try {
+      checkEntry(target)
       clients.set(name, await connect(target, applicable(target, own[at]!)))
     } catch (error) {
-      failures.set(name, error as Error)
+      failures.set(name, failureOf(name, error))
     }
   })
   await Promise.all(attempts)
@@ -338,18 +336,4 @@ export async function connectAll(
     return client === undefined ? [] : [[name, client]]
   })
   return new Group(new Map(ordered), failures, separator)
-}
-function serversOf(config: Config | Readonly<Record<string, Target>>): Readonly<Record<string, Target>> {
-  if (!isObject(config))
-    throw badOption(
-      'connectAll',
-      'pass servers by name: { name: target }, or the { mcpServers } of an mcp.json file',
-    )
-  const { mcpServers, servers } = config as Config
-  const inner = mcpServers ?? servers
-  return inner !== undefined && !isTarget(inner) ? inner : (config as Readonly<Record<string, Target>>)
-}
-
-function isTarget(value: object): boolean {
-  return isCommand(value as CommandTarget | UrlTarget) || 'url' in value
 }

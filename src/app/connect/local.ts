@@ -15,7 +15,7 @@ export async function openLocalTransport(
     const { connectMemory } = await import('../../transport/memory/client.ts')
     return connectMemory(target, { limits })
   }
-  const { inherit = 'safe' } = options
   const { connectStdio } = await import('#stdio')
-  return connectStdio({ ...target, inherit, limits })
+  const keys = options.keys ?? target.keys
+  return connectStdio({ ...target, inherit: options.inherit, limits }, { ...options, keys })
 }

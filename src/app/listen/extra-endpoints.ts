@@ -19,6 +19,7 @@ export async function createEndpoint(
   const { Endpoint } = await import('../../transport/http/server/endpoint.ts')
   const endpoint = new Endpoint(service, options)
   const { sse, gist = false, handlers = new Map<string, WebHandler>() } = options
+  const { authentication } = options
   const { limits, guard, authenticate, extraEndpoints } = endpoint
   const fail: HttpHandler['fail'] = (...reply) => endpoint.fail(...reply)
   if (sse) {
@@ -28,12 +29,18 @@ export async function createEndpoint(
   if (gist !== false) {
     const { GistEndpoint } = await import('../../gist/endpoint.ts')
     extraEndpoints.push(
-      new GistEndpoint(service, { limits, guard, authenticate, ...(gist === true ? {} : gist) }),
+      new GistEndpoint(service, {
+        limits,
+        guard,
+        authenticate,
+        authentication,
+        ...(gist === true ? {} : gist),
+      }),
     )
   }
   if (handlers.size > 0) {
     const { WebEndpoint } = await import('../../transport/http/server/web-endpoint.ts')
-    extraEndpoints.push(new WebEndpoint(service, { limits, guard, fail, handlers }))
+    extraEndpoints.push(new WebEndpoint(service, { limits, guard, authentication, fail, handlers }))
   }
   return endpoint
 }

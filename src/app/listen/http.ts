@@ -2,6 +2,7 @@ import { openEndpoint, serviceOf, type App } from '../app.ts'
 import { checkOptions } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
 import { listenHttp, type HttpListenOptions, type HttpServer } from '../../transport/http/server/listen.ts'
+import { checkAuth } from '../auth.ts'
 import type { EndpointChoice } from '../mounts.ts'
 import type { Opener } from './listen.ts'
 import { readTls, servedHosts } from './checks.ts'
@@ -14,11 +15,13 @@ export const openHttp: Opener<'http'> = async (app, option) => {
   const options: HttpOptions = option === true ? {} : option
   checkOptions('listen http', options, HTTP_OPTIONS)
   checkGist('listen http', options)
+  checkAuth('listen http', options.auth)
   const { host = '127.0.0.1', port = 3000, path = '/mcp', cors = [], sessions = true } = options
-  const { sse = false, gist = false, trustProxy } = options
+  const { sse = false, gist = false, trustProxy, auth } = options
   const hosts = servedHosts('listen http', host, options.hosts)
-  const secure = await readTls('listen http tls', options.tls)
-  return openListener(app, { hosts, cors, sessions, sse, gist, trustProxy }, { host, port, path, secure })
+  const secure = await readTls('listen http tls', options.tls, serviceOf(app))
+  const choice = { hosts, cors, sessions, sse, gist, trustProxy, auth, path }
+  return { ...(await openListener(app, choice, { host, port, path, secure })), tls: secure }
 }
 
 /** Opens an endpoint on a port of its own. */
@@ -27,12 +30,16 @@ export async function openListener(
   choice: EndpointChoice,
   options: HttpListenOptions,
 ): Promise<HttpServer> {
-  serviceOf(app).reportScopes()
   const endpoint = await openEndpoint(app, choice)
+  const grantsScopes = endpoint.authenticate !== undefined || options.secure?.givesScopes === true
+  if (!grantsScopes) serviceOf(app).reportScopes()
+  let server: HttpServer | undefined
   try {
-    return await listenHttp(endpoint, options)
+    server = await listenHttp(endpoint, options)
+    endpoint.listening(server.url)
+    return server
   } catch (error) {
-    await endpoint.close()
+    await (server ?? endpoint).close()
     throw error
   }
 }

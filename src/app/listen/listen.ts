@@ -18,6 +18,11 @@ export interface Running {
   readonly url: string | undefined
   /** The address of each open transport, in the form that `connect` accepts; stdio has none. */
   readonly addresses: { readonly [Name in Addressed]?: string }
+  /**
+   * Reads the certificates of all transports again, if `tls` is a function. New connections get them; open ones go on with the
+   * old ones. Rejects if they cannot be used; the old ones then stay. Without this, they are read every minute.
+   */
+  reloadTls(): Promise<void>
   /** Resolves when all transports have closed. */
   readonly closed: Promise<void>
   /** Finishes running requests, for at most `limits.drainMs`, then closes these transports. `app.close` closes all. */
@@ -28,6 +33,7 @@ export interface Running {
 export interface Opened {
   /** The address for clients, in the form that `connect` accepts. */
   readonly url: string
+  readonly tls?: { reload(): Promise<void> } | undefined
   /** Finishes running requests, then closes. */
   close(): Promise<void>
 }
@@ -86,6 +92,12 @@ export async function listen<Ctx extends Context>(
       'log writes to stdout, which carries the protocol: write log: pino(pino.destination(2)), which is stderr'
     throw badOption('listen stdio', reason)
   }
+  const { scopes, keys } = stdioOptions
+  if (keys !== undefined && scopes !== undefined)
+    throw badOption(
+      'listen stdio',
+      'with keys, each key has its own scopes: write allowKeys([{ key, scopes }])',
+    )
   // Output must not reach stdout while another transport opens, nor while the server stops: the client may still read.
   if (wantsStdio !== false) guardStdout()
   const opened = await openAll(app as unknown as App<Context>, wanted, asked).catch((error: unknown) => {
@@ -141,6 +153,12 @@ async function openAll(
   return opened
 }
 
+async function reloadAll(opened: OpenedSoFar): Promise<void> {
+  const all = [...opened.values()].map(({ tls }) => tls).filter((tls) => tls !== undefined)
+  if (all.length === 0) throw badOption('reloadTls', 'none of these transports uses TLS; give one tls')
+  await Promise.all(all.map((tls) => tls.reload()))
+}
+
 function running(
   app: App<Context>,
   opened: OpenedSoFar,
@@ -169,5 +187,6 @@ function running(
     await exitWhenClosed([app])
   })
   const addresses = Object.fromEntries([...opened].map(([name, { url }]) => [name, url]))
-  return { url: opened.get('http')?.url, addresses, closed, close }
+  const reloadTls = (): Promise<void> => reloadAll(opened)
+  return { url: opened.get('http')?.url, addresses, reloadTls, closed, close }
 }

@@ -13,9 +13,11 @@ import {
   type KindsOf,
 } from '../../base/kinds.ts'
 import { SCOPE } from '../../rpc/scopes.ts'
+import type { AllowedKeys } from '../../keys/options.ts'
 import { TRUST_PROXY } from '../../transport/http/server/proxy.ts'
 import { FRAMING } from '../../transport/lines/framing-name.ts'
-import type { TlsOptions } from '../../transport/tls/options.ts'
+import { TLS } from '../../transport/tls/options.ts'
+import { AUTH } from '../auth.ts'
 import {
   MOUNT_OPTIONS,
   type HttpOptions,
@@ -35,14 +37,22 @@ export const LISTEN_OPTIONS: KindsOf<ListenOptions> = {
   onUncaught: oneOf('report', 'exit'),
 }
 
-export const STDIO_OPTIONS: KindsOf<StdioOptions> = { scopes: listOf(SCOPE) }
+const KEYS: Kind<AllowedKeys> = {
+  must: "allowKeys('allowed-keys.json') of pierhead/auth",
+  is: (value) => typeof (value as Partial<AllowedKeys> | null)?.open === 'function',
+}
+
+export const STDIO_OPTIONS: KindsOf<StdioOptions> = {
+  scopes: listOf(SCOPE),
+  keys: KEYS,
+}
 
 export const HTTP_OPTIONS: KindsOf<HttpOptions> = {
   ...MOUNT_OPTIONS,
   port: PORT,
   host: TEXT,
   path: TEXT,
-  tls: object<TlsOptions>(),
+  tls: TLS,
 }
 
 export const WS_OPTIONS: KindsOf<WsOptions> = {
@@ -52,13 +62,14 @@ export const WS_OPTIONS: KindsOf<WsOptions> = {
   hosts: listOf(TEXT),
   cors: listOf(TEXT),
   trustProxy: TRUST_PROXY,
-  tls: object<TlsOptions>(),
+  auth: AUTH,
+  tls: TLS,
 }
 
 export const TCP_OPTIONS: KindsOf<TcpOptions> = {
   port: required(PORT),
   host: TEXT,
-  tls: object<TlsOptions>(),
+  tls: TLS,
   insecure: FLAG,
   framing: FRAMING,
 }

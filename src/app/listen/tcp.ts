@@ -1,6 +1,7 @@
-import { serviceOf, type App } from '../app.ts'
-import { isLoopback, readTls } from './checks.ts'
+import { authOf, serviceOf, type App } from '../app.ts'
+import { readTls } from './checks.ts'
 import type { Opened, Opener } from './listen.ts'
+import { isLoopback } from '../../base/loopback.ts'
 import { badOption, checkOptions } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
 import { releaseStdout } from '../../transport/stdio/guard.ts'
@@ -10,11 +11,15 @@ import { listenTcp, type Door } from '../../transport/tcp/server.ts'
 import type { UnixOptions } from '../options.ts'
 import { TCP_OPTIONS, UNIX_OPTIONS } from './options.ts'
 
+const UNAUTHENTICATED =
+  'auth does not apply to tcp, which has no tokens, so callers there are not authenticated; ' +
+  'ask for certificates with tcp: { tls: { key, cert, ca } }, or remove tcp'
+
 /** Opens a TCP listener, with TLS if the options ask for it. */
 export const openTcp: Opener<'tcp'> = async (app, options) => {
   checkOptions('listen tcp', options, TCP_OPTIONS)
   const { host = '127.0.0.1', port, tls: given, insecure = false } = options
-  const tls = await readTls('listen tcp tls', given)
+  const tls = await readTls('listen tcp tls', given, serviceOf(app))
   if (!isLoopback(host) && !insecure && tls?.asksClients !== true) {
     const reason =
       `"${host}" can be reached by other machines; ask clients for certificates with tls: { key, cert, ca }, ` +
@@ -22,8 +27,11 @@ export const openTcp: Opener<'tcp'> = async (app, options) => {
     throw badOption('listen tcp', reason)
   }
   const framing = framingOf(options.framing)
-  serviceOf(app).reportScopes()
-  return open(app, portDoor(host, port, { tls, framing }))
+  const auth = authOf(app)
+  if (auth !== undefined && auth !== false && tls?.asksClients !== true)
+    serviceOf(app).warnOnce('auth', 'tcp', UNAUTHENTICATED)
+  if (tls?.givesScopes !== true) serviceOf(app).reportScopes()
+  return { ...(await open(app, portDoor(host, port, { tls, framing }))), tls }
 }
 
 /** Opens a Unix socket. */

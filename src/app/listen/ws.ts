@@ -1,10 +1,12 @@
-import type { App } from '../app.ts'
+import { serviceOf, type App } from '../app.ts'
+import { checkAuth } from '../auth.ts'
 import { openListener } from './http.ts'
 import { readTls, servedHosts } from './checks.ts'
 import type { Opener } from './listen.ts'
 import { badOption, checkOptions } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
 import type { HttpServer } from '../../transport/http/server/listen.ts'
+import type { ServerTls } from '../../transport/tls/reload.ts'
 import { serveWs } from '../../transport/ws/server.ts'
 import type { WsOptions } from '../options.ts'
 import { WS_OPTIONS } from './options.ts'
@@ -15,23 +17,29 @@ const WHERE = 'listen ws'
 export const openWs: Opener<'ws'> = async (app, option, opened) => {
   const options: WsOptions = option === true ? {} : option
   checkOptions(WHERE, options, WS_OPTIONS)
+  checkAuth(WHERE, options.auth)
   const http = opened.get('http') as HttpServer | undefined
   const shares = http !== undefined && options.port === undefined
   if (shares) checkShared(options)
-  const server = shares ? http : await openPort(app, options)
+  const tls = shares ? undefined : await readTls(`${WHERE} tls`, options.tls, serviceOf(app))
+  const server = shares ? http : await openPort(app, options, tls)
   const { pathname } = new URL(server.url)
   const { path = pathname } = options
   const url = new URL(path, server.url.replace(/^http/, 'ws')).href
   const ws = await serveWs(server.upgrades)
   server.upgrade(path, ws)
-  return { url, close: () => (shares ? ws.close() : server.close()) }
+  return { url, tls, close: () => (shares ? ws.close() : server.close()) }
 }
 
-async function openPort(app: App<Context>, options: WsOptions): Promise<HttpServer> {
+async function openPort(
+  app: App<Context>,
+  options: WsOptions,
+  secure: ServerTls | undefined,
+): Promise<HttpServer> {
   const { host = '127.0.0.1', port = 3000, path = '/mcp', cors = [] } = options
   const hosts = servedHosts(WHERE, host, options.hosts)
-  const secure = await readTls(`${WHERE} tls`, options.tls)
-  const choice = { hosts, cors, sessions: false, sse: false, trustProxy: options.trustProxy }
+  const { trustProxy, auth } = options
+  const choice = { hosts, cors, sessions: false, sse: false, trustProxy, auth, path }
   return openListener(app, choice, { host, port, path, secure, upgradesOnly: true })
 }
 

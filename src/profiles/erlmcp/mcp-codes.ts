@@ -56,9 +56,9 @@ export const MCP_CODES: readonly McpCode[] = [
   { code: -32042, name: 'INVALID_PROMPT_ARGUMENT',       severity: 'error', kinds: ['prompt_arguments'], refusal: 'INVALID_PARAMS' },
 
   // Authentication
-  { code: -32051, name: 'UNAUTHORIZED',                  severity: 'error', kinds: [], refusal: 'AUTH_FAILED' },
-  { code: -32052, name: 'AUTH_EXPIRED',                  severity: 'error', kinds: [], refusal: 'AUTH_EXPIRED' },
-  { code: -32053, name: 'AUTH_INVALID_CREDENTIALS',      severity: 'error', kinds: [], refusal: 'AUTH_INVALID_CREDENTIALS' },
+  { code: -32051, name: 'UNAUTHORIZED',                  severity: 'error', kinds: ['auth_missing', 'auth_proof'], refusal: 'AUTH_FAILED' },
+  { code: -32052, name: 'AUTH_EXPIRED',                  severity: 'error', kinds: ['auth_expired'], refusal: 'AUTH_EXPIRED' },
+  { code: -32053, name: 'AUTH_INVALID_CREDENTIALS',      severity: 'error', kinds: ['auth_rejected'], refusal: 'AUTH_INVALID_CREDENTIALS' },
 
   // Protocol
   { code: -32061, name: 'PROTOCOL_ERROR',                severity: 'error', kinds: ['duplicate_key', 'too_deep', 'too_many_values', 'too_many_keys', 'string_too_long', 'id_in_use', 'id_too_long', 'batch_too_long', 'batch_answers'], alias: 'bad_message', refusal: 'PROTOCOL_ERROR' },

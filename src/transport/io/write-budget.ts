@@ -93,7 +93,7 @@ export interface Outlet {
 interface Handle {
   readonly writeQueueSize?: number
   /** The handle below TLS. */
-  readonly _parent?: Handle
+  readonly _parent?: Handle | null | undefined
 }
 
 export interface WriteBudgetOptions {

@@ -4,7 +4,7 @@ export function plainText(text: string): string {
 }
 
 const SEQUENCES = /* @__PURE__ */ sequences()
-const CONTROLS = /(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu
+const CONTROLS = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
 
 function sequences(): RegExp {
   const parts = [

@@ -34,6 +34,8 @@ export interface LineServerOptions {
   readonly onForeign?: (reason: string) => void
   /** Closes the connection because others need the memory that it takes. */
   readonly evict?: () => void
+  /** Takes the lines instead of the connection until it is open. */
+  readonly gate?: { readonly isOpen: boolean; take(line: string): void } | undefined
 }
 
 /** A line that could not be read. */
@@ -60,6 +62,7 @@ export class LineServer implements LineReaderOptions {
   readonly #resume: () => void
   readonly #encode: (text: string) => string
   readonly #onForeign: ((reason: string) => void) | undefined
+  readonly #gate: LineServerOptions['gate']
   /** Lines that have arrived and were not taken. */
   #inbox: (string | Unreadable)[] = []
   /** Whether the lines in the inbox wait until others had a turn, or until the client has read. */
@@ -85,11 +88,12 @@ export class LineServer implements LineReaderOptions {
     this.#resume = options.resume ?? (() => this.#read())
     this.#encode = framing.encode
     this.#onForeign = onForeign
+    this.#gate = options.gate
     this.connection = new Connection({
       service,
       limits,
       source,
-      send: (text) => this.#send(text),
+      send: (text) => this.send(text),
       isBehind: () => output.writableLength > limits.streamBytes,
       ...(onForeign !== undefined && { onInvalid: () => onForeign('it sent too many invalid messages') }),
       ...(evict !== undefined && { evict }),
@@ -171,7 +175,7 @@ export class LineServer implements LineReaderOptions {
       if (this.#isBehind) return this.#keep(lines.slice(at))
       this.count++
       const line = lines[at]!
-      if (typeof line === 'string' ? this.connection.receive(line) : this.#reject(line)) this.#isClient = true
+      if (typeof line === 'string' ? this.#receive(line) : this.#reject(line)) this.#isClient = true
       else if (this.#onForeign !== undefined && !this.#isIgnoring) this.#checkForeign(line, this.#onForeign)
       if (isTurnOver(this.connection.calls.size) && at + 1 < lines.length)
         return this.#pause(lines.slice(at + 1))
@@ -213,6 +217,12 @@ export class LineServer implements LineReaderOptions {
     if (!this.isWaiting && !this.#isBehind && !this.#isStopped) this.#input.resume()
   }
 
+  #receive(line: string): boolean {
+    if (this.#gate === undefined || this.#gate.isOpen) return this.connection.receive(line)
+    this.#gate.take(line)
+    return true
+  }
+
   #reject({ isTooLarge, id }: Unreadable): boolean {
     const limit = this.maxBytes
     const error = withoutStacks(() =>
@@ -231,7 +241,8 @@ export class LineServer implements LineReaderOptions {
     else if (!this.#isClient) onForeign('its first line is not a message')
   }
 
-  #send(text: string): void {
+  /** Sends one message. */
+  send(text: string): void {
     if (this.#batch === '') queueMicrotask(this.flush)
     this.#batch += this.#encode(text)
     if (this.#batch.length > BATCH_CHARS) this.flush()

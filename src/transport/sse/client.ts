@@ -5,6 +5,7 @@ import { CLOSED } from '../../errors/rpc.ts'
 import { CONNECT_FAILED, STREAM_LOST } from '../../errors/transport.ts'
 import type { Revision } from '../../protocol/revisions.ts'
 import type { ClientTransport, OlderTransportOptions, OutgoingRequest } from '../../rpc/client-transport.ts'
+import type { Clock } from '../../rpc/clock.ts'
 import { MessageStream } from '../../rpc/message-stream.ts'
 import type { ReadEvent } from '../../wire/sse-reader.ts'
 import type { ReadingOptions } from '../http/client/answer.ts'
@@ -17,10 +18,12 @@ import { Holds, type Hold } from '../http/client/holds.ts'
 import { isStream } from '../http/client/resume.ts'
 import { isMessageEvent, readStream } from '../http/client/stream.ts'
 import { receiveText } from '../io/receive.ts'
-import { afterMs } from '../io/timer.ts'
 
 /** How long to wait for the stream to announce the endpoint for messages. */
 const ADDRESS_MS = 10_000
+type Posted = Pick<OutgoingRequest, 'text' | 'method' | 'auth' | 'cancel'> & {
+  readonly headers?: HeaderRecord | undefined
+}
 
 /** Opens the transport of 2024-11-05; undefined when the server at the URL does not support it. */
 export async function openSse(
@@ -58,32 +61,34 @@ class SseClientTransport implements ClientTransport {
   /** Opens the stream and waits for the address; false when there is no stream, or no address in time. */
   async open({ signal, timeoutMs }: OlderTransportOptions): Promise<boolean> {
     const hold = (this.#stream = this.#holds.begin(() => mcpError(CLOSED, {}), signal))
-    let isLate = false
-    const timer = afterMs(Math.min(timeoutMs, ADDRESS_MS), () => {
-      isLate = true
-      this.#holds.abortAll()
-    })
+    const { clock } = this.#parts.events
+    const deadline = sendingDeadline('initialize', Math.min(timeoutMs, ADDRESS_MS), clock)
+    deadline.onCancel({ cancelled: () => this.#holds.abortAll() })
     try {
-      return await hold.race(this.#open(hold.signal))
+      return await hold.race(this.#open(hold.signal, deadline.clock))
     } catch (error) {
-      if (isLate) return false
+      if (deadline.aborted) return false
       throw error
     } finally {
-      clearTimeout(timer)
+      deadline.end()
     }
   }
 
-  async #open(signal: AbortSignal): Promise<boolean> {
-    const { target, fetch, callerHeaders } = this.#parts
-    const headers = { ...(await callerHeaders()), accept: 'text/event-stream' }
-    const get = createSend(target, fetch)
-    const response = await get({ verb: 'GET', headers, signal, method: 'initialize' }).catch(() => undefined)
+  async #open(signal: AbortSignal, clock: Clock): Promise<boolean> {
+    const { target, fetch, owner, callerHeaders } = this.#parts
+    const headers = { ...callerHeaders, accept: 'text/event-stream' }
+    const get = createSend(target, fetch, owner)
+    const sending = { verb: 'GET', headers, signal, method: 'initialize', clock } as const
+    const response = await get(sending).catch((error: unknown) => {
+      if (error instanceof McpError && error.kind.startsWith('login_')) throw error
+      return undefined
+    })
     if (signal.aborted) throw signal.reason
     if (response === undefined || !isStream(response)) return this.#decline(response)
     const address = await this.#readStream(response, signal)
     if (address === undefined) return false
     const base = response.url === '' ? target : new URL(response.url)
-    this.#send = createSend(readAddress(address, base), fetch)
+    this.#send = createSend(readAddress(address, base), fetch, owner)
     return true
   }
 
@@ -93,13 +98,13 @@ class SseClientTransport implements ClientTransport {
     return answered
   }
 
-  async send(text: string, headers?: HeaderRecord): Promise<void> {
+  async send(text: string, timeoutMs?: number): Promise<void> {
     this.#messages.sentOther()
     const method = 'the message'
-    const deadline = sendingDeadline(method)
+    const deadline = sendingDeadline(method, timeoutMs)
     const hold = this.#holds.begin(() => mcpError(CLOSED, {}), deadline.signal)
     try {
-      const response = await hold.race(this.#post({ text, headers, method }, hold.signal))
+      const response = await hold.race(this.#post({ text, method, cancel: deadline }, hold.signal))
       if (!response.ok) throw this.#refused(response, method)
       this.#readRest(response)
       hold.release()
@@ -178,10 +183,10 @@ class SseClientTransport implements ClientTransport {
   }
 
   async #deliver(outgoing: OutgoingRequest): Promise<void> {
-    const { id, method, text, cancel } = outgoing
+    const { id, method, cancel } = outgoing
     const hold = this.#holds.begin(() => mcpError(CLOSED, {}), cancel.signal)
     try {
-      const response = await hold.race(this.#post({ text, method, headers: outgoing.headers() }, hold.signal))
+      const response = await hold.race(this.#post({ ...outgoing, headers: outgoing.headers() }, hold.signal))
       if (response.status === 404) throw this.#refused(response, method)
       if (response.ok) this.#readRest(response)
       else this.#messages.take({ ...(await readFailure(response, outgoing, this.#reading(hold.signal))), id })
@@ -193,19 +198,24 @@ class SseClientTransport implements ClientTransport {
     }
   }
 
-  async #post(
-    { text, headers = {}, method }: { text: string; headers?: HeaderRecord | undefined; method: string },
-    signal: AbortSignal,
-  ): Promise<Response> {
+  async #post({ text, headers = {}, method, auth, cancel }: Posted, signal: AbortSignal): Promise<Response> {
     const all = {
-      ...(await this.#parts.callerHeaders()),
+      ...this.#parts.callerHeaders,
       ...readRequestHeaders(headers),
       'content-type': 'application/json',
       accept: 'application/json',
       ...(this.#agreed !== undefined && { 'mcp-protocol-version': this.#agreed }),
     }
     if (signal.aborted) throw signal.reason
-    return (this.#send as Send)({ verb: 'POST', headers: all, body: text, signal, method })
+    return (this.#send as Send)({
+      verb: 'POST',
+      headers: all,
+      body: text,
+      signal,
+      method,
+      auth,
+      clock: cancel.clock,
+    })
   }
 
   /** Converts a bad status to an error; 404 means that the server no longer knows the stream. */

@@ -7,6 +7,7 @@ import type { Limits } from '../../protocol/limits.ts'
 import { LATEST } from '../../protocol/revisions.ts'
 import { ownerOf } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
+import { checkCaller } from '../http/server/authenticate.ts'
 import { toStream } from '../http/server/exchange.ts'
 import type { Guard } from '../http/server/guard.ts'
 import { checkContent, readAccept } from '../http/server/negotiate.ts'
@@ -109,6 +110,7 @@ export class SseEndpoint implements ExtraEndpoint {
   answer(request: HttpIn): HttpOut {
     const headers = request.cors ?? this.#guard.cors(request)
     try {
+      checkCaller(this.service, request)
       return isStream(request) ? this.#open(request, headers) : this.#take(request, headers)
     } catch (thrown) {
       return this.fail(undefined, thrown, undefined, headers)
@@ -129,7 +131,8 @@ export class SseEndpoint implements ExtraEndpoint {
 
   #checkMessage(head: HttpHead): void {
     checkContent(head)
-    this.#find(head)
+    // Callers that are not authenticated must not learn which addresses exist.
+    if (this.authenticate === undefined) this.#find(head)
   }
 
   #checkStream(head: HttpHead): void {
@@ -214,6 +217,7 @@ function withHandshake(service: Service): Service {
   return {
     info: service.info,
     changes: service.changes,
+    leases: service.leases,
     load: service.load,
     observers: service.observers,
     dialects: service.dialects,

@@ -1,12 +1,15 @@
+import { toMs, type Duration } from '../../base/duration.ts'
 import { checkNode } from '../../base/runtime.ts'
 import { McpError, mcpError } from '../../errors/error.ts'
 import { CLOSED } from '../../errors/rpc.ts'
 import type { ReadLimits } from '../../protocol/client-limits.ts'
+import type { ClientKeys } from '../../rpc/client-keys.ts'
 import type { ClientTransport, TransportEvents, OpenTransport } from '../../rpc/client-transport.ts'
 import { MessageStream } from '../../rpc/message-stream.ts'
 import { createMessageReader, type MessageReader } from '../lines/message-reader.ts'
 import { createLineWriter } from '../lines/writer.ts'
 import { failed } from './executable.ts'
+import { withLateDiscovery } from './late-discovery.ts'
 import { checkCommand, toLaunch, type Command } from './launch.ts'
 import { startProcess, type Ending, type ServerProcess } from './process.ts'
 import { createStderrReader, type StderrReader } from './stderr.ts'
@@ -19,13 +22,27 @@ export interface ConnectStdioOptions extends Command {
   readonly closeMs?: number
 }
 
+/** The keys of the client, and how long proving them may take. */
+export interface StdioKeyOptions {
+  /** The keys of both sides, if the server asks for them. */
+  readonly keys?: ClientKeys | undefined
+  /** How long each step of connecting may take. */
+  readonly timeout?: Duration | undefined
+  /** How long to wait for the answer to a request that the server may not know. */
+  readonly probe?: Duration | undefined
+}
+
 const CLOSE_MS = 2000
 
 /** Starts a server without a shell and connects to it. Closing ends the server and everything it started. */
-export function connectStdio(options: ConnectStdioOptions): OpenTransport {
+export function connectStdio(
+  options: ConnectStdioOptions,
+  { keys, timeout, probe }: StdioKeyOptions = {},
+): OpenTransport {
   checkNode('connect')
   checkCommand(options)
   return async (events) => {
+    const prove = keys && (await readKeys(options.command, { keys, timeout, probe }))
     const launch = toLaunch(options)
     const { stderr = 'note', command } = options
     const server = await startProcess(launch, stderr === 'note' ? 'pipe' : stderr).catch(
@@ -38,8 +55,25 @@ export function connectStdio(options: ConnectStdioOptions): OpenTransport {
         'stream',
         `${launch.left.join(', ')} was not set for the server because it makes programs load code`,
       )
-    return openTransport(server, events, options)
+    const transport = openTransport(server, events, options)
+    await prove?.(transport, events.signal).catch(async (error: unknown) => {
+      await transport.close()
+      throw error
+    })
+    return transport
   }
+}
+
+/** Returns a function that proves our key before anything else. The code for this is loaded only if it is used. */
+async function readKeys(
+  target: string,
+  { keys, timeout = '60s', probe = '3s' }: StdioKeyOptions & { readonly keys: ClientKeys },
+): Promise<(transport: ClientTransport, signal: AbortSignal | undefined) => Promise<void>> {
+  const { checkKeys, prove } = await import('./prove.ts')
+  checkKeys(keys)
+  const timeoutMs = toMs(timeout, 'connect timeout')
+  const probeMs = Math.min(timeoutMs, toMs(probe, 'connect probe'))
+  return (transport, signal) => prove(transport, { keys, target, timeoutMs, probeMs, signal })
 }
 
 function startIssue(file: string, { code, message }: NodeJS.ErrnoException): string {
@@ -55,6 +89,7 @@ function openTransport(
   const { command, limits, closeMs = CLOSE_MS } = options
   const writer = createLineWriter(server.stdin, limits.clientBytes)
   const messages = new MessageStream({ events, write: writer.write })
+  const request = withLateDiscovery(messages)
   const stderr = createStderrReader((text) => events.onNote?.('stderr', text))
   const reader = createMessageReader(server.stdout, messages, {
     events,
@@ -72,7 +107,7 @@ function openTransport(
   return {
     cancels: 'message',
     request: (outgoing) =>
-      messages.request(outgoing).catch((error: unknown) => {
+      request(outgoing).catch((error: unknown) => {
         throw withJunk(error, reader)
       }),
     async send(text) {
@@ -120,7 +155,7 @@ function toReason(command: string, ending: Ending, stderr: StderrReader, wasUp: 
   const last =
     lines.length === 0 ? '' : `; the end of its stderr:\n  ${lines.join('\n  ')}${remedyFor(lines)}`
   const data = { exitCode: ending.exitCode, signal: ending.signal, stderr: lines }
-  const { message } = failed(command, `the server ${ending.how}${last}`)
-  if (!wasUp) return new McpError('connect_failed', message, { data })
+  const { message } = failed(command, `the server ${ending.how}`)
+  if (!wasUp) return new McpError('connect_failed', `${message}${last}`, { data })
   return new McpError('stream_lost', `the server ${JSON.stringify(command)} ${ending.how}${last}`, { data })
 }

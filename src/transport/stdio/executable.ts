@@ -2,6 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
 import { type McpError, mcpError } from '../../errors/error.ts'
 import { CONNECT_FAILED } from '../../errors/transport.ts'
+import { programName } from './program-name.ts'
 
 export interface Lookup {
   /** The directory that relative paths start from. */
@@ -40,7 +41,7 @@ export function findExecutable(command: string, lookup: Lookup): string {
     }
   }
   if (blocked !== undefined) throw notAllowed(command, blocked)
-  throw failed(command, `it was not found in ${placesOf(directories)}${remedy(command)}`)
+  throw failed(programName(command), `it was not found in ${placesOf(directories)}${remedy(command)}`)
 
   function fromPath(target: string): string {
     const files = candidates(target, lookup)
@@ -48,7 +49,8 @@ export function findExecutable(command: string, lookup: Lookup): string {
     if (program !== undefined) return program
     const held = files.find((file) => probe(file) === 'blocked')
     if (held !== undefined) throw notAllowed(command, held)
-    throw failed(command, `the file ${target} does not exist${remedy(command)}`)
+    const shown = programName(command)
+    throw failed(shown, `the file ${path.resolve(cwd, shown)} does not exist${remedy(command)}`)
   }
 }
 

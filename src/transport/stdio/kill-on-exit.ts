@@ -15,6 +15,10 @@ const living = new Set<Killable>()
 export function killOnExit(killable: Killable): void {
   if (living.size === 0) {
     process.on('exit', killAll)
+    if ('Deno' in globalThis) {
+      addEventListener('error', onError)
+      process.on('uncaughtExceptionMonitor', onRejection)
+    }
     for (const signal of SIGNALS) process.on(signal, onSignal)
   }
   living.add(killable)
@@ -27,11 +31,23 @@ export function releaseKillable(killable: Killable): void {
 
 function stopListening(): void {
   process.off('exit', killAll)
+  process.off('uncaughtExceptionMonitor', onRejection)
+  globalThis.removeEventListener?.('error', onError)
   for (const signal of SIGNALS) process.off(signal, onSignal)
 }
 
 function killAll(): void {
   for (const killable of living) killable.killNow()
+}
+
+/** Deno has no `exit` event when an uncaught error ends the process. Only earlier listeners can have prevented that. */
+function onError({ defaultPrevented }: Event): void {
+  if (!defaultPrevented && process.listenerCount('uncaughtException') === 0) killAll()
+}
+
+/** The same for rejections, which Deno reports here only if no listener prevented the end of the process. */
+function onRejection(_: unknown, origin: string): void {
+  if (origin === 'unhandledRejection' && process.listenerCount('uncaughtException') === 0) killAll()
 }
 
 /** Ends this process on a signal that nothing else handles, as would have happened without our listener. */

@@ -3,9 +3,11 @@ import { resolve } from 'node:path'
 import process from 'node:process'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
+import { isObject } from '../../protocol/jsonrpc.ts'
 import { isBatchFile, toBatchCall } from './batch-file.ts'
 import { toEnvironment, type Inherit } from './environment.ts'
 import { failed, findExecutable } from './executable.ts'
+import { programName } from './program-name.ts'
 
 /** The program to start. */
 export interface Command {
@@ -15,7 +17,7 @@ export interface Command {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
   readonly cwd?: string | undefined
   /** How much of our environment the process inherits; by default the harmless essentials. */
-  readonly inherit?: Inherit
+  readonly inherit?: Inherit | undefined
 }
 
 /** Everything that the system needs to start a program. */
@@ -31,7 +33,7 @@ export interface Launch {
 }
 
 /** Rejects commands that can never be started. */
-export function checkCommand({ command, args = [], inherit = 'safe', cwd }: Command): void {
+export function checkCommand({ command, args = [], inherit = 'safe', env = {}, cwd }: Command): void {
   if (typeof command !== 'string' || command.trim() === '')
     throw bad('command', 'it must be the name or path of a program')
   if (command.includes('\0')) throw bad('command', 'it contains NUL')
@@ -40,6 +42,7 @@ export function checkCommand({ command, args = [], inherit = 'safe', cwd }: Comm
     if (typeof argument !== 'string' || argument.includes('\0'))
       throw bad('args', 'each argument must be a string without NUL')
   }
+  if (!isObject(env)) throw bad('env', `it must be an object; write env: { NAME: 'value' }`)
   if (!['none', 'safe', 'all'].includes(inherit)) throw bad('inherit', 'it must be "none", "safe" or "all"')
   if (cwd !== undefined && (typeof cwd !== 'string' || cwd.includes('\0')))
     throw bad('cwd', 'it must be the path of a directory')
@@ -49,7 +52,8 @@ export function checkCommand({ command, args = [], inherit = 'safe', cwd }: Comm
 export function toLaunch({ command, args = [], env = {}, inherit = 'safe', cwd = '.' }: Command): Launch {
   const { platform } = process
   const directory = resolve(cwd)
-  if (!isDirectory(directory)) throw failed(command, `the working directory ${directory} does not exist`)
+  if (!isDirectory(directory))
+    throw failed(programName(command), `the working directory ${directory} does not exist`)
   const { variables, left } = toEnvironment({ inherit, env, own: process.env, platform })
   const file = findExecutable(command, {
     cwd: directory,

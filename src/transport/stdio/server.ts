@@ -1,15 +1,22 @@
 import type { Readable, Writable } from 'node:stream'
+import type { GateHost } from '../../keys/gate.ts'
+import type { AllowedKeys } from '../../keys/options.ts'
 import type { Limits } from '../../protocol/limits.ts'
+import type { Auth } from '../../rpc/call.ts'
 import type { Scopes } from '../../rpc/scopes.ts'
 import type { Service } from '../../rpc/service.ts'
+import { throttle } from '../../base/throttle.ts'
+import type { McpError } from '../../errors/error.ts'
 import { LineServer } from '../lines/server.ts'
-import { everyMs, within, type Timer } from '../io/timer.ts'
+import { afterMs, everyMs, within, type Timer } from '../io/timer.ts'
 import { guardStdout, unguardStdout } from './guard.ts'
 
 export interface StdioOptions {
   readonly limits: Limits
   /** The scopes of the client; by default all, since it started the server. */
   readonly scopes?: Scopes | undefined
+  /** The keys that clients must prove first. */
+  readonly keys?: AllowedKeys | undefined
   /** Streams to use instead of the process's own; the process is then left alone. */
   readonly input?: Readable
   readonly output?: Writable
@@ -33,10 +40,12 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
   const { limits, input = process.stdin } = options
   const write = options.output === undefined ? guardStdout() : writerOf(options.output)
   const output = options.output ?? process.stdout
+  const gate = options.keys?.open(gateHost(service, limits, () => server, onAdmitted))
   const server = new LineServer({
     service,
     limits,
-    source: { scopes: options.scopes ?? 'all' },
+    gate,
+    source: gate === undefined ? { scopes: options.scopes ?? 'all' } : {},
     maxBytes: limits.stdioBytes,
     input,
     output,
@@ -46,7 +55,9 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
   let broken = false
   let closing: Promise<void> | undefined
   let finish: () => void = () => undefined
+  let release: () => void = () => undefined
   const closed = new Promise<void>((resolve) => (finish = resolve))
+  const gateTimer = gate === undefined ? undefined : afterMs(limits.headersMs, onLate)
   const parentTimer = options.input === undefined ? watchParent(onGone) : undefined
 
   input.once('end', onEnd)
@@ -55,9 +66,20 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
   return {
     closed,
     get isUsed() {
-      return server.count > 0
+      return server.count > 0 && gate?.isOpen !== false
     },
     close: () => close(limits.drainMs),
+  }
+
+  function onAdmitted(auth: Auth): void {
+    clearTimeout(gateTimer)
+    release = service.leases.hold(auth, () => void close(0))
+  }
+
+  function onLate(): void {
+    const text = `no client proved its key within ${limits.headersMs} ms, so stdio is closed`
+    service.report('warning', text)
+    void close(0)
   }
 
   function onEnd(): void {
@@ -87,6 +109,8 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
 
   async function stop(drainMs: number): Promise<void> {
     clearInterval(parentTimer)
+    clearTimeout(gateTimer)
+    release()
     await connection.drain(drainMs)
     server.stop()
     connection.close()
@@ -94,6 +118,31 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
     if (!broken) await within(FLUSH_MS, (flushed) => void write('', flushed))
     if (options.output === undefined) unguardStdout()
     finish()
+  }
+}
+
+/** Connects a gate to the server behind it, which is created later. */
+function gateHost(
+  service: Service,
+  limits: Limits,
+  behind: () => LineServer,
+  admitted: (auth: Auth) => void,
+): GateHost {
+  const report = throttle((error: McpError, more) =>
+    service.report('warning', 'a client was rejected', { why: error.message, more }),
+  )
+  return {
+    limits,
+    send: (text) => behind().send(text),
+    reject(error, id) {
+      report(error as McpError)
+      behind().connection.reject(error, id)
+    },
+    isRevoked: (auth) => service.leases.isRevoked(auth, undefined),
+    admit(auth) {
+      behind().connection.source = { auth }
+      admitted(auth)
+    },
   }
 }
 

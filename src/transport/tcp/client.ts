@@ -40,7 +40,7 @@ export function connectTcp(url: URL, options: ConnectTcpOptions): OpenTransport 
   const open = openSocket(url, options.tls, options.openMs)
   const framing = framingOf(options.framing)
   return pooled(
-    async (events) => openTransport(url, await open(), events, { ...options, framing }),
+    async (events) => openTransport(url, await open(events.signal), events, { ...options, framing }),
     options.connections,
   )
 }

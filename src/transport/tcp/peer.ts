@@ -85,7 +85,9 @@ export class Peer {
       patienceMs: limits.bodyMs,
       abort: () => this.#abort(),
     })
+    const release = service.leases.hold(source.auth, () => this.#closeSoon())
     this.gone = new Promise((resolve) => socket.once('close', () => resolve(this.#onClose())))
+    void this.gone.then(release)
     socket.on('data', () => this.#count())
     socket.on('drain', () => this.#onDrain())
     socket.once('end', () => this.#onEnd())

@@ -1,3 +1,5 @@
+import { mcpError } from '../../errors/error.ts'
+import { CLOSED } from '../../errors/rpc.ts'
 import type { Message } from '../../protocol/jsonrpc.ts'
 import { LATEST, type Revision } from '../../protocol/revisions.ts'
 import type {
@@ -35,7 +37,7 @@ class PooledTransport implements ClientTransport {
   /** When a connection may be opened in a slot; `Infinity` while one is being opened. */
   readonly #openAt = new Map<number, number>()
   #revision: Revision | undefined
-  #isClosed = false
+  readonly #closing = new AbortController()
 
   constructor(first: ClientTransport, options: PoolOptions) {
     this.#first = first
@@ -62,7 +64,7 @@ class PooledTransport implements ClientTransport {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#closing.abort(mcpError(CLOSED, {}))
     await Promise.all([this.#first, ...this.#others.values()].map((transport) => transport.close()))
   }
 
@@ -70,6 +72,7 @@ class PooledTransport implements ClientTransport {
     if (performance.now() < (this.#openAt.get(slot) ?? 0)) return
     this.#openAt.set(slot, Number.POSITIVE_INFINITY)
     const { open, events } = this.#options
+    const { signal } = this.#closing
     let isLost = false
     const lost = (): void => {
       isLost = true
@@ -78,11 +81,11 @@ class PooledTransport implements ClientTransport {
     }
     const add = (transport: ClientTransport): void => {
       // A connection may be lost before `open` resolves.
-      if (this.#isClosed || isLost) return void transport.close()
+      if (signal.aborted || isLost) return void transport.close()
       transport.agree(LATEST)
       this.#others.set(slot, transport)
     }
-    void open({ ...spread(events), onDown: lost }).then(add, lost)
+    void open({ ...spread(events), signal, onDown: lost }).then(add, lost)
   }
 }
 

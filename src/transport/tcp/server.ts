@@ -16,7 +16,8 @@ import { throttle } from '../../base/throttle.ts'
 import { everyMs } from '../io/timer.ts'
 import { linger } from './linger.ts'
 import { Peer } from './peer.ts'
-import type { ServerTls } from '../tls/server.ts'
+import { createRejectionReport, whyRejected } from '../tls/rejections.ts'
+import type { ServerTls } from '../tls/reload.ts'
 
 /** Where to listen: a port or a socket file. */
 export interface Door {
@@ -51,9 +52,7 @@ export async function listenTcp(
   service.load.check = (caller, bytes) => write.check(caller, bytes)
   const peers = new Set<Peer>()
   const sockets = new Set<Socket>()
-  const reportRejected = throttle((why: string, more) =>
-    service.report('warning', 'a connection was rejected', { why, more }),
-  )
+  const reportRejected = createRejectionReport((...line) => service.report(...line))
   const server = createListener(tls, limits)
   server.on('connection', count)
   if (tls === undefined) server.on('connection', (socket: Socket) => serve(socket, undefined))
@@ -83,16 +82,18 @@ export async function listenTcp(
   }
 
   /** Aborts a connection whose TLS handshake failed; Node leaves it open when the handshake times out. */
-  function onTlsError({ code, message }: NodeJS.ErrnoException, socket: TLSSocket): void {
-    if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT') service.observers.count('slow_sender')
-    reportRejected(message)
+  function onTlsError(error: NodeJS.ErrnoException, socket: TLSSocket): void {
+    if (error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT') service.observers.count('slow_sender')
+    reportRejected(whyRejected(error, socket))
     socket.destroy()
   }
 
   function admit(socket: TLSSocket, { callerOf }: ServerTls): void {
     const caller = callerOf(socket)
-    if ('auth' in caller) return serve(socket, caller.auth)
-    reportRejected(caller.problem)
+    const isRevoked =
+      'auth' in caller && caller.auth !== undefined && service.leases.isRevoked(caller.auth, undefined)
+    if ('auth' in caller && !isRevoked) return serve(socket, caller.auth)
+    reportRejected('auth' in caller ? 'the owner of the certificate was revoked' : caller.problem)
     socket.destroy()
   }
 
@@ -128,7 +129,9 @@ function createListener(tls: ServerTls | undefined, { headersMs }: Limits): Serv
   const settings = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_MS }
   if (tls === undefined) return createServer(settings)
   const handshakeTimeout = Math.min(headersMs, LONGEST_MS)
-  return createTlsServer({ ...settings, ...tls.settings, handshakeTimeout })
+  const server = createTlsServer({ ...settings, ...tls.settings, handshakeTimeout })
+  tls.attach(server)
+  return server
 }
 
 /** How often to check connections: often enough for the shortest timeout. */

@@ -1,4 +1,15 @@
-import { either, FLAG, listOf, required, TEXT, type Kind, type KindsOf } from '../../base/kinds.ts'
+import {
+  callable,
+  either,
+  FLAG,
+  listOf,
+  object,
+  required,
+  TEXT,
+  type Kind,
+  type KindsOf,
+} from '../../base/kinds.ts'
+import { SCOPE } from '../../rpc/scopes.ts'
 
 /** Text or bytes in PEM form. */
 export type Pem = string | Uint8Array
@@ -15,6 +26,39 @@ export interface TlsOptions {
   readonly requestCert?: boolean | undefined
   /** SHA-256 fingerprints of the only client certificates that are accepted. Default: any that `ca` allows. */
   readonly pin?: string | readonly string[] | undefined
+  /**
+   * The scopes of clients with a certificate, or a function that decides by the certificate. Default: none.
+   *
+   * @example
+   * tls: { key, cert, ca, scopes: ({ subject }) => (subject.split('\n').includes('CN=backup') ? ['read'] : []) }
+   */
+  readonly scopes?: readonly string[] | ((caller: CertificateCaller) => readonly string[]) | undefined
+}
+
+/**
+ * Reads the certificates of a server. It is called when the server begins to listen, then every minute and by `running.reloadTls`.
+ * New connections get the new certificates.
+ *
+ * @example
+ * tls: () => ({ key: readFileSync('key.pem'), cert: readFileSync('cert.pem') })
+ */
+export type TlsSource = () => TlsOptions | Promise<TlsOptions>
+
+/** A client, as its certificate identifies it. */
+export interface CertificateCaller {
+  /** The subject if an authority (`ca`) signed the certificate, otherwise the fingerprint. */
+  readonly sub: string
+  /** The subject of the certificate, with a line for each part, such as `CN=anna`. */
+  readonly subject: string
+  /** The issuer of the certificate, in the same form. */
+  readonly issuer: string
+  /** The SHA-256 fingerprint of the certificate. */
+  readonly fingerprint: string
+  /**
+   * When the certificate expires, in seconds since 1970. Streams and connections end then, even if a token is still good, and
+   * further requests are rejected.
+   */
+  readonly expiresAt: number
 }
 
 /** Which servers a client trusts, and how it identifies itself. */
@@ -44,7 +88,14 @@ export const TLS_OPTIONS: KindsOf<TlsOptions> = {
   ca: PEMS,
   requestCert: FLAG,
   pin: PINS,
+  scopes: either(listOf(SCOPE), callable<(caller: CertificateCaller) => readonly string[]>()),
 }
+
+/** The kind of the option `tls` of listeners. */
+export const TLS: Kind<TlsOptions | TlsSource> = either(
+  object<TlsOptions>('an object: { key, cert }'),
+  callable<TlsSource>('a function that returns it'),
+)
 
 export const CLIENT_TLS_OPTIONS: KindsOf<ClientTls> = {
   ca: PEMS,

@@ -1,3 +1,6 @@
+import { mcpError } from '../../errors/error.ts'
+import { BAD_OPTION } from '../../errors/base.ts'
+
 /** The remedies for system and TLS errors, by code. */
 const REMEDIES: ReadonlyMap<string, string> = new Map([
   ['ECONNREFUSED', 'nothing listens there; start the server, or correct the address'],
@@ -27,6 +30,11 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
   ],
   ['ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE', 'it does not accept our certificate'],
 ])
+/** The schemes without TLS. */
+const PLAIN: ReadonlyMap<string, string> = new Map([
+  ['https:', 'http:'],
+  ['wss:', 'ws:'],
+])
 const UNKNOWN_AUTHORITY: ReadonlySet<string> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -40,12 +48,19 @@ export function explain({ code = '', message }: NodeJS.ErrnoException, url: URL)
   if (UNKNOWN_AUTHORITY.has(code)) {
     return `its certificate does not come from a trusted authority (${message}); name its authority with tls: { ca }, or the certificate itself with tls: { pin }`
   }
-  const remedy = REMEDIES.get(code)
+  const remedy = REMEDIES.get(code)?.replace('tcp:', PLAIN.get(url.protocol) ?? 'tcp:')
   if (remedy === undefined) return message
   return code === 'ENOENT' && url.protocol !== 'unix:' ? message : `${remedy} (${code})`
 }
 
-/** Names a URL in messages. */
+/** Rejects a URL with a fragment, which no socket has a use for. */
+export function checkFragment({ hash }: URL): void {
+  if (hash === '') return
+  const reason = 'the URL has a fragment; remove the part from # on, or write %23 for a # in a path'
+  throw mcpError(BAD_OPTION, { where: 'connect', reason })
+}
+
+/** Names a URL in messages, without its credentials. */
 export function targetOf(url: URL): string {
   return url.host === '' ? `${url.protocol}${url.pathname}` : `${url.protocol}//${url.host}`
 }

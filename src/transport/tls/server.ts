@@ -1,24 +1,36 @@
 import type { X509Certificate } from 'node:crypto'
 import { createSecureContext, type TLSSocket, type TlsOptions as TlsSettings } from 'node:tls'
+import { listOf } from '../../base/kinds.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 import type { Auth } from '../../rpc/call.ts'
+import { SCOPE } from '../../rpc/scopes.ts'
 import { checkPem } from './pem.ts'
 import { isPinned, readPins } from './pins.ts'
-import type { TlsOptions } from './options.ts'
+import type { CertificateCaller, TlsOptions } from './options.ts'
 
-/** TLS settings of a listener. */
-export interface ServerTls {
+const SCOPES = listOf(SCOPE)
+
+/** A caller that a certificate identifies, if one is required; or why it is rejected. */
+export type TlsCaller = { readonly auth: Auth | undefined } | { readonly problem: string }
+
+/** The certificates of a listener, and the client certificates that it accepts. */
+export interface Certificates {
   readonly settings: TlsSettings
   /** Whether clients need a certificate. */
   readonly asksClients: boolean
-  /** Identifies a client by its certificate, if one is required; or says why it is rejected. */
-  callerOf(socket: TLSSocket): { readonly auth: Auth | undefined } | { readonly problem: string }
+  /** Whether clients get scopes for their certificate. */
+  readonly givesScopes: boolean
+  callerOf(socket: TLSSocket): TlsCaller
 }
 
-/** Reads TLS options; throws when they contradict each other. */
-export function serverTls(where: string, options: TlsOptions): ServerTls {
-  const { key, cert, ca, pin } = options
+/** Reads TLS options; throws when they contradict each other. `report` tells the operator that `scopes` failed. */
+export function readCertificates(
+  where: string,
+  options: TlsOptions,
+  report: (message: string, error: unknown) => void,
+): Certificates {
+  const { key, cert, ca, pin, scopes } = options
   const bad = (reason: string): Error => mcpError(BAD_OPTION, { where, reason })
   checkPem(where, key, cert, ca)
   const pins = readPins(`${where} pin`, pin)
@@ -27,6 +39,8 @@ export function serverTls(where: string, options: TlsOptions): ServerTls {
     throw bad('requestCert needs ca (the authorities of client certificates) or pin (their fingerprints)')
   if (!asksClients && (ca !== undefined || pins !== undefined))
     throw bad('ca and pin say which client certificates are accepted; remove requestCert: false')
+  if (!asksClients && scopes !== undefined)
+    throw bad('scopes are those of clients with a certificate; ask for certificates with ca or pin')
   const settings = {
     key: key as string,
     cert: cert as string,
@@ -41,25 +55,44 @@ export function serverTls(where: string, options: TlsOptions): ServerTls {
     const reason = `the key or a certificate cannot be read: ${(cause as Error).message}`
     throw mcpError(BAD_OPTION, { where, reason }, { cause })
   }
-  return { settings, asksClients, callerOf }
+  return { settings, asksClients, givesScopes: scopes !== undefined, callerOf }
 
-  function callerOf(socket: TLSSocket): ReturnType<ServerTls['callerOf']> {
+  function callerOf(socket: TLSSocket): TlsCaller {
     if (!asksClients) return { auth: undefined }
     const certificate = socket.getPeerX509Certificate()
     if (certificate === undefined) return { problem: 'no certificate' }
     if (pins !== undefined && !isPinned(pins, certificate))
       return { problem: `the certificate ${certificate.fingerprint256} is not pinned` }
-    return { auth: authOf(certificate, ca !== undefined) }
+    // TLS checks this only for certificates of an authority, and only when a connection opens.
+    if (Date.now() >= Date.parse(certificate.validTo))
+      return { problem: `the certificate ${certificate.fingerprint256} has expired` }
+    const caller = identify(certificate, ca !== undefined)
+    try {
+      return { auth: scopes === undefined ? caller : { ...caller, scopes: scopesOf(caller) } }
+    } catch (error) {
+      report(`${where}: the function for scopes failed, so a client was rejected`, error)
+      return { problem: 'the server could not determine its scopes' }
+    }
+  }
+
+  function scopesOf(caller: CertificateCaller): readonly string[] {
+    const found: unknown = typeof scopes === 'function' ? scopes(caller) : scopes
+    if (SCOPES.is(found)) return found as readonly string[]
+    throw new TypeError(`it must return ${SCOPES.must}`)
   }
 }
 
 /** The owner of a certificate. The subject is trustworthy only if an authority signed it. */
-function authOf({ subject, issuer, fingerprint256 }: X509Certificate, vouched: boolean): Auth {
+function identify(
+  { subject, issuer, fingerprint256, validTo }: X509Certificate,
+  vouched: boolean,
+): CertificateCaller & Auth {
   return {
     sub: vouched ? subject : fingerprint256,
     ...(vouched ? { iss: issuer } : {}),
     subject,
     issuer,
     fingerprint: fingerprint256,
+    expiresAt: Date.parse(validTo) / 1000,
   }
 }

@@ -29,6 +29,18 @@ test('what is known to have arrived is not kept', () => {
   expect([one.isEmpty, seen, one.question()]).toEqual([true, { forgot: 0, kept: 0 }, undefined])
 })
 
+test('a text can be replaced, which changes the size and not the count', () => {
+  const { one, seen } = backlog()
+  fill(one, 3)
+  one.replace('text1', 'a long text')
+  one.replace('text9', 'nothing')
+  expect([one.sent, one.length, one.size, seen.kept]).toEqual([3, 3, 21, 21])
+  expect(one.after(1)).toEqual(['a long text', 'text2'])
+  one.clear()
+  one.replace('text2', 'nothing')
+  expect([one.size, seen.kept]).toEqual([0, 0])
+})
+
 test('a text beyond Latin-1 counts two bytes for each character, until it is no longer kept', () => {
   const { one, seen } = backlog(10, 1000)
   one.add('€'.repeat(300))

@@ -76,6 +76,14 @@ export class Backlog {
     }
   }
 
+  /** Replaces a buffered message, which still counts as one. */
+  replace(text: string, by: string): void {
+    const at = this.#texts?.indexOf(text) ?? -1
+    if (at < 0) return
+    this.#texts![at] = by
+    this.#count(textBytes(by) - textBytes(text))
+  }
+
   /** The payload of a ping that asks how many arrived; undefined while one is pending or all have arrived. */
   question(): string | undefined {
     if (this.#texts === undefined || this.#asked > this.forgotten) return undefined

@@ -1,3 +1,6 @@
+import type { ErrorExtras } from '../../errors/error.ts'
+import type { openAuthorized } from './authorized.ts'
+import type { ClientSession } from './client-session.ts'
 import type { ClientTls } from '../tls/options.ts'
 
 /** The parts of a WebSocket that a client needs and every runtime has. */
@@ -45,6 +48,12 @@ export interface DialOptions {
 /** What opens WebSockets on a runtime. */
 export interface SocketLibrary {
   dial(url: URL, options: DialOptions): ClientSocket
+  /** The facts about a failed connection that callers react to. Undefined if the runtime hides them. */
+  readonly extrasOf?: (cause: unknown) => ErrorExtras
+  /** Opens connections with credentials. Undefined if the runtime cannot send headers. */
+  readonly openAuthorized?: typeof openAuthorized
+  /** A session that survives its connection. Undefined if the runtime hides the headers about sessions. */
+  readonly Session?: typeof ClientSession
   /** The remedy for a failed connection. */
   remedyOf(cause: unknown, url: URL): string | undefined
 }

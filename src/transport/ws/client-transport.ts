@@ -6,13 +6,12 @@ import { SOON } from '../../errors/retry-after.ts'
 import type { ClientLimits, ReadLimits } from '../../protocol/client-limits.ts'
 import type { ClientTransport, TransportEvents, OutgoingRequest } from '../../rpc/client-transport.ts'
 import { MessageStream } from '../../rpc/message-stream.ts'
-import { doubledMs, pause } from '../../base/backoff.ts'
 import { answeredId, receiveText, tooManyInvalid } from '../io/receive.ts'
 import { within } from '../io/timer.ts'
-import { ClientSession } from './client-session.ts'
+import type { ClientSession } from './client-session.ts'
 import type { ClientSocket, DialOptions, SessionAck } from './client-socket.ts'
 import { CLOSE } from './close-codes.ts'
-import { ABNORMAL, codeOf, isPassing, toReason } from './endings.ts'
+import { ABNORMAL, codeOf, toReason } from './endings.ts'
 
 export type WsTransportLimits = ReadLimits &
   Pick<ClientLimits, 'resumeMs' | 'reconnectFirstMs' | 'reconnectMaxMs' | 'reconnectFloorMs'>
@@ -28,51 +27,51 @@ export interface Opening extends Required<Pick<DialOptions, 'onPong'>> {
   take(socket: ClientSocket, ack: SessionAck | undefined): void
 }
 
-export interface WsTransportOptions {
+export interface WsTransportOptions extends Pick<ClientTransport, 'stepUp'> {
   readonly events: TransportEvents
   readonly limits: WsTransportLimits
+  /** What sessions are made of; undefined if the runtime cannot resume them. */
+  readonly Session?: typeof ClientSession | undefined
   /** Opens a connection. Rejects when it cannot be opened. */
   open(opening: Opening): Promise<void>
 }
 
 const OPEN = 1
 const CLOSE_MS = 2000
-/** A connection that lasted this long counts as a success, even if nothing was received. */
-const STEADY_MS = 5000
-/** Randomizes delays so that clients of the same server do not all reconnect at once. */
-const JITTER = 0.25
 
 /** A transport over WebSocket. When a connection is lost and the server keeps the session, it reconnects and resumes. */
 export class WsClientTransport implements ClientTransport {
   readonly cancels = 'message'
+  readonly stepUp: ClientTransport['stepUp']
   readonly #options: WsTransportOptions
   readonly #messages: MessageStream
   readonly #closing = new AbortController()
   #socket: ClientSocket | undefined
   /** The session to resume; undefined if the server does not keep one. */
   #session: ClientSession | undefined
-  /** How many attempts in a row failed, and since when. */
-  #failures = 0
-  #failingSince = 0
-  #triedAt = Number.NEGATIVE_INFINITY
   #noted = false
   #onGone: (() => void) | undefined
 
   constructor(options: WsTransportOptions) {
     this.#options = options
-    this.#messages = new MessageStream({ events: options.events, write: (text) => this.#write(text) })
+    this.stepUp = options.stepUp
+    this.#messages = new MessageStream({
+      events: options.events,
+      write: (text) => this.#write(text),
+      onCancelled: (outgoing) => this.#session?.cancelled(outgoing),
+    })
   }
 
   /** Opens the first connection. */
   async begin(): Promise<this> {
-    const { limits, open } = this.#options
+    const { limits, open, Session } = this.#options
     await open({
       session: limits.resumeMs > 0 ? { count: 0 } : undefined,
-      timeoutMs: Number.POSITIVE_INFINITY,
+      timeoutMs: Infinity,
       signal: this.#closing.signal,
       onPong: (payload) => this.#session?.learn(payload),
       take: (socket, ack) => {
-        if (ack !== undefined) this.#session = new ClientSession(ack.id, limits.clientBytes, this.#ask)
+        if (ack !== undefined) this.#session = Session && new Session(ack.id, limits.clientBytes, this.#ask)
         this.#use(socket)
       },
     })
@@ -125,8 +124,7 @@ export class WsClientTransport implements ClientTransport {
   #take(data: unknown): void {
     const { limits } = this.#options
     const messages = this.#messages
-    this.#failures = 0
-    if (this.#session !== undefined) this.#session.received++
+    this.#session?.receive()
     if (messages.failure !== undefined) return
     if (typeof data !== 'string')
       return this.#fail(mcpError(BAD_ANSWER, { method: 'a message', issue: 'it is binary' }))
@@ -150,51 +148,21 @@ export class WsClientTransport implements ClientTransport {
     // A violation of the WebSocket protocol would happen again.
     const canResume =
       code === ABNORMAL && !problem.startsWith('WS_ERR_') && this.#messages.failure === undefined
-    if (canResume && this.#session !== undefined) void this.#resume(this.#session, why)
+    if (canResume && this.#session !== undefined) this.#resume(this.#session, why)
     else this.#down(why)
     this.#onGone?.()
   }
 
-  /** Tries to resume the session until `resumeMs` have passed. */
-  async #resume(session: ClientSession, why: McpError): Promise<void> {
-    const { limits, open } = this.#options
-    const { signal } = this.#closing
-    if (performance.now() - this.#triedAt > STEADY_MS) this.#failures = 0
-    if (this.#failures === 0) this.#failingSince = performance.now()
-    this.#options.events.onNote?.('stream', `${why.message}; resuming the session over another connection`)
-    for (;;) {
-      const pauseMs = this.#pauseMs()
-      if (pauseMs > 0) await pause(pauseMs, signal)
-      const leftMs = this.#failingSince + limits.resumeMs - performance.now()
-      if (signal.aborted) return
-      if (leftMs <= 0) return this.#down(why)
-      this.#triedAt = performance.now()
-      this.#failures++
-      const opening: Opening = {
-        session: { id: session.id, count: session.received },
-        timeoutMs: leftMs,
-        signal,
-        onPong: (payload) => session.learn(payload),
-        take: (socket, ack) => this.#rejoin(socket, session, ack, why),
-      }
-      try {
-        return await open(opening)
-      } catch (error) {
-        if (signal.aborted) return
-        if (!isPassing(error)) return this.#down(why)
-      }
-    }
-  }
-
-  /** The delay before the next attempt; none if the previous one succeeded and was not too recent. */
-  #pauseMs(): number {
-    const { reconnectFirstMs, reconnectMaxMs, reconnectFloorMs } = this.#options.limits
-    const growing =
-      this.#failures === 0
-        ? 0
-        : doubledMs(this.#failures - 1, { firstMs: reconnectFirstMs, maxMs: reconnectMaxMs })
-    const floor = this.#triedAt + reconnectFloorMs - performance.now()
-    return Math.max(floor, growing * (1 - JITTER * Math.random()))
+  #resume(session: ClientSession, why: McpError): void {
+    const { limits, open, events } = this.#options
+    events.onNote?.('stream', `${why.message}; resuming the session over another connection`)
+    void session.resume({
+      limits,
+      open,
+      signal: this.#closing.signal,
+      take: (socket, ack) => this.#rejoin(socket, session, ack, why),
+      onEnd: () => this.#down(why),
+    })
   }
 
   #rejoin(socket: ClientSocket, session: ClientSession, ack: SessionAck | undefined, why: McpError): void {

@@ -1,10 +1,13 @@
 import { loadSockets } from '#ws'
+import { orAborted } from '../../base/backoff.ts'
+import { badOption } from '../../base/options.ts'
 import { mcpError } from '../../errors/error.ts'
 import { CONNECT_FAILED } from '../../errors/transport.ts'
 import type { OpenTransport } from '../../rpc/client-transport.ts'
+import type { AuthOwner } from '../http/client/fetch.ts'
 import { afterMs } from '../io/timer.ts'
 import type { ClientSocket, DialOptions, SessionAck, SocketLibrary } from './client-socket.ts'
-import { ABNORMAL, statusOf, closeText } from './endings.ts'
+import { ABNORMAL, closeText } from './endings.ts'
 import { WsClientTransport, type WsTransportLimits, type Opening } from './client-transport.ts'
 import { PROTOCOLS } from './protocols.ts'
 
@@ -12,6 +15,8 @@ export interface ConnectWsOptions extends Pick<DialOptions, 'headers' | 'tls' | 
   readonly limits: WsTransportLimits
   /** How long opening the connection may take, if that is less than 30 s. */
   readonly openMs?: number
+  /** Has the credentials. */
+  readonly owner?: AuthOwner | undefined
 }
 
 const OPEN_MS = 30_000
@@ -22,20 +27,54 @@ const UNEXPLAINED =
 export function connectWs(url: URL, options: ConnectWsOptions): OpenTransport {
   return async (events) => {
     const library = await loadSockets()
+    const { owner, limits } = options
+    if (owner !== undefined) owner.events = events
     const transport = new WsClientTransport({
       events,
-      limits: options.limits,
-      open: (opening) => open(url, options, library, opening),
+      limits,
+      Session: library.Session,
+      stepUp: owner?.auth && stepUpOf(owner),
+      open: openWith(url, options, library),
     })
-    return transport.begin()
+    const { signal } = events
+    if (signal === undefined) return transport.begin()
+    const stop = (): void => void transport.close()
+    signal.addEventListener('abort', stop)
+    return orAborted(transport.begin(), signal).finally(() => signal.removeEventListener('abort', stop))
   }
+}
+
+/** The function that notes the scopes that a connection lacks. Calls that fail after the next one has opened are only repeated. */
+function stepUpOf(owner: AuthOwner): (scopes: readonly string[]) => void {
+  let isFirst = true
+  return (scopes) => {
+    if (isFirst || owner.missing !== undefined) owner.missing = [...(owner.missing ?? []), ...scopes]
+    isFirst = false
+  }
+}
+
+/** The function that opens connections, with credentials if there are any. */
+function openWith(
+  url: URL,
+  options: ConnectWsOptions,
+  library: SocketLibrary,
+): (opening: Opening) => Promise<void> {
+  const { owner, headers } = options
+  if (owner?.auth === undefined) return (opening) => open(url, options, library, opening)
+  const { openAuthorized } = library
+  if (openAuthorized === undefined)
+    throw badOption('connect auth', 'this runtime sends no credentials with a WebSocket; connect over HTTP')
+  return (opening) =>
+    openAuthorized({ owner, headers, signal: opening.signal }, (all) =>
+      open(url, { ...options, headers: all }, library, opening),
+    )
 }
 
 /** Opens a connection and passes it on synchronously, because a message may follow at once. */
 function open(
   url: URL,
   options: ConnectWsOptions,
-  { dial, remedyOf }: SocketLibrary,
+  { dial, remedyOf, extrasOf }: SocketLibrary,
   opening: Opening,
 ): Promise<void> {
   const { headers, tls, heartbeatMs, limits } = options
@@ -62,7 +101,7 @@ function open(
     }
     socket.onerror = ({ error }) => (cause = error)
     socket.onclose = ({ code, reason }) =>
-      fail(whyNot(cause) ?? (code === ABNORMAL ? UNEXPLAINED : closeText(code, reason)))
+      fail(remedyOf(cause, url) ?? (code === ABNORMAL ? UNEXPLAINED : closeText(code, reason)))
     if (opening.signal.aborted) stop()
     else opening.signal.addEventListener('abort', stop)
 
@@ -74,16 +113,8 @@ function open(
     function fail(reason: string): void {
       end()
       drop(socket)
-      const status = statusOf(cause)
-      const extras = { cause, ...(status !== undefined && { data: { status } }) }
-      reject(
-        mcpError(CONNECT_FAILED, { target: `${url.protocol}//${url.host}${url.pathname}`, reason }, extras),
-      )
-    }
-
-    function whyNot(failure: unknown): string | undefined {
-      const status = statusOf(failure)
-      return status === undefined ? remedyOf(failure, url) : `it answered with HTTP status ${status}`
+      const target = `${url.protocol}//${url.host}${url.pathname}`
+      reject(mcpError(CONNECT_FAILED, { target, reason }, { cause, ...extrasOf?.(cause) }))
     }
   })
 }

@@ -1,10 +1,16 @@
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { WebSocket, type ClientOptions } from 'ws'
 import { clientTls, type SecureClient } from '../tls/client.ts'
-import { explain } from '../tls/problems.ts'
+import { checkFragment, explain } from '../tls/problems.ts'
 import { everyMs } from '../io/timer.ts'
 import { readCount } from './backlog.ts'
 import type { ClientSocket, DialOptions } from './client-socket.ts'
+import { noteReply, rejectionText, replyOf } from './rejections.ts'
+
+export { openAuthorized } from './authorized.ts'
+export { ClientSession as Session } from './client-session.ts'
+export { extrasOf } from './rejections.ts'
 
 /** The options of the library, including those missing from its types. */
 interface Settings extends ClientOptions {
@@ -18,9 +24,17 @@ const LARGEST = 2 ** 31 - 1
 
 /** Opens a WebSocket that rejects messages as soon as they are too large, and detects a dead server. */
 export function dial(url: URL, options: DialOptions): ClientSocket {
+  checkFragment(url)
   const { protocols, headers, tls, maxBytes, heartbeatMs, session } = options
+  const secure = url.protocol === 'wss:' ? clientTls(url.hostname.replace(/^\[|\]$/g, ''), tls) : undefined
+  let rejection: IncomingMessage | undefined
   const settings: Settings = {
-    ...(url.protocol === 'wss:' && secured(clientTls(url.hostname.replace(/^\[|\]$/g, ''), tls))),
+    ...(secure?.settings as object | undefined),
+    finishRequest(request) {
+      request.prependOnceListener('response', (response) => (rejection = response))
+      if (secure === undefined) request.end()
+      else endSecurely(request, secure)
+    },
     headers: { ...headers, ...(session !== undefined && sessionHeaders(session)) },
     maxPayload: Math.min(maxBytes, LARGEST),
     perMessageDeflate: false,
@@ -31,29 +45,27 @@ export function dial(url: URL, options: DialOptions): ClientSocket {
   const socket = new WebSocket(url, [...protocols], settings)
   keepAlive(socket, heartbeatMs)
   answerPings(socket)
+  socket.on('error', (error) => rejection && noteReply(error, rejection))
   if (session !== undefined) follow(socket, options)
   return socket as ClientSocket
 }
 
 /** The remedy for a failed connection. */
 export function remedyOf(cause: unknown, url: URL): string | undefined {
+  const reply = replyOf(cause)
+  if (reply !== undefined) return rejectionText(reply)
   return cause instanceof Error ? explain(cause, url) : undefined
 }
 
-/** TLS for the library. The request is sent only after the server's certificate was checked. */
-function secured({ settings, problemOf }: SecureClient): ClientOptions {
-  return {
-    ...(settings as object),
-    finishRequest(request) {
-      request.once('socket', (socket) => {
-        socket.once('secureConnect', () => {
-          const problem = problemOf(socket as TLSSocket)
-          if (problem === undefined) request.end()
-          else request.destroy(new Error(problem))
-        })
-      })
-    },
-  }
+/** Sends the request only after the server's certificate was checked. */
+function endSecurely(request: ClientRequest, { problemOf }: SecureClient): void {
+  request.once('socket', (socket) => {
+    socket.once('secureConnect', () => {
+      const problem = problemOf(socket as TLSSocket)
+      if (problem === undefined) request.end()
+      else request.destroy(new Error(problem))
+    })
+  })
 }
 
 function sessionHeaders({ id, count }: NonNullable<DialOptions['session']>): Record<string, string> {

@@ -5,6 +5,7 @@ import { mcpError, type McpError } from '../../errors/error.ts'
 import { TOO_LARGE } from '../../errors/wire.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { ownerOf, type RequestSource } from '../../rpc/call.ts'
+import type { LeaseEnd } from '../../rpc/leases.ts'
 import type { Service } from '../../rpc/service.ts'
 import { Connection } from '../io/connection.ts'
 import { budgetsOf } from '../io/budgets.ts'
@@ -58,6 +59,7 @@ export class Peer implements Carrier {
   #heardAt = 0
   #pingedAt = 0
   #begunAt = 0
+  #hasExpired = false
   /** The counted fragments of the unfinished message. */
   #fragments = 0
 
@@ -92,8 +94,10 @@ export class Peer implements Carrier {
       patienceMs: limits.bodyMs,
       abort: () => this.#abort('slow_reader'),
     })
+    const release = service.leases.holdFor(source, (why) => this.#expire(why))
     this.gone = new Promise((resolve) => {
       socket.once('close', () => {
+        release()
         this.#reading.end()
         this.#sending.set(0)
         if (session === undefined) this.#connection.close()
@@ -294,7 +298,19 @@ export class Peer implements Carrier {
   #lose(session: WsSession): void {
     const { isOver } = this.#socket
     if (!isOver) this.#receiveInbox()
-    session.detach(this, isOver)
+    session.detach(this, isOver && !this.#hasExpired)
+  }
+
+  /** Closes the connection, since the credentials that opened it are no longer good. With new ones the client may resume. */
+  #expire(why: LeaseEnd): void {
+    this.#hasExpired = why === 'expired'
+    // They arrived while the token was good, and the client counts on them if it resumes.
+    if (why === 'expired') this.#receiveInbox()
+    this.refuse(why)
+    // A client that does not answer must not gain time.
+    if (why === 'revoked' && this.#session !== undefined) this.#session.end()
+    else if (why === 'revoked') this.#connection.close()
+    afterMs(CLOSE_MS, () => this.#socket.terminate())
   }
 
   /** Processes counted messages, even though their responses must wait for another connection. */

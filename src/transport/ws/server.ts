@@ -7,7 +7,7 @@ import { BAD_UPGRADE } from '../../errors/http.ts'
 import { SHUTTING_DOWN } from '../../errors/rpc.ts'
 import { LATER } from '../../errors/retry-after.ts'
 import type { Limits } from '../../protocol/limits.ts'
-import type { Auth } from '../../rpc/call.ts'
+import type { RequestSource } from '../../rpc/call.ts'
 import type { UpgradeHandler, UpgradeSource } from '../io/upgrade.ts'
 import { everyMs } from '../io/timer.ts'
 import { loadWs } from './load.ts'
@@ -23,7 +23,7 @@ const FRAGMENTS = 16_384
 const FAREWELL_MS = 2000
 const LARGEST = 2 ** 31 - 1
 
-type Request = IncomingMessage & { readonly auth?: Auth }
+type Request = IncomingMessage & Pick<RequestSource, 'auth' | 'certified'>
 
 /** The options of the library, including those missing from its types. */
 interface Settings extends ServerOptions<typeof ServerSocket> {
@@ -93,7 +93,7 @@ export async function serveWs(source: UpgradeSource): Promise<WsServer> {
         limits,
         socket,
         stream: request.socket,
-        source: { auth: request.auth, ip },
+        source: { auth: request.auth, certified: request.certified, ip },
         session,
       })
       peers.add(peer)

@@ -20,12 +20,17 @@ export class WsSessions implements SessionTable {
   /** Sessions without a connection and when they lost it, oldest first. */
   readonly #lost = new Map<WsSession, number>()
   readonly #owners = new Owners<WsSession>()
+  readonly #unwatch: () => void
   #isClosed = false
 
   constructor(service: Service, limits: Limits, now: () => number = () => performance.now()) {
     this.service = service
     this.limits = limits
     this.#now = now
+    // Connections end by themselves.
+    this.#unwatch = service.leases.watch((concerns) => {
+      for (const session of this.#lost.keys()) if (concerns(session.connection.source.auth)) session.end()
+    })
   }
 
   get size(): number {
@@ -68,6 +73,7 @@ export class WsSessions implements SessionTable {
   /** Ends sessions without a connection, now and in the future. */
   close(): void {
     this.#isClosed = true
+    this.#unwatch()
     for (const session of this.#lost.keys()) session.end()
   }
 

@@ -1,5 +1,4 @@
-import { mcpError } from '../../errors/error.ts'
-import { BAD_OPTION } from '../../errors/base.ts'
+import { badOption } from '../../base/options.ts'
 import type { ClientSocket, DialOptions, SocketLibrary } from './client-socket.ts'
 
 /** What opens WebSockets on runtimes that have their own. */
@@ -11,7 +10,7 @@ export function loadSockets(): Promise<SocketLibrary> {
 function dial(url: URL, { protocols, headers }: DialOptions): ClientSocket {
   if (Object.keys(headers).length > 0) {
     const reason = 'this runtime cannot send custom headers with a WebSocket; omit them, or connect over HTTP'
-    throw mcpError(BAD_OPTION, { where: 'connect headers', reason })
+    throw badOption('connect headers', reason)
   }
   return new WebSocket(url, [...protocols]) as ClientSocket
 }

@@ -1,3 +1,4 @@
+import { nextTask } from '../../../base/next-task.ts'
 import { mcpError } from '../../../errors/error.ts'
 import { ANSWER_TOO_LARGE } from '../../../errors/client.ts'
 import { createByteBuffer } from '../../../wire/byte-buffer.ts'
@@ -5,6 +6,8 @@ import { bomLength, decodeUtf8 } from '../../../wire/utf8.ts'
 
 const REST_BYTES = 65_536
 const REST_MS = 1000
+/** The number of chunks after which others get a turn, because chunks that are at hand follow each other without a pause. */
+const TURN = 512
 
 /** Reads a whole reply of at most `maxBytes`, counted after decompression; undefined when it is not UTF-8. */
 export async function readBody(
@@ -33,8 +36,9 @@ export async function* chunksOf(
   const stop = (): void => void reader.cancel().catch(() => undefined)
   signal.addEventListener('abort', stop, { once: true })
   try {
-    for (;;) {
+    for (let at = 1; ; at++) {
       const { done, value } = await reader.read()
+      if (at % TURN === 0) await nextTask()
       if (signal.aborted) throw signal.reason
       if (done) return
       yield value

@@ -16,13 +16,12 @@ import type {
 } from '../../../rpc/client-transport.ts'
 import { readJsonAnswer, type ReadingOptions } from './answer.ts'
 import { dropBody, readRest } from './body.ts'
-import { createSend, nameOf, sendingDeadline, type Send } from './fetch.ts'
+import { createSend, nameOf, sendingDeadline, type AuthOwner, type Send, type Sending } from './fetch.ts'
 import {
   isSessionId,
   mediaTypeOf,
   readCallerHeaders,
   readRequestHeaders,
-  type CallerHeaders,
   type HeaderRecord,
 } from './headers.ts'
 import { Holds, type Hold } from './holds.ts'
@@ -31,9 +30,11 @@ import { readTarget } from './target.ts'
 
 export interface HttpConnectOptions extends BackoffOptions {
   /** Replaces the platform's `fetch`. */
-  readonly fetch?: typeof globalThis.fetch
-  /** Sent with every HTTP request; a function is called each time. */
-  readonly headers?: CallerHeaders
+  readonly fetch?: typeof globalThis.fetch | undefined
+  /** Sent with every HTTP request. */
+  readonly headers?: HeaderRecord
+  /** Has the credentials. */
+  readonly owner?: AuthOwner | undefined
   readonly limits: ReadLimits
   /** Opens the transport of 2024-11-05 to the same server; undefined when the server does not support it. */
   readonly openOlder?: (
@@ -46,9 +47,10 @@ export interface HttpConnectOptions extends BackoffOptions {
 export interface OlderParts {
   readonly target: URL
   readonly fetch: typeof globalThis.fetch
+  readonly owner?: AuthOwner | undefined
   readonly events: TransportEvents
   readonly limits: ReadLimits
-  callerHeaders(): Promise<HeaderRecord>
+  readonly callerHeaders: HeaderRecord
 }
 
 const DELETE_MS = 2000
@@ -61,14 +63,13 @@ const failures = lazy(() => import('./failure.ts'))
 /** Opens transports to the server at a URL. Nothing is sent before the first request. */
 export function connectHttp(url: string | URL, options: HttpConnectOptions): OpenTransport {
   const target = readTarget(url)
-  const { headers = {} } = options
-  const fixed = typeof headers === 'function' ? undefined : readCallerHeaders(headers)
-  const callerHeaders = async (): Promise<HeaderRecord> =>
-    fixed ?? readCallerHeaders(await (headers as () => HeaderRecord | Promise<HeaderRecord>)())
+  const callerHeaders = readCallerHeaders(options.headers ?? {})
   const { fetch = platformFetch } = options
-  const send = createSend(target, fetch)
-  return (events) =>
-    Promise.resolve(new HttpClientTransport({ ...options, fetch, target, send, callerHeaders, events }))
+  const send = createSend(target, fetch, options.owner)
+  return async (events) => {
+    if (options.owner !== undefined) options.owner.events = events
+    return new HttpClientTransport({ ...options, fetch, target, send, callerHeaders, events })
+  }
 }
 
 interface Parts extends HttpConnectOptions {
@@ -76,8 +77,11 @@ interface Parts extends HttpConnectOptions {
   readonly target: URL
   readonly send: Send
   readonly events: TransportEvents
-  callerHeaders(): Promise<HeaderRecord>
+  readonly callerHeaders: HeaderRecord
 }
+
+/** The message that an HTTP request is for. */
+type Outgoing = Pick<OutgoingRequest, 'method' | 'auth'> & Partial<Pick<OutgoingRequest, 'cancel'>>
 
 class HttpClientTransport implements ClientTransport {
   readonly #parts: Parts
@@ -116,13 +120,13 @@ class HttpClientTransport implements ClientTransport {
     }
   }
 
-  async send(text: string, headers?: HeaderRecord): Promise<void> {
+  async send(text: string, timeoutMs?: number): Promise<void> {
     this.#check()
     const method = 'the message'
-    const deadline = sendingDeadline(method)
+    const deadline = sendingDeadline(method, timeoutMs)
     const hold = this.#hold(method, deadline.signal)
     try {
-      const response = await hold.race(this.#post({ text, headers, method }, hold.signal))
+      const response = await hold.race(this.#post({ text, method, cancel: deadline }, hold.signal))
       if (!response.ok) dropBody(response)
       if (response.status === 404 && this.#hasSession) throw this.#lose()
       if (!response.ok) throw (await failures()).toFailure(response, method)
@@ -150,7 +154,7 @@ class HttpClientTransport implements ClientTransport {
       ...this.#reading(hold.signal),
       events: this.#parts.events,
       ...this.#backoff,
-      get: (lastId) => this.#get(lastId, 'listen', hold.signal),
+      get: (lastId) => this.#get(lastId, { method: 'listen' }, hold.signal),
       onLost: () => {
         this.#lose()
         this.#reportLoss()
@@ -172,10 +176,9 @@ class HttpClientTransport implements ClientTransport {
   async #exchange(outgoing: OutgoingRequest, signal: AbortSignal): Promise<Message> {
     const opens = outgoing.method === 'initialize'
     if (opens) this.#session = undefined
-    const { text, method } = outgoing
     // Load the reader before a resumable stream arrives; otherwise the events of a broken connection would be lost.
     if (this.#resumes) await streams()
-    const response = await this.#post({ text, method, headers: outgoing.headers() }, signal)
+    const response = await this.#post({ ...outgoing, headers: outgoing.headers() }, signal)
     if (response.status === 404 && this.#hasSession && !opens) {
       dropBody(response)
       throw this.#lose()
@@ -202,7 +205,7 @@ class HttpClientTransport implements ClientTransport {
     return follow(first, outgoing, {
       ...options,
       resumes: () => this.#resumes,
-      get: (lastId) => this.#get(lastId, method, signal),
+      get: (lastId) => this.#get(lastId, outgoing, signal),
       ...this.#backoff,
       refused: (response) => this.#refused(response, method),
     })
@@ -217,30 +220,37 @@ class HttpClientTransport implements ClientTransport {
     return mcpError(STREAM_LOST, { method }, { data: { status } })
   }
 
-  async #post(
+  #post(
     {
       text,
       headers,
-      method,
-    }: Pick<OutgoingRequest, 'text' | 'method'> & { readonly headers?: HeaderRecord | undefined },
+      ...message
+    }: Outgoing & { readonly text: string; readonly headers?: HeaderRecord | undefined },
     signal: AbortSignal,
   ): Promise<Response> {
     const own = { 'content-type': 'application/json', accept: ACCEPT }
-    const all = await this.#headers(own, headers)
-    if (signal.aborted) throw signal.reason
-    return this.#parts.send({ verb: 'POST', headers: all, body: text, signal, method })
+    return this.#send({ verb: 'POST', body: text, signal }, message, own, headers)
   }
 
-  async #get(lastId: string | undefined, method: string, signal: AbortSignal): Promise<Response> {
+  #get(lastId: string | undefined, message: Outgoing, signal: AbortSignal): Promise<Response> {
     const own = { accept: 'text/event-stream', ...(lastId !== undefined && { 'last-event-id': lastId }) }
-    const headers = await this.#headers(own)
-    if (signal.aborted) throw signal.reason
-    return this.#parts.send({ verb: 'GET', headers, signal, method })
+    return this.#send({ verb: 'GET', signal }, message, own)
+  }
+
+  async #send(
+    sending: Pick<Sending, 'verb' | 'body' | 'signal'>,
+    { method, auth, cancel }: Outgoing,
+    own: HeaderRecord,
+    request: HeaderRecord = {},
+  ): Promise<Response> {
+    const headers = this.#headers(own, request)
+    if (sending.signal.aborted) throw sending.signal.reason
+    return this.#parts.send({ ...sending, headers, method, auth, clock: cancel?.clock })
   }
 
   /** The headers of one HTTP request; those of the protocol take precedence. */
-  async #headers(own: HeaderRecord, request: HeaderRecord = {}): Promise<HeaderRecord> {
-    const caller = await this.#parts.callerHeaders()
+  #headers(own: HeaderRecord, request: HeaderRecord): HeaderRecord {
+    const { callerHeaders: caller } = this.#parts
     const { 'mcp-session-id': _, ...headers } = { ...caller, ...readRequestHeaders(request), ...own }
     return {
       ...headers,
@@ -315,8 +325,7 @@ class HttpClientTransport implements ClientTransport {
     }
   }
 
-  async #delete(signal: AbortSignal): Promise<Response> {
-    const headers = await this.#headers({ accept: ACCEPT })
-    return this.#parts.send({ verb: 'DELETE', headers, signal, method: 'close' })
+  #delete(signal: AbortSignal): Promise<Response> {
+    return this.#send({ verb: 'DELETE', signal }, { method: 'close' }, { accept: ACCEPT })
   }
 }

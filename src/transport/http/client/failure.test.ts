@@ -18,11 +18,13 @@ test.each([
   expect(error.message).toContain(said)
 })
 
-test('a 401 says how to give credentials, and a 500 nothing of the kind', () => {
+test('the hint of a 401 is the line to add, and that of a 500 is not', () => {
   const asked = toFailure(reply(401, { 'www-authenticate': 'Bearer' }), 'tools/list')
-  expect(asked.message).toMatch(/authorization/)
+  expect(asked.hint).toContain(
+    "connect(url, { auth: browser() }) with import { browser } from 'pierhead/auth/client'",
+  )
   expect(asked.data).toEqual({ status: 401, wwwAuthenticate: 'Bearer' })
-  expect(toFailure(reply(500), 'tools/list').message).not.toMatch(/authorization|nothing is at/)
+  expect(toFailure(reply(500), 'tools/list').hint).not.toContain('browser')
 })
 
 const BUSY = { code: 1001, message: 'too much to do', data: { refusal: { name: 'QUEUE_CAP_EXCEEDED' } } }

@@ -16,6 +16,10 @@ const NO_ANSWER: ReadonlySet<number> = new Set([401, 403, 407, 429, 503])
 /** Statuses of an overloaded server. */
 const BUSY: ReadonlySet<number> = new Set([429, 503])
 
+/** The hint for a server that asks for a login: the line to add. */
+export const LOGIN_HINT =
+  "Log in: connect(url, { auth: browser() }) with import { browser } from 'pierhead/auth/client'. If auth is given already, the server rejects its credentials."
+
 /** Requests whose failure shows what a server supports, so the status matters. */
 const OPENING: ReadonlySet<string> = new Set(['initialize', 'server/discover'])
 
@@ -73,9 +77,10 @@ export function toFailure(response: Response, method: string, answer?: Message):
     { method, status, reason },
     {
       data,
+      hint: status === 401 ? LOGIN_HINT : undefined,
       retryable: BUSY.has(status),
-      ...(reported?.refusal !== undefined && { refusal: reported.refusal }),
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      refusal: reported?.refusal,
+      retryAfterMs,
     },
   )
 }
@@ -87,8 +92,8 @@ function tooBusy(reported: McpError, status: number, retryAfterMs: number | unde
     code,
     data: { ...data, status },
     retryable: true,
-    ...(refusal !== undefined && { refusal }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    refusal,
+    retryAfterMs,
   })
 }
 
@@ -113,7 +118,7 @@ function lacksScopes(method: string, reported: McpError | undefined, data: JsonO
 }
 
 function remedyOf({ status, url }: Response): string {
-  if (status === 401) return ': give headers: { authorization: … }'
+  if (status === 401) return ': it needs a login, or other credentials'
   if (status === 403) return ': the server does not allow this caller to do it'
   if (status !== 404) return ''
   const place = url === '' ? 'this URL' : url.replace(/[?#].*/, '').slice(0, 256)

@@ -1,8 +1,12 @@
-import { type McpError, mcpError } from '../../../errors/error.ts'
+import { McpError, mcpError } from '../../../errors/error.ts'
 import { BAD_ANSWER } from '../../../errors/client.ts'
 import { CONNECT_FAILED, STREAM_LOST } from '../../../errors/transport.ts'
+import type { AuthServer, ClientAuth } from '../../../rpc/client-auth.ts'
+import type { TransportEvents } from '../../../rpc/client-transport.ts'
+import type { Clock } from '../../../rpc/clock.ts'
 import { Deadline } from '../../../rpc/deadline.ts'
 import { dropBody } from './body.ts'
+import type { Credentials } from './credentials.ts'
 import type { HeaderRecord } from './headers.ts'
 
 export interface Sending {
@@ -12,6 +16,21 @@ export interface Sending {
   readonly signal: AbortSignal
   /** Names the message, for errors. */
   readonly method: string
+  /** Replaces the credentials of the client. */
+  readonly auth?: ClientAuth | undefined
+  /** Stands still while a person logs in. */
+  readonly clock?: Clock | undefined
+}
+
+/** A client as its credentials know it. */
+export interface AuthOwner extends Pick<AuthServer, 'url' | 'fetch' | 'ownFetch'> {
+  /** How its connections authenticate. */
+  readonly auth?: ClientAuth | undefined
+  /** The events of the latest connection. */
+  events?: TransportEvents
+  credentials?: Credentials
+  /** The scopes that a connection lacked, which the next one needs. */
+  missing?: readonly string[] | undefined
 }
 
 /** Sends one HTTP request and returns the reply, whatever its status. */
@@ -30,7 +49,7 @@ const BROKEN: ReadonlySet<string> = new Set([
 ])
 
 /** Creates a function that sends to one URL. It follows only redirects within the origin that keep method and body. */
-export function createSend(start: URL, fetch: typeof globalThis.fetch): Send {
+export function createSend(start: URL, fetch: typeof globalThis.fetch, owner?: AuthOwner): Send {
   return async (sending) => {
     let url = start
     for (let hops = 0; ; hops++) {
@@ -46,18 +65,24 @@ export function createSend(start: URL, fetch: typeof globalThis.fetch): Send {
     }
   }
 
-  async function attempt(url: URL, { verb, headers, body, signal, method }: Sending): Promise<Response> {
-    try {
-      return await fetch(url, {
-        method: verb,
-        headers,
-        signal,
-        redirect: 'manual',
-        ...(body !== undefined && { body }),
-      })
-    } catch (error) {
-      throw signal.aborted ? signal.reason : toNetworkError(error, nameOf(url), method)
+  async function attempt(url: URL, sending: Sending): Promise<Response> {
+    const { verb, body, signal, method, auth = owner?.auth } = sending
+    const send = async (headers: HeaderRecord): Promise<Response> => {
+      try {
+        return await fetch(url, {
+          method: verb,
+          headers,
+          signal,
+          redirect: 'manual',
+          ...(body !== undefined && { body }),
+        })
+      } catch (error) {
+        throw signal.aborted ? signal.reason : toNetworkError(error, nameOf(url), method)
+      }
     }
+    if (auth === undefined || owner === undefined) return send(sending.headers)
+    const { credentialsOf } = await import('./credentials.ts')
+    return credentialsOf(owner).attempt(auth, url, sending, send)
   }
 
   /** The caller's `fetch` may have followed redirects by itself. */
@@ -69,8 +94,8 @@ export function createSend(start: URL, fetch: typeof globalThis.fetch): Send {
 }
 
 /** Limits how long the server may take for a message that expects no response. */
-export function sendingDeadline(method: string): Deadline {
-  return new Deadline({ method, idleMs: SEND_MS, totalMs: Infinity, signal: undefined })
+export function sendingDeadline(method: string, idleMs: number = SEND_MS, clock?: Clock): Deadline {
+  return new Deadline({ method, idleMs, totalMs: Infinity, signal: undefined, clock })
 }
 
 /** A URL without the parts that may be secret. */
@@ -89,6 +114,7 @@ async function redirected(method: string, status: number, target: URL | undefine
 }
 
 function toNetworkError(error: unknown, target: string, method: string): McpError {
+  if (error instanceof McpError) return error
   const cause = (error as { cause?: { code?: unknown; name?: unknown; message?: unknown } }).cause
   // Browsers give no reason, to protect servers that do not allow the page's origin.
   if (cause === undefined) {

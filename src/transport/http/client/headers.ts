@@ -1,5 +1,4 @@
-import { mcpError } from '../../../errors/error.ts'
-import { BAD_OPTION } from '../../../errors/base.ts'
+import { badOption } from '../../../base/options.ts'
 
 /** The caller's headers: fixed, or created for every HTTP request. */
 export type CallerHeaders = HeaderRecord | (() => HeaderRecord | Promise<HeaderRecord>)
@@ -41,7 +40,7 @@ function checked(name: string, value: unknown): string {
 }
 
 function refused(name: string, reason: string): Error {
-  return mcpError(BAD_OPTION, { where: `headers ${JSON.stringify(name.slice(0, 64))}`, reason })
+  return badOption(`headers ${JSON.stringify(name.slice(0, 64))}`, reason)
 }
 
 /** Whether a session id can be sent back. */

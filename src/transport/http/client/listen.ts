@@ -96,7 +96,12 @@ async function readNotifications(
       return invalid.inRow >= limits.clientInvalid
     },
     onRetry: (ms) => place.ask(ms),
-    onOversize: () => note(`contained an event of more than ${maxBytes} bytes, which was skipped`),
+    onOversize: (isEnd) =>
+      note(
+        isEnd
+          ? 'was closed, because the server sent megabytes without a message'
+          : `contained an event of more than ${maxBytes} bytes, which was skipped`,
+      ),
   })
 
   function read({ data }: ReadEvent): readonly Message[] {

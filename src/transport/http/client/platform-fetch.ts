@@ -1,3 +1,7 @@
+import { lazy } from '../../../base/lazy.ts'
+import { McpError } from '../../../errors/error.ts'
+import type { ClientTls } from '../../tls/options.ts'
+
 /** The parts of Node's dispatchers that are used here. */
 interface Dispatcher {
   readonly isMockActive?: boolean
@@ -16,15 +20,34 @@ const global = globalThis as { readonly [CURRENT]?: Dispatcher }
 /**
  * The platform's `fetch`. Node accepts five content codings in one reply. With two, a few hundred bytes keep its decoders busy for
  * minutes without any output, and neither a signal nor the end of the connection stops them. With six, the end of the reply ends
- * the process. So the connection is closed if a reply has more than one.
+ * the process. So the connection is closed if a reply has more than one. In Bun, replies must not be coded at all.
  */
 export const platformFetch: typeof fetch = (input, init) => {
   // Node 20 loads `fetch` with the first use of this class.
   void globalThis.Headers
+  if ('Bun' in globalThis) return fetchUncoded(input, init)
   return globalThis.fetch(
     input,
     global[CURRENT] === undefined ? init : Object.assign({}, init, { dispatcher }),
   )
+}
+
+/** Sends requests to the origin of a URL with options for TLS. The code for this is loaded with the first one. */
+export const fetchOver: ((url: URL, tls: ClientTls) => typeof fetch) | undefined = (url, tls) => {
+  const load = lazy(async () => (await import('./https-fetch.ts')).createHttpsFetch(url, tls))
+  return async (...request) => (await load())(...request)
+}
+
+/** Bun decodes Brotli to the end even if the reply was cancelled, so a few kilobytes take gigabytes of memory. */
+async function fetchUncoded(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
+  const headers = new Headers(init?.headers)
+  headers.set('accept-encoding', 'identity')
+  const response = await globalThis.fetch(input, Object.assign({}, init, { headers, decompress: false }))
+  const coding = response.headers.get('content-encoding') ?? 'identity'
+  if (coding === '' || coding.toLowerCase() === 'identity') return response
+  await response.body?.cancel()
+  const text = 'the server sent a compressed reply, although the client asked it not to'
+  throw new McpError('bad_answer', text)
 }
 
 const dispatcher: Dispatcher = {

@@ -54,8 +54,12 @@ async function attempt({ get, place }: ResumeOptions): Promise<Response | undefi
   try {
     return await get(place.lastId)
   } catch (error) {
-    if (error instanceof McpError && (error.kind === 'connect_failed' || error.kind === 'stream_lost'))
-      return undefined
+    if (error instanceof McpError && isTemporary(error)) return undefined
     throw error
   }
+}
+
+/** Whether the next attempt may succeed. A login that failed for good would only ask a person again. */
+function isTemporary({ kind, retryable }: McpError): boolean {
+  return kind === 'connect_failed' || kind === 'stream_lost' || (kind === 'login_failed' && retryable)
 }

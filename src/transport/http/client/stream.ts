@@ -1,3 +1,4 @@
+import { nextTask } from '../../../base/next-task.ts'
 import { createEventReader, type ReadEvent } from '../../../wire/sse-reader.ts'
 import { chunksOf, readRest } from './body.ts'
 
@@ -9,20 +10,40 @@ export interface StreamOptions {
   /** Receives an event; true means that no more are wanted. */
   onEvent(event: ReadEvent): boolean
   onRetry(ms: number): void
-  /** Called when an event was too large and is skipped. */
-  onOversize(): void
+  /** Called when an event was too large and is skipped, or when the stream is closed because it sends useless data. */
+  onOversize(isEnd: boolean): void
 }
+
+/** Larger chunks are read in parts, so that others get a turn in between. */
+const PART_BYTES = 16_384
+/** Milliseconds after which others get a turn. */
+const TURN_MS = 20
+/** So do they after this many bytes, since the clock of a Worker stands still while data is at hand. An event counts as a kilobyte. */
+const TURN_BYTES = 262_144
+const EVENT_BYTES = 1024
+/** A stream is closed if it has so many bytes without a message, in addition to the largest event: comments and the like. */
+const MAX_USELESS = 4_194_304
 
 const IDS_KEPT = 1000
 const ID = /^[\x21-\x7e](?:[\x20-\x7e]{0,1022}[\x21-\x7e])?$/
 
 /** Reads a stream until it ends or breaks, or no more events are wanted; says if it was the latter. Throws on abort. */
 export async function readStream(response: Response, options: StreamOptions): Promise<boolean> {
-  const { maxBytes, signal, onRetry, onOversize } = options
+  const { maxBytes, signal, onRetry } = options
   if (response.body === null) return false
   let enough = false
+  /** The bytes since the last message. */
+  let useless = 0
+  let turnBytes = 0
+  let turnEnd = performance.now() + TURN_MS
   const onEvent = (event: ReadEvent): void => {
+    turnBytes += EVENT_BYTES
+    if (isMessageEvent(event)) useless = 0
     if (!enough) enough = options.onEvent(event)
+  }
+  const onOversize = (): void => {
+    useless = 0
+    options.onOversize(false)
   }
   const events = createEventReader({ maxBytes, onEvent, onRetry, onOversize })
   const reader = response.body.getReader()
@@ -32,11 +53,26 @@ export async function readStream(response: Response, options: StreamOptions): Pr
       if (signal.aborted) throw error
     })
     if (chunk === undefined || chunk.done === true) return false
-    events.push(chunk.value)
-    if (!enough) continue
+    for (let at = 0; at < chunk.value.length && !enough; at += PART_BYTES) {
+      const part = chunk.value.subarray(at, at + PART_BYTES)
+      useless += part.length
+      turnBytes += part.length
+      events.push(part)
+      if (!enough && (turnBytes > TURN_BYTES || performance.now() > turnEnd)) {
+        await nextTask()
+        turnBytes = 0
+        turnEnd = performance.now() + TURN_MS
+      }
+      if (signal.aborted) throw signal.reason
+    }
+    if (!enough && useless <= maxBytes + MAX_USELESS) continue
     await chunks.return()
-    void readRest(reader, options.leftovers)
-    return true
+    if (enough) void readRest(reader, options.leftovers)
+    else {
+      void reader.cancel().catch(() => undefined)
+      options.onOversize(true)
+    }
+    return enough
   }
 }
 

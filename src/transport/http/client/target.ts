@@ -1,9 +1,9 @@
-import { type McpError, mcpError } from '../../../errors/error.ts'
-import { BAD_OPTION } from '../../../errors/base.ts'
+import { badOption } from '../../../base/options.ts'
+import type { McpError } from '../../../errors/error.ts'
 
 /** Reads the URL of a server; throws unless it is an HTTP URL. */
 export function readTarget(url: string | URL): URL {
-  const badUrl = (reason: string): McpError => mcpError(BAD_OPTION, { where: 'url', reason })
+  const badUrl = (reason: string): McpError => badOption('url', reason)
   if (!URL.canParse(String(url))) throw badUrl('it is not a URL')
   const target = new URL(url)
   if (target.protocol !== 'http:' && target.protocol !== 'https:')

@@ -14,6 +14,7 @@ export function partOf(request: HttpIn, batch: Exchange, count: number): HttpIn 
     body: '',
     size: Math.ceil(sizeOf(request) / count),
     auth: request.auth,
+    certified: request.certified,
     get ip() {
       return request.ip
     },

@@ -23,10 +23,11 @@ import { answerBatch, partOf, type BatchParts } from './batch.ts'
 import { openRequest } from './envelope.ts'
 import { withErrorHeaders } from './error-headers.ts'
 import type { EventStream } from './event-stream.ts'
-import { createAuthenticate, type Authenticator } from './authenticate.ts'
+import type { Authentication } from './auth-method.ts'
+import { checkCaller, createAuthenticate } from './authenticate.ts'
 import { Exchange, toJson, toStream } from './exchange.ts'
 import { createGuard, type Guard, type GuardOptions } from './guard.ts'
-import { checkContent, readAccept, readVersion, type Accepts } from './negotiate.ts'
+import { checkHead, readAccept, readVersion, type Accepts } from './negotiate.ts'
 import {
   callerOf,
   type ExtraEndpoint,
@@ -51,7 +52,7 @@ export interface EndpointOptions extends GuardOptions {
   /** Whether clients of revisions with a handshake get sessions; otherwise each request is independent. */
   readonly sessions: boolean
   /** Identifies the caller, if the adapter does not. */
-  readonly authenticate?: Authenticator | undefined
+  readonly authentication?: Authentication | undefined
   /** Which proxies to believe; by default none. */
   readonly trustProxy?: TrustProxy | undefined
   readonly now?: () => number
@@ -72,9 +73,12 @@ export class Endpoint implements HttpHandler {
   readonly sessions: Sessions
   readonly limits: Limits
   readonly #stateful: boolean
+  readonly #authentication: Authentication | undefined
   readonly #onClosed: EndpointOptions['onClosed']
   readonly #read: typeof readBounded
   readonly #inFlight: InFlight<HttpOut, Reply>
+  /** Revocations of callers concern it no longer. */
+  readonly #unwatch: () => void
   readonly #written: WritePool
   readonly #streams = new Set<EventStream>()
   /** Closes idle sessions and keeps streams alive. */
@@ -88,13 +92,15 @@ export class Endpoint implements HttpHandler {
     this.limits = options.limits
     this.#onClosed = options.onClosed
     this.#inFlight = new InFlight(service, options.limits)
+    this.#unwatch = service.leases.watch((concerns) => this.#inFlight.cancelOf(concerns))
     this.#written = budgetsOf(service, options.limits).write
     service.load.check = (caller, bytes) => this.#written.check(caller, bytes)
     this.guard = createGuard(options, (...warning) => service.warnOnce(...warning))
     this.trusts = readTrust(options.trustProxy)
     this.loopMonitor = new LoopMonitor(service, options.limits.blockedMs)
     this.acceptQueue = new AcceptQueue({ loopMonitor: this.loopMonitor, maxMs: options.limits.waitMs })
-    this.authenticate = createAuthenticate(this, options.authenticate)
+    this.#authentication = options.authentication
+    this.authenticate = createAuthenticate(this, options.authentication?.authenticate)
     this.#read = (service.dialects['2025-11-25'].adapter?.read ?? readBounded) as typeof readBounded
     this.#stateful = options.sessions && service.revisions.some((revision) => revision !== LATEST)
     this.sessions = new Sessions(options.limits, service, options.now ?? (() => performance.now()))
@@ -106,20 +112,31 @@ export class Endpoint implements HttpHandler {
     return this.#inFlight.size
   }
 
+  /** The reply to a request for the metadata of the server. */
+  document(head: HttpHead): HttpOut | undefined {
+    return this.#authentication?.document(head)
+  }
+
+  /** Tells the authentication the URL of our own listener. */
+  listening(url: string): void {
+    this.#authentication?.listening?.(url)
+  }
+
   /** Rejects a request by its head: if this returns a reply, the body is not read. */
   rejectHead(head: HttpHead): HttpOut | undefined {
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.guard.preflight(head) }
       head.cors = this.guard.check(head)
       if (this.#inFlight.closing) throw mcpError(SHUTTING_DOWN, {}, LATER)
-      if (head.method === 'POST') checkContent(head)
-      else if (head.method !== 'GET' && head.method !== 'DELETE') {
-        throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
-      }
-      const accepts = readAccept(head)
-      if (!accepts.json && !accepts.events) throw mcpError(BAD_ACCEPT, {})
+    } catch (thrown) {
+      return this.rejectUnread(head, thrown)
+    }
+    try {
+      checkHead(head)
       return undefined
     } catch (thrown) {
+      // A client without credentials first learns how to get some.
+      if (this.authenticate !== undefined && head.header('authorization') === undefined) return undefined
       return this.rejectUnread(head, thrown)
     }
   }
@@ -133,6 +150,7 @@ export class Endpoint implements HttpHandler {
   answer(request: HttpIn): HttpOut | Promise<HttpOut> {
     const headers = request.cors ?? this.guard.cors(request)
     try {
+      checkCaller(this.service, request)
       if (request.method === 'POST') return this.#post(request, headers)
       if (!this.#stateful || request.header('mcp-protocol-version') === LATEST) {
         throw mcpError(BAD_VERB, { verb: request.method })
@@ -169,6 +187,7 @@ export class Endpoint implements HttpHandler {
     await Promise.all([this.#drain(), ...this.extraEndpoints.map((extra) => extra.close())])
     this.sessions.close()
     this.sweeper.end()
+    this.#unwatch()
     this.#onClosed?.()
   }
 
@@ -372,6 +391,7 @@ export class Endpoint implements HttpHandler {
 
   /** The headers of an error reply. */
   errorHeaders(error: McpError, headers: Headers): Headers {
-    return withErrorHeaders(error, headers, this.#stateful ? 'POST, GET, DELETE, OPTIONS' : 'POST, OPTIONS')
+    const allow = this.#stateful ? 'POST, GET, DELETE, OPTIONS' : 'POST, OPTIONS'
+    return withErrorHeaders(error, headers, { allow, challenge: this.#authentication })
   }
 }

@@ -3,7 +3,7 @@ import { inLifetime, type RequestLifetime } from '../../../rpc/call.ts'
 import { replyText } from '../../../wire/reply.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { WriteBudget } from '../../io/write-budget.ts'
-import { callerOf, type HttpHandler, type HttpIn, type HttpOut, type Sink } from './parts.ts'
+import { callerOf, type HttpHandler, type HttpIn, type HttpOut, type Sink, type Source } from './parts.ts'
 
 /** Replies up to this size are not counted, and larger ones are handed over in pieces of this size. */
 const SMALL_BYTES = 65_536
@@ -24,7 +24,11 @@ export function toResponse(
   const counted = onWorkers ? undefined : answered
   const whole = bytes ?? (body === undefined ? null : replyText(body))
   const content =
-    source ?? (stream === undefined ? toBody(whole, counted) : toReadable(stream, lifetime, counted))
+    source === undefined
+      ? stream === undefined
+        ? toBody(whole, counted)
+        : toReadable(stream, lifetime, counted, answered)
+      : fromSource(source, counted)
   const response = new Response(content, { status, headers })
   for (const cookie of cookies) response.headers.append('set-cookie', cookie)
   if (stream === undefined) lifetime?.close()
@@ -68,7 +72,7 @@ function toBody(
     start(controller) {
       abort = () => {
         take(left.subarray(left.length))
-        controller.error(new Error('the client reads too slowly'))
+        controller.error(tooSlow())
       }
     },
     pull(controller) {
@@ -81,11 +85,44 @@ function toBody(
   return new ReadableStream(source, { highWaterMark: 0 })
 }
 
+/** Ends a stream when the token that opened it is no longer good. Returns a function that prevents it. */
+function holdOpen(leased: Answered | undefined, sink: Sink, gone: () => void): () => void {
+  if (leased === undefined) return () => undefined
+  return leased.handler.service.leases.hold(leased.request.auth, () => {
+    sink.end()
+    gone()
+  })
+}
+
+/** A body that is read as the runtime takes it. What was produced of it is counted until then. */
+function fromSource(source: Source, answered: Answered | undefined): ReadableStream<Uint8Array> {
+  if (answered === undefined) return source.readable
+  let left = 0
+  const sending = createBudget(
+    answered,
+    () => left,
+    () => source.fail(tooSlow()),
+  )
+  source.watch((held, rest) => {
+    left = rest
+    sending.set(held > SMALL_BYTES ? held : 0)
+  })
+  return source.readable
+}
+
+/** The error of a body whose client reads too slowly. Some servers print it for each such client, so it has no stack. */
+function tooSlow(): Error {
+  const error = new Error('the client reads too slowly')
+  error.stack = `${error.name}: ${error.message}`
+  return error
+}
+
 /** The stream of a reply. Whatever writes to it, the controller is used only on behalf of its own request. */
 function toReadable(
   stream: NonNullable<HttpOut['stream']>,
   lifetime: RequestLifetime | undefined,
   answered: Answered | undefined,
+  leased: Answered | undefined,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let gone: () => void = () => undefined
@@ -93,6 +130,7 @@ function toReadable(
   let cancelled = false
   let sending: WriteBudget | undefined
   let recount: () => number = () => 0
+  let release: () => void = () => undefined
   /** Bytes on their way to the controller. */
   let deferred = 0
   const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
@@ -111,12 +149,13 @@ function toReadable(
     const close = (how: () => void): void => {
       if (!open) return
       open = false
+      release()
       inLifetime(lifetime, () => {
         if (!cancelled) how()
         lifetime?.close()
       })
     }
-    const fail = (): void => controller.error(new Error('the client reads too slowly'))
+    const fail = (): void => controller.error(tooSlow())
     const sink: Sink = {
       write,
       end: (text = '') => {
@@ -144,10 +183,12 @@ function toReadable(
       return waiting
     }
     stream.attach(sink)
+    if (open) release = holdOpen(leased, sink, () => gone())
   }
   const cancel = (): void => {
     cancelled = true
     open = false
+    release()
     recount()
     gone()
     lifetime?.close()

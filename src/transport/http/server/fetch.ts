@@ -1,4 +1,5 @@
 import { McpError, mcpError } from '../../../errors/error.ts'
+import { BAD_HTTP } from '../../../errors/http.ts'
 import { PARSE_FAILED } from '../../../errors/wire.ts'
 import type { Auth, RequestLifetime } from '../../../rpc/call.ts'
 import { createByteBuffer } from '../../../wire/byte-buffer.ts'
@@ -16,7 +17,7 @@ import { ReadBudget, senderOf } from '../../io/read-budget.ts'
 
 /** What a framework knows of a web request. */
 export interface FetchExtras {
-  /** The caller that it authenticated, which becomes `ctx.auth`. Default: none. */
+  /** The caller that it authenticated, which becomes `ctx.auth`; ignored if the mount has `auth`. Default: none. */
   readonly auth?: Auth | undefined
   /** The body, if it has read it: parsed, as text or as bytes. Default: the body of the request. */
   readonly body?: unknown
@@ -31,13 +32,16 @@ export function serveFetch(
   const { extraEndpoints } = endpoint
   return async (request, extras = {}) => {
     const head = headOf(request, endpoint.trusts)
+    // In Bun, the URL of a request without a valid Host is only its path.
+    if (!URL.canParse(request.url)) return toResponse(endpoint.rejectUnread(head, mcpError(BAD_HTTP, {})))
     const handler: HttpHandler = extraEndpoints.find((extra) => extra.owns(head.target)) ?? endpoint
-    const rejection = handler.rejectHead(head)
+    const rejection = endpoint.document(head) ?? handler.rejectHead(head)
     if (rejection !== undefined) return toResponse(rejection)
     let lifetime: RequestLifetime | undefined
     try {
       lifetime = openLifetime({ sweeper: handler.sweeper, execution: extras.execution })
-      const caller = extras.auth === undefined ? await handler.authenticate?.(head) : extras
+      const asked = handler.authenticate === undefined ? givenBy(extras) : handler.authenticate(head)
+      const caller = asked instanceof Promise ? await asked : asked
       if (caller !== undefined && 'reply' in caller) return toResponse(caller.reply, lifetime)
       const parts: HttpIn = {
         ...head,
@@ -62,6 +66,11 @@ export function serveFetch(
   }
 }
 
+/** The caller that a framework gives. Some runtimes pass other things as the second argument, such as an environment. */
+function givenBy({ auth }: FetchExtras): { readonly auth: Auth | undefined } {
+  return { auth: typeof auth === 'object' && auth !== null ? auth : undefined }
+}
+
 /** Answers a request with an error. */
 export function failFetch(endpoint: Endpoint, request: Request, thrown: unknown): Response {
   return toResponse(endpoint.rejectUnread(headOf(request, endpoint.trusts), thrown))
@@ -71,9 +80,10 @@ export function failFetch(endpoint: Endpoint, request: Request, thrown: unknown)
 function headOf(request: Request, trusts: Trust | undefined): HttpHead {
   const { headers, url } = request
   const forwarded = trusts && readForwarded(trusts, undefined, (name) => headers.get(name) ?? undefined)
+  const read = (): URL | undefined => (URL.canParse(url) ? new URL(url) : undefined)
   const header = (name: string): string | undefined => {
     if (name !== 'host') return headers.get(name) ?? undefined
-    return forwarded?.host ?? headers.get(name) ?? new URL(url).host
+    return forwarded?.host ?? headers.get(name) ?? read()?.host
   }
   return {
     method: request.method,
@@ -82,7 +92,7 @@ function headOf(request: Request, trusts: Trust | undefined): HttpHead {
     header,
     headers: () => Object.fromEntries(headers),
     get target() {
-      const { pathname, search } = new URL(url)
+      const { pathname, search } = read() ?? { pathname: url, search: '' }
       return `${pathname}${search}`
     },
   }

@@ -1,3 +1,4 @@
+import { isLoopback } from '../../../base/loopback.ts'
 import { mcpError, type McpError } from '../../../errors/error.ts'
 import { FORBIDDEN_HOST, FORBIDDEN_ORIGIN } from '../../../errors/http.ts'
 import type { Service } from '../../../rpc/service.ts'
@@ -23,10 +24,9 @@ export interface Guard {
   preflight(head: HttpHead, methods?: string): Headers
 }
 
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '::1'])
 const REQUEST_HEADERS =
-  'Content-Type, Accept, Authorization, Mcp-Session-Id, MCP-Protocol-Version, Last-Event-ID, Mcp-Method, Mcp-Name'
-const EXPOSED = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After'
+  'Content-Type, Accept, Authorization, Mcp-Session-Id, MCP-Protocol-Version, Last-Event-ID, Mcp-Method, Mcp-Name, DPoP'
+const EXPOSED = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, DPoP-Nonce, Retry-After'
 
 /** Protects a server from web pages that reach it under a foreign name or from a foreign origin. */
 export function createGuard({ hosts, cors: pages }: GuardOptions, warnOnce?: Service['warnOnce']): Guard {
@@ -94,13 +94,13 @@ export function createGuard({ hosts, cors: pages }: GuardOptions, warnOnce?: Ser
 
   function isServed(host: string | undefined): boolean {
     if (host === undefined) return false
-    return served.has(host) || (served.has('loopback') && LOOPBACK.has(host))
+    return served.has(host) || (served.has('loopback') && isLoopback(host))
   }
 
   /** Whether a page may read replies: a listed one, or one of this machine that calls this machine. */
   function mayRead(origin: string, host: string | undefined): boolean {
     if (origins.has('*') || origins.has(origin.toLowerCase())) return true
-    return isLocal(origin) && (hosts !== undefined || LOOPBACK.has(hostOf(host) ?? ''))
+    return isLocal(origin) && (hosts !== undefined || isLoopback(hostOf(host) ?? ''))
   }
 
   /**
@@ -113,7 +113,7 @@ export function createGuard({ hosts, cors: pages }: GuardOptions, warnOnce?: Ser
 
   /** Whether a page comes from this machine, and such pages are let in. */
   function isLocal(origin: string): boolean {
-    return served.has('loopback') && LOOPBACK.has(hostOf(pageOf(origin)?.host) ?? '')
+    return served.has('loopback') && isLoopback(hostOf(pageOf(origin)?.host) ?? '')
   }
 }
 

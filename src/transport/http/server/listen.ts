@@ -21,16 +21,16 @@ import {
   UPGRADE_REQUIRED,
 } from '../../../errors/http.ts'
 import type { Limits } from '../../../protocol/limits.ts'
-import type { Auth } from '../../../rpc/call.ts'
 import { replyText } from '../../../wire/reply.ts'
 import { throttle } from '../../../base/throttle.ts'
 import { authorityOf, listening } from '../../io/listening.ts'
 import type { UpgradeHandler, UpgradeSource } from '../../io/upgrade.ts'
-import type { ServerTls } from '../../tls/server.ts'
+import { createRejectionReport, reportBadCertificates } from '../../tls/rejections.ts'
+import type { ServerTls } from '../../tls/reload.ts'
 import type { Endpoint } from './endpoint.ts'
 import { serveNode } from './node.ts'
 import { rejectUnread } from './node-reply.ts'
-import { NodeHead } from './node-request.ts'
+import { NodeHead, type NodeRequest } from './node-request.ts'
 import { NO_HEADERS, type HttpOut } from './parts.ts'
 
 export interface HttpListenOptions {
@@ -90,7 +90,11 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     endpoint.service.observers.count('too_many_connections')
     socket.destroy()
   })
-  if (secure !== undefined) server.on('secureConnection', (socket: Socket) => keep(socket, sockets))
+  const reportRejected = createRejectionReport((...line) => endpoint.service.report(...line))
+  if (secure !== undefined) {
+    server.on('secureConnection', (socket: Socket) => keep(socket, sockets))
+    reportBadCertificates(server, reportRejected)
+  }
   await listening(server, { host, port: options.port }, `${host}:${options.port}`)
   server.on(
     'error',
@@ -108,9 +112,12 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   }
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
-    const rejection = tooManyHeaders(request) ?? identify(request)
+    const rejection = tooManyHeaders(endpoint, request) ?? identify(endpoint, secure, request, reportRejected)
     if (rejection !== undefined) return rejectUnread(request, response, rejection)
     const asked = request.url === path ? path : pathOf(request)
+    const document =
+      request.url === path ? undefined : endpoint.document(new NodeHead(request, endpoint.trusts))
+    if (document !== undefined) return rejectUnread(request, response, document)
     if (asked === path && upgradesOnly)
       return rejectUnread(request, response, upgradeRequired(endpoint, request))
     // Unless unknown paths accept preflight requests, browsers hide the 404 from the page.
@@ -122,30 +129,17 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
 
   function upgrade(at: string, handler: UpgradeHandler): void {
     upgraded = handler
-    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      if (request.headers.upgrade?.toLowerCase() !== 'websocket')
-        return ignoreUpgrade(server, request, socket, head)
-      const rejection = tooManyHeaders(request) ?? identify(request)
-      if (rejection !== undefined) replyRaw(socket, rejection)
-      else if (pathOf(request) === at) accept(endpoint, { request, socket, head }, handler)
-      else replyRaw(socket, failure(endpoint, request, unknownPath(pathOf(request), at)))
-    })
-  }
-
-  function tooManyHeaders(request: IncomingMessage): HttpOut | undefined {
-    const limit = endpoint.limits.headers
-    if (request.rawHeaders.length <= 2 * limit) return undefined
-    return failure(endpoint, request, mcpError(TOO_MANY_HEADERS, { limit }))
-  }
-
-  /** Identifies the caller by certificate, if client certificates are required. */
-  function identify(request: IncomingMessage & { auth?: Auth | undefined }): HttpOut | undefined {
-    if (secure?.asksClients !== true) return undefined
-    const caller = secure.callerOf(request.socket as TLSSocket)
-    if ('problem' in caller)
-      return failure(endpoint, request, mcpError(FORBIDDEN_CERTIFICATE, { reason: caller.problem }))
-    request.auth = caller.auth
-    return undefined
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+      afterEarlier(socket, () => {
+        if (request.headers.upgrade?.toLowerCase() !== 'websocket')
+          return ignoreUpgrade(server, request, socket, head)
+        const rejection =
+          tooManyHeaders(endpoint, request) ?? identify(endpoint, secure, request, reportRejected)
+        if (rejection !== undefined) replyRaw(socket, rejection)
+        else if (pathOf(request) === at) accept(endpoint, { request, socket, head }, handler)
+        else replyRaw(socket, failure(endpoint, request, unknownPath(pathOf(request), at)))
+      }),
+    )
   }
 
   async function close(): Promise<void> {
@@ -157,6 +151,33 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     for (const socket of all) socket.destroy()
     await closed
   }
+}
+
+function tooManyHeaders(endpoint: Endpoint, request: IncomingMessage): HttpOut | undefined {
+  const limit = endpoint.limits.headers
+  if (request.rawHeaders.length <= 2 * limit) return undefined
+  return failure(endpoint, request, mcpError(TOO_MANY_HEADERS, { limit }))
+}
+
+/** Identifies the caller by certificate, if client certificates are required. */
+function identify(
+  endpoint: Endpoint,
+  secure: ServerTls | undefined,
+  request: NodeRequest,
+  report: (why: string) => void,
+): HttpOut | undefined {
+  if (secure?.asksClients !== true) return undefined
+  const caller = secure.callerOf(request.socket as TLSSocket)
+  const reject = (reason: string): HttpOut => {
+    report(reason)
+    return failure(endpoint, request, mcpError(FORBIDDEN_CERTIFICATE, { reason }))
+  }
+  if ('problem' in caller) return reject(caller.problem)
+  const { auth } = caller
+  if (auth !== undefined && endpoint.service.leases.isRevoked(auth, undefined))
+    return reject('its owner was revoked')
+  request.auth = request.certified = auth
+  return undefined
 }
 
 function checkPath(path: string, extraEndpoints: Endpoint['extraEndpoints']): void {
@@ -182,7 +203,9 @@ async function createListener(
   async function createHttps(tls: ServerTls): Promise<Server> {
     const https = await import('node:https')
     const handshakeTimeout = Math.min(limits.headersMs, LARGEST)
-    return https.createServer({ ...settings, ...tls.settings, handshakeTimeout }, answer) as unknown as Server
+    const server = https.createServer({ ...settings, ...tls.settings, handshakeTimeout }, answer)
+    tls.attach(server)
+    return server as unknown as Server
   }
 }
 
@@ -257,21 +280,20 @@ function rejectSocket(error: NodeJS.ErrnoException, socket: Socket, endpoint: En
   replyRaw(socket, endpoint.fail(undefined, toProblem(error, endpoint.limits), undefined, NO_HEADERS))
 }
 
-/**
- * Ignores an upgrade to anything but WebSocket, such as HTTP/2, and continues in HTTP/1.1 once the earlier requests of
- * the connection are answered.
- */
-function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex, rest: Buffer): void {
+/** Calls `act` once the earlier requests of a connection are answered. */
+function afterEarlier(socket: Duplex, act: () => void): void {
   const { _httpMessage: earlier } = socket as { _httpMessage?: ServerResponse | null }
-  if (earlier !== undefined && earlier !== null) {
-    const onError = (): void => void socket.destroy()
-    socket.once('error', onError)
-    earlier.once('finish', () => {
-      socket.off('error', onError)
-      ignoreUpgrade(server, request, socket, rest)
-    })
-    return
-  }
+  if (earlier === undefined || earlier === null) return act()
+  const onError = (): void => void socket.destroy()
+  socket.once('error', onError)
+  earlier.once('finish', () => {
+    socket.off('error', onError)
+    afterEarlier(socket, act)
+  })
+}
+
+/** Ignores an upgrade to anything but WebSocket, such as HTTP/2, and continues in HTTP/1.1. */
+function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex, rest: Buffer): void {
   const { method, url, rawHeaders } = request
   let head = `${method} ${url} HTTP/1.1\r\n`
   for (let at = 0; at < rawHeaders.length; at += 2)
@@ -285,7 +307,7 @@ function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex,
 }
 
 interface Upgrade {
-  readonly request: IncomingMessage & { auth?: Auth | undefined }
+  readonly request: NodeRequest
   readonly socket: Duplex
   readonly head: Buffer
 }

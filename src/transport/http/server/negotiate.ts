@@ -1,5 +1,12 @@
 import { mcpError } from '../../../errors/error.ts'
-import { BAD_ENCODING, BAD_TRANSFER, BAD_TYPE, VERSION_HEADER } from '../../../errors/http.ts'
+import {
+  BAD_ACCEPT,
+  BAD_ENCODING,
+  BAD_TRANSFER,
+  BAD_TYPE,
+  BAD_VERB,
+  VERSION_HEADER,
+} from '../../../errors/http.ts'
 import { isRevision, REVISIONS, type Revision } from '../../../protocol/revisions.ts'
 import type { HttpHead } from './parts.ts'
 
@@ -29,6 +36,15 @@ export function readVersion(head: HttpHead): Revision | undefined {
   const version = head.header('mcp-protocol-version')
   if (version === undefined || isRevision(version)) return version
   throw mcpError(VERSION_HEADER, { version: version.slice(0, 64) }, { data: { supported: REVISIONS } })
+}
+
+/** Rejects a request with an unknown method, or with a body or a reply in another form than ours. */
+export function checkHead(head: HttpHead): void {
+  if (head.method === 'POST') checkContent(head)
+  else if (head.method !== 'GET' && head.method !== 'DELETE')
+    throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
+  const accepts = readAccept(head)
+  if (!accepts.json && !accepts.events) throw mcpError(BAD_ACCEPT, {})
 }
 
 /** Rejects a body that is not plain JSON. */

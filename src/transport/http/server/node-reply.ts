@@ -9,6 +9,7 @@ import {
   type HttpIn,
   type HttpOut,
   type Sink,
+  type Source,
 } from './parts.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { WriteBudget, type Outlet } from '../../io/write-budget.ts'
@@ -52,7 +53,7 @@ export function respond(request: Replying, handler: HttpHandler, out: HttpOut | 
     try {
       write(response, late, handler, request)
     } catch (thrown) {
-      void late.source?.cancel()
+      void late.source?.readable.cancel()
       fail(thrown)
     }
   }, fail)
@@ -61,11 +62,13 @@ export function respond(request: Replying, handler: HttpHandler, out: HttpOut | 
 /** Writes a reply. The unread bytes of a large reply or a stream are counted. */
 function write(response: ServerResponse, out: HttpOut, handler?: HttpHandler, request?: HttpIn): void {
   if (response.destroyed || response.headersSent) {
-    void out.source?.cancel()
+    void out.source?.readable.cancel()
     return out.stream?.attach(GONE)
   }
   if (out.stream !== undefined) {
     const sink = new ResponseSink(response, out, handler, request)
+    if ((request?.auth ?? request?.certified) !== undefined)
+      response.once('close', handler?.service.leases.holdFor(request as HttpIn, () => sink.end()) ?? ignore)
     out.stream.attach(sink)
     return sink.open()
   }
@@ -101,15 +104,29 @@ function writeBytes(
 /** Sends a body as fast as the client reads it. */
 function writeSource(
   response: ServerResponse,
-  source: ReadableStream<Uint8Array>,
+  source: Source,
   handler: HttpHandler | undefined,
   request: HttpIn | undefined,
 ): void {
-  const reader = source.getReader()
+  const reader = source.readable.getReader()
   const stop = (): void => void reader.cancel().catch(() => undefined)
   response.once('close', stop)
   response.flushHeaders()
-  const sending = handler && createBudget(response, handler, request)
+  let held = 0
+  let left = 0
+  let isBlocked = false
+  // What was produced and not written counts, too, and shows whether the client reads.
+  const outlet = (): Outlet => ({ _handle: { writeQueueSize: left, _parent: socketOf(response)?._handle } })
+  const sending = handler && createBudget(response, handler, request, outlet)
+  const recount = (): void => {
+    if (isBlocked) sending?.set(held + response.writableLength)
+    else sending?.set(held > SMALL_BYTES ? held : 0)
+  }
+  source.watch((bytes, rest) => {
+    held = bytes
+    left = rest
+    recount()
+  })
   // Whoever made the source has reported why it broke.
   pump().catch(() => response.destroy())
 
@@ -117,9 +134,11 @@ function writeSource(
     let end = endOfTurn()
     for (let step = await reader.read(); !step.done; step = await reader.read()) {
       if (!response.write(step.value)) {
-        sending?.set(response.writableLength)
+        isBlocked = true
+        recount()
         await drained(response)
-        sending?.set(0)
+        isBlocked = false
+        recount()
       }
       if (performance.now() > end) end = await nextTurn()
     }
@@ -174,14 +193,19 @@ function createBudget(
   response: ServerResponse,
   handler: HttpHandler,
   request: HttpIn | undefined,
+  outlet = (): Outlet | null => socketOf(response),
 ): WriteBudget {
   return new WriteBudget({
     pool: budgetsOf(handler.service, handler.limits).write,
     caller: request && callerOf(request),
-    outlet: () => response.socket as Outlet | null,
+    outlet,
     patienceMs: handler.limits.bodyMs,
     abort: () => abortSlow(response, handler),
   })
+}
+
+function socketOf({ socket }: ServerResponse): Outlet | null {
+  return socket as Outlet | null
 }
 
 /** Aborts the connection of a client that reads too slowly. */
@@ -217,6 +241,8 @@ class ResponseSink implements Sink {
   }
 
   write(text: string): void {
+    // A stream whose token expired is over before its writer knows.
+    if (this.#response.writableEnded) return
     const response = this.#begin()
     // Buffer bytes, not text: the length of a string is not its size in memory.
     response.write(response.writableLength > 0 || text.length > SMALL_BYTES ? Buffer.from(text) : text)
@@ -226,7 +252,7 @@ class ResponseSink implements Sink {
       this.#sending = new WriteBudget({
         pool: budgetsOf(handler.service, handler.limits).write,
         caller: this.#request && callerOf(this.#request),
-        outlet: () => response.socket as Outlet | null,
+        outlet: () => socketOf(response),
         patienceMs: Number.POSITIVE_INFINITY,
         abort: () => this.abort(),
       })
@@ -236,6 +262,7 @@ class ResponseSink implements Sink {
   }
 
   end(text = ''): void {
+    if (this.#response.writableEnded) return
     const length = Buffer.byteLength(text)
     this.#begin(length).end(toSend(text, length))
     if (length > SMALL_BYTES && this.#handler !== undefined)
@@ -267,6 +294,8 @@ class ResponseSink implements Sink {
     this.#sending?.set(this.#response.destroyed ? 0 : this.#response.writableLength)
   }
 }
+
+function ignore(): void {}
 
 /** Stands for a client that disconnected before its stream started. */
 const GONE: Sink = {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import type { Auth } from '../../../rpc/call.ts'
+import { certificateThumbprint } from '../../tls/thumbprint.ts'
 import type { HttpHead } from './parts.ts'
 import { readForwarded, type Forwarded, type Trust } from './proxy.ts'
 import { readAddress } from '../../../base/address.ts'
@@ -10,6 +11,8 @@ import { readAddress } from '../../../base/address.ts'
 export type NodeRequest = IncomingMessage & {
   readonly body?: unknown
   auth?: Auth | undefined
+  /** The owner of the client certificate, on our own listener. */
+  certified?: Auth | undefined
   /** The full URL; frameworks remove the mount path from `url`. */
   readonly originalUrl?: string
 }
@@ -45,6 +48,10 @@ export class NodeHead implements HttpHead {
     return this.#trusts === undefined ? addressOf(this.request) : this.#readForwarded()?.ip
   }
 
+  get certificate(): string | undefined {
+    return certificateThumbprint(this.request.socket)
+  }
+
   headers(): Readonly<Record<string, string>> {
     // In HTTP/2, the method, path and host are among the headers, with a colon before their names.
     const all = Object.entries(this.#headers).filter(([name]) => !name.startsWith(':'))
@@ -53,6 +60,7 @@ export class NodeHead implements HttpHead {
 
   header(name: string): string | undefined {
     if (name === 'host') return this.#readForwarded()?.host ?? hostOf(this.request)
+    if (name === 'authorization' && countOf(this.request, name) > 1) return 'Bearer two of them'
     const value = this.#headers[name]
     return typeof value === 'object' ? value.join(', ') : value
   }
@@ -90,12 +98,18 @@ export function isStream(body: unknown): body is Readable {
 }
 
 /** The Host header, or what HTTP/2 has instead. Node keeps the first of several, so duplicates are made invalid here. */
-function hostOf({ rawHeaders, headers }: IncomingMessage): string | undefined {
+function hostOf(request: IncomingMessage): string | undefined {
+  if (countOf(request, 'host') > 1) return 'two of them'
+  const { headers } = request
+  return headers.host ?? (headers[':authority'] as string | undefined)
+}
+
+/** How often a request has a header. */
+function countOf({ rawHeaders }: IncomingMessage, wanted: string): number {
   let count = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string
-    if (name.length === 4 && name.toLowerCase() === 'host') count++
+    if (name.length === wanted.length && name.toLowerCase() === wanted) count++
   }
-  if (count > 1) return 'two of them'
-  return headers.host ?? (headers[':authority'] as string | undefined)
+  return count
 }

@@ -14,7 +14,14 @@ import { bodyRead, reportBodyRead, takeBody } from './given-body.ts'
 import { rejectUnread, respond } from './node-reply.ts'
 import { bodyOf, isStream, NodeHead, targetOf, type NodeRequest } from './node-request.ts'
 import type { Trust } from './proxy.ts'
-import { type HttpIn, type HttpOut, type ExtraEndpoint, type HttpHandler, hasBody } from './parts.ts'
+import {
+  hasBody,
+  type Authenticated,
+  type ExtraEndpoint,
+  type HttpHandler,
+  type HttpIn,
+  type HttpOut,
+} from './parts.ts'
 
 const NO_BYTES = new Uint8Array()
 
@@ -53,19 +60,24 @@ export function failNode(
 
 function serveHandler(
   handler: HttpHandler,
-  { acceptQueue, trusts }: Pick<Endpoint, 'acceptQueue' | 'trusts'>,
+  endpoint: Pick<Endpoint, 'acceptQueue' | 'trusts' | 'document'>,
 ): Serve {
+  const { acceptQueue, trusts } = endpoint
   const pool = budgetsOf(handler.service, handler.limits).read
   return (request, response, given) => {
     const parts = new NodeIn(request, response, trusts)
-    const rejection = handler.rejectHead(parts)
+    const rejection = endpoint.document(parts) ?? handler.rejectHead(parts)
     if (rejection !== undefined) return rejectGiven(parts, given, rejection)
     if (handler.authenticate === undefined) return readAndAnswer(request, parts, given)
-    void Promise.resolve(handler.authenticate(parts)).then((caller) => {
-      if ('reply' in caller) return rejectGiven(parts, given, caller.reply)
-      request.auth = caller.auth
-      readAndAnswer(request, parts, given)
-    })
+    const caller = handler.authenticate(parts)
+    if (caller instanceof Promise) void caller.then((known) => admit(request, parts, given, known))
+    else admit(request, parts, given, caller)
+  }
+
+  function admit(request: NodeRequest, parts: NodeIn, given: unknown, caller: Authenticated): void {
+    if ('reply' in caller) return rejectGiven(parts, given, caller.reply)
+    parts.auth = caller.auth
+    readAndAnswer(request, parts, given)
   }
 
   function readAndAnswer(request: NodeRequest, parts: NodeIn, given: unknown): void {
@@ -123,6 +135,8 @@ class NodeIn extends NodeHead implements HttpIn, Sender {
   size = 0
   isLate = false
   session: object | undefined = undefined
+  /** The caller. A new property on the request would slow down everything in Node that uses requests. */
+  auth: Auth | undefined
   readonly response: ServerResponse
   /** The stream that the body is read from. */
   stream: Readable | undefined = undefined
@@ -131,11 +145,12 @@ class NodeIn extends NodeHead implements HttpIn, Sender {
 
   constructor(request: NodeRequest, response: ServerResponse, trusts: Trust | undefined) {
     super(request, trusts)
+    this.auth = request.auth
     this.response = response
   }
 
-  get auth(): Auth | undefined {
-    return this.request.auth
+  get certified(): Auth | undefined {
+    return this.request.certified
   }
 
   get connection(): object {

@@ -15,11 +15,15 @@ export interface HttpHead {
   readonly scheme?: string
   /** The address of the client, if known. */
   readonly ip?: string | undefined
+  /** The connection it arrived on, if known. */
+  readonly connection?: object
   /** Looks up a header by its lower-case name. `host` is the one that the client used, as far as proxies are trusted. */
   header(name: string): string | undefined
   /** All headers. */
   headers?(): Readonly<Record<string, string>>
-  /** The CORS headers for the reply, once the guard has decided. */
+  /** The SHA-256 thumbprint of the client certificate, in base64url, if there is one. */
+  readonly certificate?: string | undefined
+  /** The headers of every reply: those for CORS, once the guard has decided, and those of the authenticator. */
   cors?: Headers | undefined
 }
 
@@ -32,8 +36,8 @@ export interface HttpIn extends HttpHead {
   /** The size of a body that is not, or no longer, text, or of a part of one, in characters. */
   size?: number
   readonly auth?: Auth | undefined
-  /** The connection it arrived on, if known. */
-  readonly connection?: object
+  /** The owner of the client certificate, if there is one. */
+  readonly certified?: Auth | undefined
   /** Its session, once that is known. */
   session?: object | undefined
   /** Whether it was queued for so long that requests in it are rejected. */
@@ -62,8 +66,20 @@ export interface HttpOut {
   /** A body that may not be text. */
   readonly bytes?: Uint8Array<ArrayBuffer>
   /** A body that is read as the client reads it, and cancelled when the client leaves. */
-  readonly source?: ReadableStream<Uint8Array>
+  readonly source?: Source
   readonly stream?: { attach(sink: Sink): void }
+}
+
+/** A body that is not there as a whole. */
+export interface Source {
+  readonly readable: ReadableStream<Uint8Array>
+  /**
+   * Calls the listener now and on every change, with the number of bytes in memory and how many of them were not taken from
+   * `readable`. There is one listener: the one before gets 0.
+   */
+  watch(listener: (held: number, left: number) => void): void
+  /** Discards the rest. */
+  fail(error: Error): void
 }
 
 /** The caller of a request, or the reply to send instead of an answer. */

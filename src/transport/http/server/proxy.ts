@@ -1,15 +1,19 @@
 import { readAddress, readRange } from '../../../base/address.ts'
 import type { Kind } from '../../../base/kinds.ts'
+import { LOOPBACK_RANGES } from '../../../base/loopback.ts'
 
 /** Which proxies to believe: one, so many in a row, or those with these addresses. */
 export type TrustProxy = boolean | number | readonly string[]
 
 /** The ranges that other servers have names for. */
 const RANGES: ReadonlyMap<unknown, readonly string[]> = new Map([
-  ['loopback', ['127.0.0.0/8', '::1']],
+  ['loopback', LOOPBACK_RANGES],
   ['linklocal', ['169.254.0.0/16', 'fe80::/10']],
   ['uniquelocal', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']],
 ])
+
+/** How many proxies in a row are believed by their addresses. A client behind the first one could name very many. */
+const MOST_HOPS = 32
 
 export const TRUST_PROXY: Kind<TrustProxy> = {
   must: `true, the number of proxies in a row, or a list of their addresses, such as ['10.0.0.0/8', '::1']`,
@@ -46,7 +50,8 @@ export function readTrust(option: TrustProxy = false): Trust | undefined {
   if (option === false) return undefined
   if (typeof option !== 'object') return (_, hop) => hop < Number(option)
   const ranges = option.map(readRange)
-  return (address) => address !== undefined && ranges.some((inRange) => inRange?.(address))
+  return (address, hop) =>
+    address !== undefined && hop < MOST_HOPS && ranges.some((inRange) => inRange?.(address))
 }
 
 /**

@@ -1,19 +1,25 @@
+import { onWorkers } from '../../../base/runtime.ts'
 import { Deferred } from '../../../base/deferred.ts'
 import { mcpError } from '../../../errors/error.ts'
 import { BAD_VERB } from '../../../errors/http.ts'
-import { SHUTTING_DOWN } from '../../../errors/rpc.ts'
-import { LATER } from '../../../errors/retry-after.ts'
+import { OVERLOADED, SHUTTING_DOWN } from '../../../errors/rpc.ts'
+import { LATER, SOON } from '../../../errors/retry-after.ts'
 import type { RequestId } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { Auth } from '../../../rpc/call.ts'
+import { Load } from '../../../rpc/load.ts'
 import type { Service } from '../../../rpc/service.ts'
 import type { Dialect } from '../../../protocol/switches.ts'
+import { budgetsOf } from '../../io/budgets.ts'
 import { within } from '../../io/timer.ts'
+import type { Authentication } from './auth-method.ts'
+import { createIdentify } from './authenticate.ts'
 import { bodyRead, reportBodyRead } from './given-body.ts'
 import type { Guard } from './guard.ts'
 import { hostOf } from './hosts.ts'
 import {
   NO_HEADERS,
+  callerOf,
   hasBody,
   type ExtraEndpoint,
   type Headers as HeaderRecord,
@@ -21,7 +27,9 @@ import {
   type HttpHead,
   type HttpIn,
   type HttpOut,
+  type Source,
 } from './parts.ts'
+import { dropBody, sizeOf } from './responder.ts'
 import { readWebBody, type WebBody } from './web-body.ts'
 
 /** Answers web requests at a path next to MCP. */
@@ -36,6 +44,8 @@ export type WebHandler = (
 export interface WebEndpointOptions {
   readonly limits: Limits
   readonly guard: Guard
+  /** Identifies callers that have credentials. Everyone is served. */
+  readonly authentication?: Authentication | undefined
   readonly fail: HttpHandler['fail']
   readonly handlers: ReadonlyMap<string, WebHandler>
 }
@@ -58,7 +68,10 @@ export class WebEndpoint implements ExtraEndpoint {
   readonly service: Service
   readonly limits: Limits
   readonly paths: ReadonlySet<string>
+  readonly authenticate: HttpHandler['authenticate']
   readonly #options: WebEndpointOptions
+  /** Requests that run here. They have places of their own, so that a server full of MCP requests still answers its probes. */
+  readonly #load = new Load()
   readonly #running = new Set<Promise<unknown>>()
   #closing = false
 
@@ -67,6 +80,7 @@ export class WebEndpoint implements ExtraEndpoint {
     this.limits = options.limits
     this.paths = new Set(options.handlers.keys())
     this.#options = options
+    this.authenticate = createIdentify(options.limits, options.authentication?.authenticate)
   }
 
   owns(target: string | undefined): boolean {
@@ -120,10 +134,8 @@ export class WebEndpoint implements ExtraEndpoint {
   }
 
   async #run(request: HttpIn, cors: HeaderRecord): Promise<HttpOut> {
-    const handle = this.#find(request.target) as WebHandler
     const gone = new AbortController()
-    request.onGone(() => gone.abort())
-    const response = await handle(toWebRequest(request, gone.signal), { auth: request.auth })
+    const response = await this.#handle(request, gone)
     const { status } = response
     if (status === 0) throw new Error('the web handler returned Response.error()')
     const { 'set-cookie': _, 'content-length': length, ...others } = endToEnd(response.headers)
@@ -133,17 +145,61 @@ export class WebEndpoint implements ExtraEndpoint {
     const out = { status, headers, ...(cookies.length > 0 && { cookies }) }
     if (response.bodyUsed) throw new TypeError('the web handler returned a Response whose body was read')
     const body = response.body === null ? undefined : await this.#read(response.body, gone.signal)
+    if (body?.source !== undefined) this.#reserve(body.source, callerOf(request))
     if (request.method !== 'HEAD') return { ...out, ...body }
     // Without a length of its own, a reply to HEAD must not claim that the body is empty.
     if (body?.source !== undefined) {
-      void body.source.cancel()
-      return length === undefined ? { ...out, source: emptyStream() } : withLength(length)
+      void body.source.readable.cancel()
+      return length === undefined ? { ...out, source: EMPTY } : withLength(length)
     }
     return withLength(length ?? (body && String(body.bytes.length)))
 
     function withLength(known: string | undefined): HttpOut {
       return known === undefined ? out : { ...out, headers: { ...headers, 'content-length': known } }
     }
+  }
+
+  /** Runs the handler. The request counts until it has returned a response. */
+  async #handle(request: HttpIn, gone: AbortController): Promise<Response> {
+    const handle = this.#find(request.target) as WebHandler
+    const { limits } = this
+    const { load } = this.service
+    const caller = callerOf(request)
+    this.#load.checkCaller(caller, limits.inFlight)
+    if (!this.#load.hasPlace(caller, limits.allInFlight)) throw mcpError(OVERLOADED, {}, SOON)
+    const size = sizeOf(request)
+    const refusal = load.refusalFor(size, limits)
+    if (refusal !== undefined) throw refusal
+    const entry = { isCounted: false }
+    this.#load.enter(entry, caller, 0)
+    load.hold(size)
+    try {
+      request.onGone(() => gone.abort())
+      const given = toWebRequest(request, gone.signal)
+      // What the handler does not keep is free while it runs.
+      dropBody(request)
+      return await handle(given, { auth: request.auth })
+    } finally {
+      load.hold(-size)
+      this.#load.leave(entry, caller, 0)
+    }
+  }
+
+  /** Counts what was produced of a body as unsent until an adapter does. Throws when too much is unsent. */
+  #reserve(source: Source, caller: unknown): void {
+    if (onWorkers) return
+    const { write } = budgetsOf(this.service, this.limits)
+    try {
+      write.check(caller)
+    } catch (thrown) {
+      void source.readable.cancel()
+      throw thrown
+    }
+    let held = 0
+    source.watch((bytes) => {
+      write.count(caller, bytes - held)
+      held = bytes
+    })
   }
 
   async #read(body: ReadableStream<Uint8Array>, gone: AbortSignal): Promise<WebBody> {
@@ -168,8 +224,13 @@ export class WebEndpoint implements ExtraEndpoint {
   }
 }
 
-function emptyStream(): ReadableStream<Uint8Array> {
-  return new ReadableStream({ start: (controller) => controller.close() })
+/** A body of unknown length without content. */
+const EMPTY: Source = {
+  get readable() {
+    return new ReadableStream<Uint8Array>({ start: (controller) => controller.close() })
+  },
+  watch: () => undefined,
+  fail: () => undefined,
 }
 
 /** The headers of a response without those that belong to one connection: whoever sends it decides about these. */

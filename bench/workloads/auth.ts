@@ -1,0 +1,66 @@
+import { startHttp, startWorker, type HttpServer, type Worker } from '../children.ts'
+import { startIssuer } from '../issuer.ts'
+import { watchOtherPrograms } from '../machine.ts'
+import { type Sample, type Workload, median, mostlyBusy } from '../measure.ts'
+import { argumentOf, LIMIT, OURS, OURS_OPEN, programOf, type Subject } from '../subjects.ts'
+import type { VerifyCommands, VerifyTimes } from '../verify.ts'
+import { CONNECTIONS, loadAll, toSamples } from './http.ts'
+
+/** The resource that tokens of the bench are for. */
+const RESOURCE = 'https://bench.example/mcp'
+const AUTH_CALLS = 'HTTP tools/call with the same token, 2026-07-28'
+const FRESH = 'verifying an ES256 token that was not seen before'
+
+/** Calls with one token, to a server that verifies it and to one without `auth`. */
+export const authCalls: Workload = {
+  name: 'auth',
+  run: async (plan, log) => {
+    const issuer = await startIssuer()
+    const servers = new Map<Subject, HttpServer>()
+    try {
+      const auth = { issuer: issuer.url, resource: RESOURCE }
+      servers.set(LIMIT, await startHttp(programOf(LIMIT, 'http'), argumentOf(LIMIT)))
+      servers.set(OURS, await startHttp(programOf(OURS, 'http'), argumentOf(OURS, { auth })))
+      servers.set(OURS_OPEN, await startHttp(programOf(OURS_OPEN, 'http'), argumentOf(OURS_OPEN)))
+      const token = await issuer.token(RESOURCE)
+      const target = { work: 'call', revision: '2026-07-28', connections: CONNECTIONS, token } as const
+      return toSamples(AUTH_CALLS, await loadAll(servers, target, plan, log))
+    } finally {
+      await Promise.all([...servers.values()].map((server) => server.close()))
+      issuer.close()
+    }
+  },
+}
+
+/** The time of `oauth` for a new token; the limit is the signature alone, as jose checks it. */
+export const freshTokens: Workload = {
+  name: 'auth-fresh',
+  run: async (plan, log) => {
+    const issuer = await startIssuer()
+    const worker: Worker<VerifyCommands> = startWorker('verify')
+    const once = async (): Promise<VerifyTimes & { readonly busy: boolean }> => {
+      const tokens: string[] = []
+      for (let count = 0; count < 500; count++) tokens.push(await issuer.token(RESOURCE))
+      const disturbed = watchOtherPrograms()
+      const command = { issuer: issuer.url, resource: RESOURCE, tokens }
+      const times = await worker.ask<VerifyTimes>('time', command)
+      return { ...times, busy: disturbed(times.workerCpuMs) }
+    }
+    try {
+      await once()
+      const rounds = []
+      for (let round = 0; round < plan.rounds; round++) rounds.push(await once())
+      const busy = mostlyBusy(rounds)
+      const ours = median(rounds.map(({ oauthUs }) => oauthUs))
+      const limit = median(rounds.map(({ joseUs }) => joseUs))
+      log(`jose ${limit.toFixed(0)} µs, oauth ${ours.toFixed(0)} µs`)
+      return [
+        { work: FRESH, subject: LIMIT, value: limit, unit: 'µs', better: 'less', busy },
+        { work: FRESH, subject: OURS, value: ours, unit: 'µs', better: 'less', busy },
+      ] satisfies readonly Sample[]
+    } finally {
+      await worker.close()
+      issuer.close()
+    }
+  },
+}

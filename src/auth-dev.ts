@@ -1,0 +1,3 @@
+export { devAuth, type DevAuth, type DevAuthOptions, type DevTokenOptions } from './auth/dev/dev-auth.ts'
+export type { Decision } from './auth/dev/authorize.ts'
+export type { DevUser } from './auth/dev/users.ts'

@@ -1,0 +1,175 @@
+import type { AuthorizationServer } from 'oauth4webapi'
+import type { AuthReply, AuthRequest, Authorization } from '../../transport/http/client/auth-method.ts'
+import type { HeaderRecord } from '../../transport/http/client/headers.ts'
+import { Flight } from './flight.ts'
+import { readNeed, type Need } from './need.ts'
+import { readPlace } from './place.ts'
+import { LoginProblem } from './problem.ts'
+import { renew } from './renewal.ts'
+import { rotate } from './rotation.ts'
+import { issuerOf, toHeld, type Held, type Setup } from './setup.ts'
+import { Steps } from './steps.ts'
+
+/** How often credentials are replaced for one request, as a last resort: the reasons to replace them have lower limits. */
+const MAX_RENEWALS = 5
+/** How often the same scopes are requested, and how often one request causes a login. */
+const MAX_REQUESTS = 3
+/** Requests for scopes that are remembered. */
+const MAX_REMEMBERED = 64
+
+type Send<Reply> = (headers: HeaderRecord) => Promise<Reply>
+
+/** The credentials for one server, shared by all clients of one method. At most one login or refresh runs at a time. */
+export class SharedLogin {
+  /** The clients that are open. */
+  clients = 0
+  held: Held | undefined
+  loading: Promise<void> | undefined
+  flight: Flight<Held | undefined> | undefined
+  /** The steps of a refresh that failed, for the login that follows. */
+  before: Steps | undefined
+  /** The scopes of each request for tokens, to bound the attempts. */
+  readonly requested: (readonly string[])[] = []
+}
+
+/** The credentials of one client for one server. */
+export class GrantAuthorization implements Authorization {
+  readonly #setup: Setup
+  readonly #shared: SharedLogin
+  readonly #closed = new AbortController()
+
+  constructor(setup: Setup, shared: SharedLogin) {
+    this.#setup = setup
+    this.#shared = shared
+    shared.clients++
+  }
+
+  async attempt<Reply extends AuthReply>(request: AuthRequest, send: Send<Reply>): Promise<Reply> {
+    // Credentials are for the server, wherever a request goes.
+    if (request.url.origin !== this.#setup.server.origin) return send({})
+    const isLast = request.verb === 'DELETE'
+    let held = await this.#ready(request, isLast)
+    let logins = 0
+    for (let renewals = 0; ; renewals++) {
+      const reply = await sendWith(held, request, send)
+      const need = readNeed(reply)
+      if (held !== undefined && reply.status !== 401) held.isAccepted = true
+      // A client that closes ends its session with a last request, for which nobody should log in.
+      if (need === undefined || isLast || renewals === MAX_RENEWALS || logins === MAX_REQUESTS) return reply
+      if (need.kind === 'scopes' && this.#isFutile(need, held)) return reply
+      await discard(reply)
+      held = await this.#replace(request, held, need)
+      if (held?.source === 'granted') logins++
+    }
+  }
+
+  /** Stops waiting. A login goes on only if another client waits for it. */
+  close(): void {
+    if (this.#closed.signal.aborted) return
+    this.#shared.clients--
+    this.#closed.abort(new Steps(this.#setup.server).failed(new LoginProblem('the client was closed')))
+  }
+
+  /** The credentials to begin with. Those that are known to have expired are refreshed first. */
+  async #ready(request: AuthRequest, isLast: boolean): Promise<Held | undefined> {
+    await (this.#shared.loading ??= this.#load())
+    const { held } = this.#shared
+    if (held === undefined || isLast || held.refreshAt > Date.now()) return held
+    const { grant } = this.#setup
+    if (grant.refresh === undefined || held.tokens.refreshToken === undefined) return held
+    return this.#join(request, ({ signal }) => this.#refresh(held, signal))
+  }
+
+  async #load(): Promise<void> {
+    const { vault, owner, server } = this.#setup
+    try {
+      for (const key of await vault.keys()) {
+        const place = readPlace(key, owner, server)
+        const isAllowed = place !== undefined && (this.#setup.issuer ?? place.issuer) === place.issuer
+        if (isAllowed) this.#shared.held ??= await toHeld(this.#setup, place, await vault.read(key))
+      }
+    } catch (thrown) {
+      this.#shared.loading = undefined
+      throw thrown
+    }
+  }
+
+  /** Undefined if the issuer rejects the refresh token. If it cannot be used now, the server decides about the expired token. */
+  async #refresh(held: Held, signal: AbortSignal): Promise<Held | undefined> {
+    const { place, tokens } = held
+    const steps = new Steps(this.#setup.server)
+    this.#shared.before = steps
+    const issuer = (): Promise<AuthorizationServer> => issuerOf(this.#setup, place, steps, signal)
+    try {
+      return await rotate(this.#setup, place, issuer, tokens.accessToken, steps, signal)
+    } catch (thrown) {
+      if (!(thrown instanceof LoginProblem)) throw steps.failed(thrown)
+      steps.note(`could not refresh the token: ${thrown.message}`)
+      return held
+    }
+  }
+
+  /** Gets other credentials after some were rejected, unless another request already did. */
+  async #replace(request: AuthRequest, rejected: Held | undefined, need: Need): Promise<Held | undefined> {
+    const shared = this.#shared
+    if (shared.held !== undefined && shared.held !== rejected) return shared.held
+    const requesting = (scopes: readonly string[] = []): void => {
+      shared.requested.push(scopes)
+      if (shared.requested.length > MAX_REMEMBERED) shared.requested.shift()
+    }
+    return this.#join(request, (flight) => {
+      const { before } = shared
+      shared.before = undefined
+      return renew(this.#setup, { need, held: rejected, before, flight, requesting })
+    })
+  }
+
+  /** Waits for the flight that is under way, or starts one. */
+  #join(
+    request: AuthRequest,
+    run: (flight: Flight<Held | undefined>) => Promise<Held | undefined>,
+  ): Promise<Held | undefined> {
+    const shared = this.#shared
+    const signal = AbortSignal.any([request.signal, this.#closed.signal])
+    signal.throwIfAborted()
+    const ended = (): void => {
+      if (shared.flight === flight) shared.flight = undefined
+    }
+    const start = async (started: Flight<Held | undefined>): Promise<Held | undefined> =>
+      (shared.held = await run(started))
+    const flight = (shared.flight ??= new Flight(start, ended))
+    return flight.join(request, signal)
+  }
+
+  /** Whether the scopes that are missing were requested so often that one more request would not help. */
+  #isFutile({ scopes = [] }: Need, held: Held | undefined): boolean {
+    const times = this.#shared.requested.filter((asked) =>
+      scopes.every((scope) => asked.includes(scope)),
+    ).length
+    const isGranted = scopes.every((scope) => held?.tokens.scopes?.includes(scope) === true)
+    // Asking once more for what was granted rarely changes anything.
+    return times >= (isGranted ? MAX_REQUESTS - 1 : MAX_REQUESTS)
+  }
+}
+
+/** Sends a request with credentials, and again if only the nonce of the proof was not the one that the server wants. */
+async function sendWith<Reply extends AuthReply>(
+  held: Held | undefined,
+  request: AuthRequest,
+  send: Send<Reply>,
+): Promise<Reply> {
+  if (held === undefined) return send({})
+  const { dpop, tokens } = held
+  if (dpop === undefined) return send({ authorization: `Bearer ${tokens.accessToken}` })
+  const reply = await send(await dpop.headers(request, tokens.accessToken))
+  if (!dpop.observe(request.url, reply)) return reply
+  await discard(reply)
+  const second = await send(await dpop.headers(request, tokens.accessToken))
+  dpop.observe(request.url, second)
+  return second
+}
+
+async function discard({ body }: AuthReply): Promise<void> {
+  // A body that is already broken needs no cancelling.
+  await body?.cancel().catch(() => undefined)
+}

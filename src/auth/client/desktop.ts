@@ -1,0 +1,2 @@
+export { openLoopback } from './loopback.ts'
+export { showPage } from './opener.ts'

@@ -1,0 +1,66 @@
+import { orAborted } from '../../base/backoff.ts'
+import type { AuthRequest } from '../../transport/http/client/auth-method.ts'
+
+/** A request that waits. The same one may wait twice. */
+interface Waiter {
+  readonly request: Pick<AuthRequest, 'signal' | 'pause'>
+}
+
+/** One question for credentials, on behalf of any number of requests. It is aborted when none of them waits any more. */
+export class Flight<Value> {
+  readonly #controller = new AbortController()
+  /** Those who wait, each with the function that starts its clock again. */
+  readonly #waiters = new Map<Waiter, (() => void) | undefined>()
+  readonly #result: Promise<Value>
+  readonly #ended: () => void
+  #isPaused = false
+  #isOver = false
+
+  /** `ended` is called when nobody should join any more: after the result, or when the flight is aborted. */
+  constructor(run: (flight: Flight<Value>) => Promise<Value>, ended: () => void) {
+    this.#ended = ended
+    this.#result = run(this).finally(() => {
+      this.#isOver = true
+      ended()
+    })
+    // It may end when nobody waits any more.
+    this.#result.catch(() => undefined)
+  }
+
+  /** Aborts when nobody waits any more. */
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** Stops the clocks of all who wait, and of those who come, until the function that it returns is called. */
+  pause(): () => void {
+    this.#isPaused = true
+    for (const waiter of this.#waiters.keys()) this.#waiters.set(waiter, waiter.request.pause?.())
+    return () => {
+      this.#isPaused = false
+      for (const [waiter, resume] of this.#waiters) {
+        resume?.()
+        this.#waiters.set(waiter, undefined)
+      }
+    }
+  }
+
+  /** Waits for the result until a signal aborts, by default that of the request. */
+  async join(request: Waiter['request'], signal: AbortSignal = request.signal): Promise<Value> {
+    const waiter: Waiter = { request }
+    this.#waiters.set(waiter, this.#isPaused ? request.pause?.() : undefined)
+    try {
+      return await orAborted(this.#result, signal)
+    } finally {
+      this.#waiters.get(waiter)?.()
+      this.#waiters.delete(waiter)
+      if (this.#waiters.size === 0 && !this.#isOver) this.#abort()
+    }
+  }
+
+  /** Stops what can be stopped without harm. */
+  #abort(): void {
+    this.#controller.abort(new DOMException('nobody waits for the login any more', 'AbortError'))
+    this.#ended()
+  }
+}

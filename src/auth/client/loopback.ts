@@ -1,0 +1,190 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Deferred } from '../../base/deferred.ts'
+import { isSame } from '../digests.ts'
+import { LoginProblem } from './problem.ts'
+
+/** A listener on this computer to which an issuer sends the browser. */
+export interface Loopback {
+  readonly uri: string
+  /** Resolves with the first request that has the state. */
+  wait(state: string): Promise<URL>
+  close(): void
+}
+
+/** Where to listen. */
+export interface LoopbackPlace {
+  /** The redirect URI that must be used; undefined for a free port. */
+  readonly uri?: string | undefined
+  /** URIs whose ports are used if they are free, because an issuer knows them. */
+  readonly preferred?: readonly string[] | undefined
+}
+
+const PATH = '/callback'
+const HOST = '127.0.0.1'
+/** How long the last page may take. */
+const LAST_MS = 1_000
+
+/** Listens on the loopback interface only. */
+export async function openLoopback({ uri, preferred = [] }: LoopbackPlace): Promise<Loopback> {
+  const server = createServer({ requestTimeout: 10_000, maxHeaderSize: 32_768 })
+  if (uri !== undefined) {
+    const { hostname, port } = new URL(uri)
+    await listening(server, Number(port || 80), hostOf(hostname)).catch((error: NodeJS.ErrnoException) => {
+      const reason = error.code === 'EADDRINUSE' ? 'its port is in use' : error.message
+      throw new LoginProblem(`cannot listen on ${uri}: ${reason}; choose another redirectUri`)
+    })
+    return serve(server, new URL(uri), uri)
+  }
+  const ports = preferred.map(portOf).filter((port) => port !== undefined)
+  for (const port of [...ports, 0]) {
+    const isOpen = await listening(server, port).then(
+      () => true,
+      (error: unknown) => {
+        if (port === 0) throw error
+        return false
+      },
+    )
+    if (isOpen) break
+  }
+  const own = `http://${HOST}:${(server.address() as AddressInfo).port}${PATH}`
+  return serve(server, new URL(own), own)
+}
+
+/** The port of a redirect URI as this file creates them. */
+function portOf(uri: string): number | undefined {
+  const [, port] = /^http:\/\/127\.0\.0\.1:(\d{1,5})\/callback$/.exec(uri) ?? []
+  return port === undefined ? undefined : Number(port)
+}
+
+/** The address to listen on. Browsers also try this one for `localhost`. */
+function hostOf(hostname: string): string {
+  return hostname === 'localhost' ? HOST : hostname.replace(/^\[(.*)\]$/, '$1')
+}
+
+function listening(server: Server, port: number, host: string = HOST): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host, port, exclusive: true }, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+function serve(server: Server, { host, pathname }: URL, uri: string): Loopback {
+  let expected: string | undefined
+  const received = new Deferred<URL>()
+  // Nobody waits if the login ends before.
+  received.promise.catch(() => undefined)
+  server.on('request', (request, response) => {
+    const target = readTarget(request)
+    // Others may send as many requests as they like: nobody can guess the state, and the answer must not be kept away.
+    const problem =
+      expected === undefined ? GONE : fault(request, target, { host, pathname, state: expected })
+    if (problem !== undefined) return reply(response, problem)
+    // One answer is enough; whatever comes later is not read.
+    expected = undefined
+    const answer = new URL(`${uri.split('?')[0]}${target!.search}`)
+    reply(response, answer.searchParams.has('error') ? FAILED : DONE)
+    response.once('close', () => server.close())
+    received.resolve(answer)
+  })
+  return {
+    uri,
+    wait(state) {
+      expected = state
+      return received.promise
+    },
+    close() {
+      expected = undefined
+      server.close()
+      // The page that says that all is well may still be on its way, but nobody may keep the process from ending.
+      server.closeIdleConnections()
+      setTimeout(() => server.closeAllConnections(), LAST_MS).unref()
+    },
+  }
+}
+
+function readTarget({ url = '' }: IncomingMessage): URL | undefined {
+  const base = `http://${HOST}`
+  return url.startsWith('/') && !url.startsWith('//') && URL.canParse(url, base)
+    ? new URL(url, base)
+    : undefined
+}
+
+interface Page {
+  readonly status: number
+  readonly title: string
+  readonly text: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const DONE: Page = {
+  status: 200,
+  title: 'Thank you',
+  text: 'You can close this window and return to the program.',
+}
+const FAILED: Page = {
+  status: 200,
+  title: 'The login did not succeed',
+  text: 'Close this window. The program says why.',
+}
+const GONE: Page = {
+  status: 410,
+  title: 'This login is over',
+  text: 'Close this window, and start the login again.',
+}
+const NOT_FOUND: Page = { status: 404, title: 'Not found', text: 'There is nothing here.' }
+const FOREIGN: Page = {
+  status: 403,
+  title: 'Forbidden',
+  text: 'This address is for logins on this computer.',
+}
+const UNKNOWN: Page = {
+  status: 400,
+  title: 'This login is unknown',
+  text: 'Start the login again in the program.',
+}
+const VERB: Page = {
+  status: 405,
+  title: 'Method not allowed',
+  text: 'Only GET is allowed.',
+  headers: { allow: 'GET' },
+}
+
+interface Expected {
+  readonly host: string
+  readonly pathname: string
+  readonly state: string
+}
+
+/** The page for a request that is not the expected one; undefined if it is. */
+function fault(request: IncomingMessage, target: URL | undefined, expected: Expected): Page | undefined {
+  if (request.headers.host !== expected.host) return FOREIGN
+  if (target?.pathname !== expected.pathname) return NOT_FOUND
+  if (request.method !== 'GET') return VERB
+  const states = target.searchParams.getAll('state')
+  return states.length === 1 && isSame(states[0]!, expected.state) ? undefined : UNKNOWN
+}
+
+/** Pages are fixed texts: nothing of a request is repeated in them. */
+function reply(response: ServerResponse, { status, title, text, headers }: Page): void {
+  const page = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title></head>
+<body><h1>${title}</h1><p>${text}</p></body>
+</html>
+`
+  response.writeHead(status, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy':
+      "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+    connection: 'close',
+    ...headers,
+  })
+  response.end(page)
+}

@@ -1,0 +1,128 @@
+import { FLAG, listOf, type Kind, type KindsOf } from '../../base/kinds.ts'
+import { badOption } from '../../base/options.ts'
+import { SCOPE } from '../../rpc/scopes.ts'
+import type { AuthServer, ClientAuth } from '../../transport/http/client/auth-method.ts'
+import { placeOfHost } from '../../base/places.ts'
+import { ISSUER } from '../urls.ts'
+import { GrantAuthorization, SharedLogin } from './authorization.ts'
+import type { Grant } from './grant.ts'
+import { memoryVault } from './memory-vault.ts'
+import { createSafeFetch } from './safe-fetch.ts'
+import { VAULT } from './vault-kind.ts'
+import type { Vault } from './vault.ts'
+
+/** Options of all methods that get their tokens from an issuer. */
+export interface MethodOptions {
+  /** Keeps credentials. Default: a `memoryVault` of this method, so that the next start begins without any. */
+  readonly vault?: Vault | undefined
+  /** Scopes to ask for besides those that the server names. Default: none. */
+  readonly scopes?: readonly string[] | undefined
+  /** The only issuer to use, exactly as the metadata of the server spells it. Secrets need it. Default: whichever the server names. */
+  readonly issuer?: string | undefined
+  /** Whether tokens must be bound to a key, so that a stolen one is useless (DPoP). Default: if the server accepts only such tokens. */
+  readonly dpop?: boolean | undefined
+  /**
+   * Origins, such as `https://login.example`, where an issuer may have its login page and its endpoints although it is elsewhere
+   * itself. Default: none.
+   */
+  readonly allowOrigins?: readonly string[] | undefined
+  /** Whether to use stored credentials only, and never ask a person to log in: for CI and services. Default: `false`. */
+  readonly storedOnly?: boolean | undefined
+}
+
+const ORIGIN: Kind<string> = {
+  must: 'an origin, such as https://login.example',
+  is: (value) => typeof value === 'string' && URL.canParse(value) && new URL(value).origin === value,
+  repeats: true,
+}
+
+export const METHOD_OPTIONS: KindsOf<MethodOptions> = {
+  vault: VAULT,
+  scopes: listOf(SCOPE),
+  issuer: ISSUER,
+  dpop: FLAG,
+  allowOrigins: listOf(ORIGIN),
+  storedOnly: FLAG,
+}
+
+/** Creates a method that authenticates with tokens of an issuer, which it gets with a grant. All clients with it share its logins. */
+export function createMethod(name: string, grant: Grant, options: MethodOptions & Secrets): ClientAuth {
+  checkSecrets(name, options)
+  const { vault = memoryVault(), scopes, issuer, dpop, allowOrigins = [], storedOnly = false } = options
+  const client = grant.clientId === undefined ? name : `${name} ${grant.clientId}`
+  // A person who logs in may grant more later. A service gets what it asks for, so other scopes mean another role.
+  const roles = grant.isInteractive ? [] : [...(scopes ?? [])].toSorted()
+  const owner = [client, ...roles].join(' ')
+  const logins = new Map<string, SharedLogin>()
+  return {
+    name,
+    open(given) {
+      const server = toHttp(given.url)
+      warnOfPlainText(server, given)
+      const setup = {
+        server,
+        owner,
+        grant,
+        vault,
+        fetch: fetchOf(server, given),
+        fetchFor: (own: URL) => createSafeFetch({ server: own, fetch: given.fetch }),
+        allowsHttp: placeOfHost(server.hostname) === 'loopback',
+        scopes,
+        issuer,
+        dpop,
+        allowOrigins,
+        storedOnly,
+      }
+      return new GrantAuthorization(setup, sharedLogin(logins, server))
+    },
+  }
+}
+
+interface Secrets {
+  readonly secret?: string | undefined
+  readonly clientSecret?: string | undefined
+}
+
+/** A server names its issuer. A hostile one must not get a secret of another, so the program says whose it is. */
+function checkSecrets(name: string, { issuer, secret, clientSecret }: MethodOptions & Secrets): void {
+  if (issuer !== undefined) return
+  const given = Object.entries({ secret, clientSecret }).find(([, value]) => value !== undefined)
+  if (given !== undefined)
+    throw badOption(
+      name,
+      `${given[0]} needs the option issuer: the secret is sent only to the issuer that gave it to this client`,
+    )
+}
+
+/** The login that all open clients of a server share. Once they are closed, the next client starts from the contents of the vault. */
+function sharedLogin(logins: Map<string, SharedLogin>, { href }: URL): SharedLogin {
+  for (const [key, { clients }] of logins) if (clients === 0) logins.delete(key)
+  const shared = logins.get(href) ?? new SharedLogin()
+  logins.set(href, shared)
+  return shared
+}
+
+/** Others on the network can read tokens that are not encrypted, and use them. */
+function warnOfPlainText(server: URL, { url, warn }: AuthServer): void {
+  if (server.protocol === 'https:' || placeOfHost(server.hostname) === 'loopback') return
+  const secure = url.protocol.replace(':', 's')
+  warn(`tokens are sent to ${server.origin}${server.pathname} without encryption; use ${secure}`)
+}
+
+/** The URL with which requests to a server begin, also those that open a WebSocket. It identifies the server, so it has no fragment. */
+function toHttp(url: URL): URL {
+  const http = new URL(url.href.replace(/^ws/, 'http'))
+  http.hash = ''
+  return http
+}
+
+/** Sends requests to issuers, and those for the metadata of the server itself with its own TLS options. */
+function fetchOf(server: URL, { fetch, ownFetch }: AuthServer): typeof globalThis.fetch {
+  const safe = createSafeFetch({ server, fetch })
+  if (ownFetch === undefined) return safe
+  const own = createSafeFetch({ server, ownFetch })
+  return (input, init) => {
+    const { origin } = new URL(input instanceof Request ? input.url : input)
+    return (origin === server.origin ? own : safe)(input, init)
+  }
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
+import { lstat, mkdir, open, readdir, realpath, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import process from 'node:process'
+import { mcpError, type McpError } from '../../errors/error.ts'
+import { VAULT_UNSAFE } from '../../errors/vault.ts'
+import { fileDanger, folderDanger, READ_OR_CHANGE, type Danger } from '../../keys/danger.ts'
+
+/* A file that only its owner can read or replace. On Windows, Node does not know the permissions of others; there the folder of the user protects it. */
+
+/** Where a file is, with all links resolved. Undefined if its folder does not exist, unless the folder is to be created. */
+export async function locate(path: string, isCreating: boolean): Promise<string | undefined> {
+  if (isCreating) await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const found = await orNothing(realpath(path))
+  if (found === undefined) {
+    if ((await orNothing(lstat(path))) !== undefined)
+      throw unsafe(path, 'it is a link to a file that does not exist')
+    const folder = await orNothing(realpath(dirname(path)))
+    if (folder === undefined) return undefined
+    await checkFolder(folder)
+    return join(folder, basename(path))
+  }
+  await checkFolder(dirname(found))
+  return found
+}
+
+/** Reads a file; undefined if it does not exist. It throws if others can read or change it. */
+export async function readPrivate(path: string): Promise<string | undefined> {
+  // With NONBLOCK, a pipe does not block. The opened file is checked, so that it cannot be exchanged in between.
+  const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+  const file = await orNothing(open(path, flags))
+  if (file === undefined) return undefined
+  try {
+    check(path, fileDanger(path, await file.stat(), READ_OR_CHANGE))
+    return await file.readFile('utf8')
+  } finally {
+    await file.close()
+  }
+}
+
+/** Replaces a file at once: readers see the old or the new text, also after a power failure. The caller has the lock. */
+export async function writePrivate(path: string, text: string): Promise<void> {
+  await removeUnfinished(path)
+  const fresh = `${path}.${randomUUID()}.new`
+  try {
+    await withFile(await open(fresh, 'wx', 0o600), async (file) => {
+      await file.writeFile(text)
+      await file.sync()
+    })
+    await replace(fresh, path)
+  } catch (error) {
+    await rm(fresh, { force: true })
+    throw error
+  }
+  if (process.platform !== 'win32') await withFile(await open(dirname(path)), (folder) => folder.sync())
+}
+
+/** Renames a file to a name that says that it is damaged. Returns the new path. */
+export async function setAside(path: string): Promise<string> {
+  const time = new Date().toISOString().replaceAll(':', '-')
+  const aside = `${path}.damaged-${time}-${randomUUID().slice(0, 8)}`
+  await rename(path, aside)
+  return aside
+}
+
+/** Removes the files of writers that were killed. There is only one writer at a time. */
+async function removeUnfinished(path: string): Promise<void> {
+  const prefix = `${basename(path)}.`
+  for (const name of await readdir(dirname(path)))
+    if (name.startsWith(prefix) && /^[0-9a-f-]{36}\.new$/.test(name.slice(prefix.length)))
+      await rm(join(dirname(path), name), { force: true })
+}
+
+/** Renames a file to one that exists. On Windows that fails while another program, such as a virus scanner, reads either. */
+async function replace(fresh: string, path: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await rename(fresh, path)
+    } catch (error) {
+      if (process.platform !== 'win32' || attempt > 20) throw error
+      await new Promise((resolve) => void setTimeout(resolve, 10 * attempt))
+    }
+  }
+}
+
+/** Whoever can change the folder can replace the file. */
+async function checkFolder(folder: string): Promise<void> {
+  check(folder, folderDanger(folder, await stat(folder)))
+}
+
+function check(path: string, danger: Danger): void {
+  if (danger !== undefined) throw unsafe(path, danger)
+}
+
+async function withFile(file: FileHandle, use: (file: FileHandle) => Promise<void>): Promise<void> {
+  try {
+    await use(file)
+  } finally {
+    await file.close()
+  }
+}
+
+/** The result of an action; undefined if the file does not exist. */
+async function orNothing<Value>(action: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await action
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function unsafe(path: string, reason: string): McpError {
+  return mcpError(VAULT_UNSAFE, { path, reason })
+}

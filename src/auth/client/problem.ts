@@ -1,0 +1,19 @@
+import { clip } from '../../base/clip.ts'
+import { oneLine } from '../../errors/printable.ts'
+
+/** A reason why a login cannot go on. Its message contains no secrets, and text of a peer only escaped, so it can be shown. */
+export class LoginProblem extends Error {}
+
+/** A problem that may pass by itself: an issuer or a server cannot be reached, or is too busy. */
+export class PassingProblem extends LoginProblem {}
+
+/** Text of a peer for a message: short, in one line and in quotes. */
+export function quoted(value: unknown): string {
+  const text = oneLine(JSON.stringify(value) ?? 'nothing')
+  return text.length > 200 ? `${clip(text, 200)}…` : text
+}
+
+/** A URL for a message, without its query, which may hold a secret. */
+export function shownUrl({ origin, protocol, pathname }: URL): string {
+  return origin === 'null' ? quoted(protocol) : `${origin}${clip(pathname, 200)}`
+}

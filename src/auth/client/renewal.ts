@@ -1,0 +1,256 @@
+import type { AuthorizationServer } from 'oauth4webapi'
+import { McpError } from '../../errors/error.ts'
+import { canonicalOf } from './canonical.ts'
+import { chooseScopes } from './choose-scopes.ts'
+import { openDpop } from './dpop.ts'
+import type { Flight } from './flight.ts'
+import type { GrantContext, Obtained } from './grant.ts'
+import type { Need } from './need.ts'
+import { placeOf, readPlace, type Place } from './place.ts'
+import { LoginProblem } from './problem.ts'
+import { isUnknownClient } from './reason.ts'
+import { LoginTimeout } from './redirect.ts'
+import { findResource, type FoundResource } from './resource.ts'
+import { rotate } from './rotation.ts'
+import {
+  abortable,
+  isExpired,
+  issuerOf,
+  isUnbound,
+  refreshTime,
+  toHeld,
+  type Held,
+  type Setup,
+} from './setup.ts'
+import { Steps } from './steps.ts'
+import type { StoredCredentials } from './vault.ts'
+
+/** Registrations that are kept per server, at issuers that it does not name any more. */
+const MAX_LEFT = 4
+
+/** One rejected request, and what is known when other credentials are looked for. */
+export interface Renewal {
+  readonly need: Need
+  /** The credentials that were rejected; undefined if the request had none. */
+  readonly held: Held | undefined
+  readonly flight: Flight<unknown>
+  /** The steps of a refresh that failed before the request was sent. */
+  readonly before: Steps | undefined
+  /** Notes which scopes are requested. */
+  requesting(scopes: readonly string[] | undefined): void
+}
+
+/** Gets credentials that the server may accept in place of those that it rejected. Throws an `McpError` that lists the steps. */
+export async function renew(setup: Setup, renewal: Renewal): Promise<Held> {
+  const { held } = renewal
+  const steps = new Steps(
+    setup.server,
+    renewal.before ?? (held?.isAccepted === false ? held.steps : undefined),
+  )
+  try {
+    return await find(setup, renewal, steps)
+  } catch (thrown) {
+    const isReported = thrown instanceof McpError && thrown.kind.startsWith('login_')
+    throw isReported ? thrown : steps.failed(thrown)
+  }
+}
+
+async function find(setup: Setup, renewal: Renewal, steps: Steps): Promise<Held> {
+  const { need, flight } = renewal
+  const { server, vault } = setup
+  steps.note(`sent a request, to which the server replied with status ${need.status}`)
+  steps.begin('find the metadata of the server')
+  const fetch = abortable(setup.fetch, flight.signal)
+  const found = await findResource({ server, metadataUrl: need.metadataUrl, fetch, step: steps.note })
+  const { place, left } = await choosePlace(setup, found, steps)
+  const held = await findAt(setup, { ...renewal, place, found, steps })
+  // Only now it is sure that the server moved; its metadata may have been wrong for a moment.
+  for (const [at, { key }] of left.entries())
+    await vault.update(key, at < left.length - MAX_LEFT ? forget : withoutTokens)
+  return held
+}
+
+interface PlacedRenewal extends Renewal {
+  readonly place: Place
+  readonly found: FoundResource
+  readonly steps: Steps
+}
+
+/** Gets credentials of one issuer: from the vault, with a refresh token, or with a login. */
+async function findAt(setup: Setup, renewal: PlacedRenewal): Promise<Held> {
+  const { need, held, place, steps, flight } = renewal
+  const isSamePlace = held?.place.key === place.key
+  if (isSamePlace && need.kind === 'token' && held.source === 'granted' && !held.isAccepted) {
+    steps.begin('send the request with the new token')
+    throw new LoginProblem(`the server rejects the token that ${place.issuer} just issued for it`)
+  }
+  let known: Promise<AuthorizationServer> | undefined
+  const issuer = (): Promise<AuthorizationServer> => (known ??= issuerOf(setup, place, steps, flight.signal))
+  const isRefreshable = !isSamePlace || held.isAccepted || held.source === 'stored'
+  const refreshed =
+    need.kind === 'token' && isRefreshable
+      ? await rotate(setup, place, issuer, held?.tokens.accessToken, steps, flight.signal)
+      : await findStored(setup, renewal)
+  if (refreshed !== undefined) return refreshed
+  const purpose = `get a token (${setup.grant.name})`
+  if (setup.storedOnly && setup.grant.isInteractive) {
+    steps.begin(purpose)
+    throw steps.forbidden(missing(need))
+  }
+  const metadata = await issuer()
+  // Someone else may have logged in meanwhile.
+  const stored = await findStored(setup, renewal)
+  if (stored !== undefined) return stored
+  steps.begin(purpose)
+  return login(setup, { ...renewal, issuer: metadata })
+}
+
+function missing({ kind }: Need): string {
+  return kind === 'scopes' ? 'the stored login lacks scopes' : 'the vault has no credentials that work'
+}
+
+/** Credentials that the server may accept, if someone else stored them. */
+async function findStored(setup: Setup, { need, held, place }: PlacedRenewal): Promise<Held | undefined> {
+  const stored = await toHeld(setup, place, await setup.vault.read(place.key))
+  if (stored === undefined || isExpired(stored.tokens)) return undefined
+  if (stored.tokens.accessToken === held?.tokens.accessToken) return undefined
+  if (need.kind === 'token') return stored
+  const { scopes = [] } = stored.tokens
+  return need.scopes?.every((scope) => scopes.includes(scope)) === true ? stored : undefined
+}
+
+/** Chooses the issuer. `left` are the places with other issuers, which the server no longer names. */
+async function choosePlace(
+  setup: Setup,
+  found: FoundResource,
+  steps: Steps,
+): Promise<{ readonly place: Place; readonly left: readonly Place[] }> {
+  const { server, owner, vault } = setup
+  const keys = await vault.keys()
+  const known = keys.map((key) => readPlace(key, owner, server)).filter((place) => place !== undefined)
+  const issuer = chooseIssuer(setup, found, known)
+  // An issuer that the program trusts may have other servers too, so each token names its server.
+  const fallback = setup.issuer === undefined ? undefined : canonicalOf(server)
+  const place = placeOf(owner, issuer, found.resource ?? fallback, server)
+  // The server publishes another resource now.
+  for (const one of known)
+    if (one.issuer === issuer && one.key !== place.key) await vault.update(one.key, forget)
+  const left = known.filter((one) => !found.issuers.includes(one.issuer) && one.issuer !== issuer)
+  const [first] = left
+  if (first === undefined) return { place, left }
+  steps.note(`found that the server moved from ${first.issuer} to ${issuer}`)
+  if (setup.grant.clientId !== undefined && setup.issuer === undefined) {
+    const remedy = `if it has this client id too, name it with the option issuer: '${issuer}'`
+    throw new LoginProblem(`the client id belongs to ${first.issuer} and is not sent to ${issuer}; ${remedy}`)
+  }
+  return { place, left }
+}
+
+async function forget(): Promise<undefined> {
+  return undefined
+}
+
+async function withoutTokens(current: StoredCredentials | undefined): Promise<StoredCredentials | undefined> {
+  return current?.registration && { registration: current.registration }
+}
+
+/** The issuer of the options, else one with which the client already has credentials, else the first. */
+function chooseIssuer(setup: Setup, { issuers, resource }: FoundResource, known: readonly Place[]): string {
+  if (setup.issuer !== undefined) {
+    // A server without metadata names no issuer; the one of the options is then as good as its own.
+    if (resource === undefined || issuers.includes(setup.issuer)) return setup.issuer
+    throw new LoginProblem(
+      `the server names ${issuers.join(', ')} as its issuer, but the option issuer allows only ${setup.issuer}`,
+    )
+  }
+  const first = issuers.find((issuer) => known.some((place) => place.issuer === issuer)) ?? issuers[0]
+  if (first === undefined) throw new LoginProblem('the metadata of the server names no issuer')
+  return first
+}
+
+interface Login extends PlacedRenewal {
+  readonly issuer: AuthorizationServer
+}
+
+async function login(setup: Setup, login: Login): Promise<Held> {
+  const { need, held, place, found, issuer, steps, flight } = login
+  const { grant, vault } = setup
+  const stored = await vault.read(place.key)
+  const scopes = chooseScopes({
+    challenged: need.scopes,
+    supported: found.scopes,
+    requested: setup.scopes,
+    granted: held?.place.key === place.key ? held.tokens.scopes : undefined,
+    issuerScopes: issuer.scopes_supported,
+    asksOffline: grant.refresh !== undefined,
+  })
+  login.requesting(scopes)
+  const isBound = setup.dpop ?? (need.wantsDpop || found.needsDpop || stored?.tokens?.type === 'dpop')
+  const algorithms = issuer.dpop_signing_alg_values_supported
+  const dpop = isBound ? await openDpop(stored?.dpopKey, algorithms) : undefined
+  const context: GrantContext = {
+    ...setup,
+    resource: place.resource,
+    issuer,
+    scopes,
+    registration: stored?.registration,
+    dpop: dpop?.handle,
+    signal: flight.signal,
+    step: steps.begin,
+    keepRegistration: async (registration) => {
+      // A refresh token belongs to the registration with which it was obtained.
+      await vault.update(place.key, async (current) =>
+        current?.tokens === undefined ? { ...current, registration } : current,
+      )
+    },
+  }
+  const obtained = await obtain(setup, place, context, flight)
+  const { tokens } = obtained
+  if (isUnbound(setup, tokens))
+    throw new LoginProblem('the issuer does not bind tokens to keys (DPoP), which the option dpop asks for')
+  const entry: StoredCredentials = {
+    registration: obtained.registration ?? stored?.registration,
+    tokens,
+    ...(dpop !== undefined && { dpopKey: dpop.key }),
+  }
+  steps.begin(`keep the credentials in ${vault.name}`)
+  await vault.update(place.key, () => Promise.resolve(entry))
+  return {
+    place,
+    tokens,
+    dpop: tokens.type === 'dpop' ? dpop : undefined,
+    source: 'granted',
+    steps,
+    refreshAt: refreshTime(tokens, 'granted'),
+    isAccepted: false,
+  }
+}
+
+/** Runs the grant. A registration that the issuer has forgotten is removed, and the grant runs again without it. */
+async function obtain(
+  setup: Setup,
+  { key }: Place,
+  context: GrantContext,
+  flight: Flight<unknown>,
+): Promise<Obtained> {
+  const { grant, vault } = setup
+  flight.signal.throwIfAborted()
+  const resume = grant.isInteractive ? flight.pause() : undefined
+  try {
+    return await grant.obtain(context)
+  } catch (thrown) {
+    const { registration } = context
+    const isUnknown = isUnknownClient(thrown)
+    // Issuers show an error page for clients that they do not know, and never send the browser back.
+    if (registration === undefined || !(isUnknown || thrown instanceof LoginTimeout)) throw thrown
+    await vault.update(key, async (current) => {
+      const isUsed = current?.registration?.clientId === registration.clientId
+      return isUsed && (isUnknown || current.tokens === undefined) ? undefined : current
+    })
+    if (!isUnknown) throw thrown
+    context.step('forget the registration, which the issuer does not know any more')
+    return await grant.obtain({ ...context, registration: undefined })
+  } finally {
+    resume?.()
+  }
+}

@@ -1,0 +1,124 @@
+import { isObject, type JsonObject } from '../../protocol/jsonrpc.ts'
+import { isScope } from '../../rpc/scopes.ts'
+import { toCanonical } from './canonical.ts'
+import { fetchMetadata } from './fetch-metadata.ts'
+import { LoginProblem, quoted, shownUrl } from './problem.ts'
+
+const WELL_KNOWN = '/.well-known/oauth-protected-resource'
+const MAX_ISSUERS = 20
+const MAX_SCOPES = 200
+
+/** What is known about a server whose metadata is wanted. */
+export interface ResourceQuery {
+  /** The URL that the client connects to. */
+  readonly server: URL
+  /** The parameter `resource_metadata` of the challenge. */
+  readonly metadataUrl: string | undefined
+  readonly fetch: typeof globalThis.fetch
+  step(text: string): void
+}
+
+/** What a server says about the tokens that it accepts. */
+export interface FoundResource {
+  /** Its identifier as published, with scheme and host in lower case; undefined if it has no metadata, as at 2025-03-26. */
+  readonly resource: string | undefined
+  /** The issuers that it trusts. At 2025-03-26 it is its own. */
+  readonly issuers: readonly string[]
+  /** The scopes that every caller should have; undefined if it does not say. */
+  readonly scopes: readonly string[] | undefined
+  /** Whether it accepts only tokens that are bound to a key (DPoP). Default: false. */
+  readonly needsDpop?: true
+}
+
+/** Finds the metadata of a server (RFC 9728): where its challenge says, then under its path, then at the root. */
+export async function findResource({
+  server,
+  metadataUrl,
+  fetch,
+  step,
+}: ResourceQuery): Promise<FoundResource> {
+  const url = toHttp(server)
+  const { origin, pathname } = url
+  const named = metadataUrl === undefined ? [] : [readNamed(metadataUrl, origin)]
+  const path = pathname.replace(/\/$/, '')
+  for (const place of new Set([...named, `${origin}${WELL_KNOWN}${path}`, `${origin}${WELL_KNOWN}`])) {
+    const response = await fetchMetadata(place, fetch, step)
+    const document = response && (await readDocument(response))
+    if (document !== undefined) {
+      step(`read the metadata of the server at ${shownUrl(new URL(place))}`)
+      return readMetadata(document, url, place)
+    }
+    if (response !== undefined) step(`found no JSON object at ${shownUrl(new URL(place))}`)
+  }
+  const [promised] = named
+  if (promised !== undefined)
+    throw new LoginProblem(
+      `the server names ${shownUrl(new URL(promised))} as its metadata, and there is none`,
+    )
+  step('took the server for its own issuer, as at 2025-03-26')
+  return { resource: undefined, issuers: [origin], scopes: undefined }
+}
+
+/** The URL with which requests are sent to a server, which may be reached as a WebSocket. */
+function toHttp(server: URL): URL {
+  const url = new URL(server)
+  url.protocol = url.protocol.replace(/^ws/, 'http')
+  return url
+}
+
+/** Checks the URL in a challenge. Whoever can write it must not be able to make the client contact others. */
+function readNamed(text: string, origin: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
+    throw new LoginProblem(
+      `the metadata that the server names is not an http or https URL without credentials: ${shownIn(text)}`,
+    )
+  if (url.origin === origin) return url.href
+  throw new LoginProblem(
+    `the server at ${origin} names metadata at ${url.origin}, and only its own origin may have it; if both are the same server, connect with the URL that it publishes`,
+  )
+}
+
+/** A URL that is not accepted, up to where it could contain credentials. */
+function shownIn(text: string): string {
+  return quoted(/^[^@]*$/.test(text) ? text : text.replace(/^([^/]*\/\/)?.*@/, '$1…@'))
+}
+
+async function readDocument(response: Response): Promise<JsonObject | undefined> {
+  const document: unknown = await response.json().catch(() => undefined)
+  return isObject(document) ? document : undefined
+}
+
+function readMetadata(document: JsonObject, server: URL, place: string): FoundResource {
+  const { resource, authorization_servers: issuers, scopes_supported: scopes } = document
+  if (typeof resource !== 'string' || !isResourceOf(resource, server))
+    throw new LoginProblem(
+      `${shownUrl(new URL(place))} is the metadata of ${quoted(resource)}, not of ${shownUrl(server)}; connect with the URL that the server publishes`,
+    )
+  const normal = toCanonical(resource)
+  if (normal === undefined)
+    throw new LoginProblem(
+      `the server publishes the resource ${quoted(resource)}, which is not a URL in its normal form`,
+    )
+  const trusted = stringsOf(issuers)?.slice(0, MAX_ISSUERS) ?? []
+  return {
+    resource: normal,
+    issuers: trusted.length === 0 ? [server.origin] : trusted,
+    scopes: stringsOf(scopes)?.filter(isScope).slice(0, MAX_SCOPES),
+    ...(document['dpop_bound_access_tokens_required'] === true && { needsDpop: true }),
+  }
+}
+
+/** Whether a resource is a server or contains it: it has the same origin, and its path is that of the server or leads to it. */
+function isResourceOf(resource: string, server: URL): boolean {
+  if (!URL.canParse(resource) || resource.includes('#')) return false
+  const { origin, username, password, pathname, search } = new URL(resource)
+  if (origin !== server.origin || username !== '' || password !== '') return false
+  if (search !== '' && search !== server.search) return false
+  const path = pathname.replace(/\/$/, '')
+  return `${server.pathname}/`.startsWith(`${path}/`)
+}
+
+function stringsOf(list: unknown): readonly string[] | undefined {
+  return Array.isArray(list) ? [...new Set(list.filter((one) => typeof one === 'string'))] : undefined
+}

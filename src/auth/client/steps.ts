@@ -1,0 +1,64 @@
+import { clip } from '../../base/clip.ts'
+import { LOGIN_FAILED, LOGIN_NEEDED } from '../../errors/login.ts'
+import { McpError, mcpError } from '../../errors/error.ts'
+import { oneLine } from '../../errors/printable.ts'
+import { PassingProblem } from './problem.ts'
+import { reasonOf } from './reason.ts'
+import { TokenError } from './token-error.ts'
+
+const LONGEST_STEP = 500
+
+/** The steps of one login, so that an error can say how far it came. */
+export class Steps {
+  readonly #server: string
+  readonly #taken: string[]
+  /** The step that was begun last, unless notes already say what came of it. */
+  #current: string | undefined
+  #isNoted = false
+
+  /** Begins a list for a server, or continues another. */
+  constructor({ origin, pathname }: URL, before?: Steps) {
+    this.#server = origin + pathname
+    this.#taken = before === undefined ? [] : before.#all
+  }
+
+  get #all(): string[] {
+    return this.#current === undefined || this.#isNoted ? [...this.#taken] : [...this.#taken, this.#current]
+  }
+
+  /** Begins a step: it fails if anything does before the next one begins. */
+  readonly begin = (text: string): void => {
+    if (this.#current !== undefined && !this.#isNoted) this.#taken.push(this.#current)
+    this.#current = oneLine(clip(text, LONGEST_STEP))
+    this.#isNoted = false
+  }
+
+  /** Notes what the current step did. */
+  readonly note = (text: string): void => {
+    this.#taken.push(oneLine(clip(text, LONGEST_STEP)))
+    this.#isNoted = true
+  }
+
+  /** The error for something that went wrong in the current step. Its cause is left out, since it may hold secrets. */
+  failed(thrown: unknown, row: typeof LOGIN_FAILED | typeof LOGIN_NEEDED = LOGIN_FAILED): McpError {
+    const steps = this.#current === undefined ? this.#taken : [...this.#taken, `failed: ${this.#current}`]
+    const lines = steps.map((text, at) => `\n  ${at + 1}. ${text}`)
+    const { kind, message } = mcpError(row, { server: this.#server, reason: oneLine(reasonOf(thrown)) })
+    return new McpError(kind, `${message}${lines.join('')}`, {
+      data: { steps },
+      retryable: isPassing(thrown),
+    })
+  }
+
+  /** The error for a login that `storedOnly` forbids. */
+  forbidden(reason: string): McpError {
+    return this.failed(new Error(reason), LOGIN_NEEDED)
+  }
+}
+
+/** Whether the same login may succeed later: an issuer or the server could not be reached, or was too busy. */
+function isPassing(thrown: unknown): boolean {
+  if (!(thrown instanceof TokenError)) return thrown instanceof PassingProblem
+  const { status, cause } = thrown
+  return status === undefined ? cause instanceof PassingProblem : status >= 500 || status === 429
+}

@@ -1,0 +1,2 @@
+export { openFileVault } from './vault-files.ts'
+export { openKeyringVault } from './vault-keyring.ts'

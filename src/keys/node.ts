@@ -1,0 +1,2 @@
+export { allowKeys } from './allow.ts'
+export { createKeys, pinKey } from './files.ts'

@@ -1,0 +1,35 @@
+/** Something with timers, which stop and start with a clock. */
+export interface Timed {
+  /** Its own clock. */
+  readonly clock: Clock
+  stop(): void
+  start(): void
+}
+
+/**
+ * Measures how long an operation takes. Its parts share the clock, which stands still while a person logs in; `stopClock` does
+ * that, which only clients with credentials load.
+ */
+export class Clock {
+  begun: number = performance.now()
+  /** Undefined while it runs. */
+  stoppedAt: number | undefined
+  /** What stops with it: parts of the operation, and others that wait for it. */
+  readonly members: Set<Timed> = new Set()
+  /** Called with members that join while it is stopped. */
+  onJoin: ((member: Timed) => void) | undefined
+
+  /** The milliseconds so far. */
+  get elapsed(): number {
+    return (this.stoppedAt ?? performance.now()) - this.begun
+  }
+
+  set elapsed(ms: number) {
+    this.begun += this.elapsed - ms
+  }
+
+  join(member: Timed): void {
+    this.members.add(member)
+    this.onJoin?.(member)
+  }
+}

@@ -1,0 +1,68 @@
+import { put, sizeOf } from './pieces.ts'
+import type { StandardResult } from './schema.ts'
+import type { StepCounter } from './steps.ts'
+import { TOO_LONG, TooCostly } from './work.ts'
+
+type Result = StandardResult<unknown>
+
+/** The check of a library. */
+export type Validate = (value: unknown) => Result | Promise<Result>
+
+/** How many steps the check of a value may take: so many for each part, but always the least, which take about a tenth of a second. */
+const STEPS_PER_PART = 40
+const LEAST_STEPS = 100_000
+const MOST_STEPS = 2_000_000
+
+/**
+ * The check of a library with a limit, for one value and its pieces. If the value may take more steps than are left, the library
+ * first checks a copy that counts how often it is read: many libraries give up wrong alternatives early. Throws TooCostly.
+ */
+export function limitSteps(validate: Validate, count: StepCounter, whole: unknown): Validate {
+  const wanted = sizeOf(whole, MOST_STEPS / STEPS_PER_PART) * STEPS_PER_PART
+  let left = Math.max(LEAST_STEPS, Math.min(MOST_STEPS, wanted))
+  const spend = (steps: number): void => {
+    left -= steps
+    if (left < 0) throw new TooCostly(TOO_LONG)
+  }
+  return (value) => {
+    const steps = count(value, left)
+    if (steps <= left) {
+      spend(steps)
+      return validate(value)
+    }
+    const tried = validate(metered(value, () => spend(1)))
+    return 'then' in tried ? tried.then(() => validate(value)) : validate(value)
+  }
+}
+
+/** A copy of a value that calls `onRead` before each time a part is read. */
+function metered(value: unknown, onRead: () => void): unknown {
+  const traps: ProxyHandler<object> = {
+    get: (target, name) => (onRead(), Reflect.get(target, name)),
+    has: (target, name) => (onRead(), Reflect.has(target, name)),
+    ownKeys: (target) => (onRead(), Reflect.ownKeys(target)),
+    getOwnPropertyDescriptor: (target, name) => (onRead(), Reflect.getOwnPropertyDescriptor(target, name)),
+  }
+  /** A value of our own may contain a part several times, or itself. */
+  const copies = new Map<object, object>()
+  return copy(value)
+
+  function copy(part: unknown): unknown {
+    if (!isPlain(part)) return part
+    const known = copies.get(part)
+    if (known !== undefined) return known
+    const target = Array.isArray(part) ? [] : {}
+    const proxy = new Proxy<object>(target, traps)
+    copies.set(part, proxy)
+    for (const [name, below] of Object.entries(part)) put(target, name, copy(below))
+    return proxy
+  }
+}
+
+/** Whether a part is a list or an object as in JSON. What a handler returns may have others, such as dates, with their own methods. */
+function isPlain(part: unknown): part is object {
+  if (typeof part !== 'object' || part === null) return false
+  return (
+    Array.isArray(part) || [Object.prototype, null].includes(Object.getPrototypeOf(part) as object | null)
+  )
+}

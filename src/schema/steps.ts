@@ -1,0 +1,73 @@
+import { entriesOf, isObject, KEYWORDS, subschemasOf } from './keywords.ts'
+import { multiplies } from './recursion.ts'
+import { toResolver } from './reference.ts'
+
+/**
+ * How many steps a checker takes that compares every part of a value with every alternative, or more. Counting takes a step for
+ * each part and schema, and the result is Infinity if these are more than `most`.
+ */
+export type StepCounter = (value: unknown, most: number) => number
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** Where the subschemas of a schema apply. */
+interface Subschemas {
+  /** To the same value. */
+  readonly here: unknown[]
+  /** To the member with that name or index. */
+  readonly named: Map<string, unknown>
+  /** To any member. */
+  readonly members: unknown[]
+}
+
+/** Counts steps for a schema; undefined if they grow only with the size of a value. */
+export function toStepCounter(root: unknown): StepCounter | undefined {
+  if (!multiplies(root)) return undefined
+  const resolve = toResolver(root)
+  const read = new Map<Schema, Subschemas>()
+  return (value, most) => {
+    let left = most
+    /** By schema and part. Parts without members are all alike. */
+    const known = new Map<Schema, Map<unknown, number>>()
+    return count(root, value)
+
+    function count(schema: unknown, part: unknown): number {
+      if (!isObject(schema)) return 1
+      let counts = known.get(schema)
+      if (counts === undefined) known.set(schema, (counts = new Map()))
+      const parent = typeof part === 'object' && part !== null ? part : undefined
+      let steps = counts.get(parent)
+      if (steps !== undefined) return steps
+      if (left-- <= 0) return Infinity
+      // Marks the part while it is being counted: the check of a part that contains itself never ends.
+      counts.set(parent, Infinity)
+      const { here, named, members } = subschemas(schema)
+      steps = 1
+      for (const sub of here) steps += count(sub, part)
+      for (const [name, below] of parent === undefined ? [] : entriesOf(parent)) {
+        if (named.has(name)) steps += count(named.get(name), below)
+        for (const sub of members) steps += count(sub, below)
+      }
+      counts.set(parent, steps)
+      return steps
+    }
+  }
+
+  function subschemas(schema: Schema): Subschemas {
+    let found = read.get(schema)
+    if (found !== undefined) return found
+    found = { here: [], named: new Map(), members: [] }
+    for (const [keyword, value] of entriesOf(schema)) {
+      const row = KEYWORDS.get(keyword)
+      if (value === undefined || row === undefined || row.note === true) continue
+      if (keyword === '$ref' || keyword === '$dynamicRef') found.here.push(resolve(value as string))
+      else if (keyword === 'properties' || keyword === 'prefixItems')
+        for (const [name, sub] of entriesOf(value)) found.named.set(name, sub)
+      else
+        for (const [, sub] of subschemasOf(row.shape, value))
+          (row.inPlace === true ? found.here : found.members).push(sub)
+    }
+    read.set(schema, found)
+    return found
+  }
+}

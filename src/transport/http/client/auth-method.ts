@@ -1,0 +1,7 @@
+export type {
+  AuthReply,
+  AuthRequest,
+  AuthServer,
+  Authorization,
+  ClientAuth,
+} from '../../../rpc/client-auth.ts'

@@ -1,0 +1,67 @@
+import { badOption } from '../../../base/options.ts'
+import type { AuthReply, Authorization, ClientAuth } from '../../../rpc/client-auth.ts'
+import { stopClock } from '../../../rpc/stop-clock.ts'
+import type { AuthOwner, Sending } from './fetch.ts'
+import { readRequestHeaders, type HeaderRecord } from './headers.ts'
+
+/** A request that gets credentials. */
+type Authorized = Pick<Sending, 'verb' | 'headers' | 'signal' | 'clock'>
+
+/** The credentials of a client. */
+export function credentialsOf(owner: AuthOwner): Credentials {
+  return (owner.credentials ??= new Credentials(owner))
+}
+
+/** The credentials of one client: those of its connections, and those of single requests. */
+export class Credentials {
+  readonly #owner: AuthOwner
+  readonly #opened = new WeakMap<ClientAuth, Authorization>()
+  /** The credentials that a connection sent last. */
+  #sent: string | undefined
+
+  constructor(owner: AuthOwner) {
+    this.#owner = owner
+  }
+
+  /** Sends a request with its headers and those of a method, as often as the method asks for. */
+  async attempt<Reply extends AuthReply>(
+    auth: ClientAuth,
+    url: URL,
+    { verb, headers, signal, clock }: Authorized,
+    send: (headers: HeaderRecord) => Promise<Reply>,
+  ): Promise<Reply> {
+    const isShared = auth === this.#owner.auth
+    if (isShared && Object.hasOwn(headers, 'authorization'))
+      throw badOption('headers "authorization"', `auth: ${auth.name}() sets it; give only one of the two`)
+    const request = { verb, url, signal, pause: clock && (() => stopClock(clock)) }
+    return this.#open(auth).attempt(request, async (own) => {
+      const all = { ...headers, ...readRequestHeaders(own) }
+      if (isShared) this.#note(all['authorization'])
+      return send(all)
+    })
+  }
+
+  /** Ends the logins of connections. */
+  close(): void {
+    this.#opened.get(this.#owner.auth as ClientAuth)?.close?.()
+  }
+
+  #open(auth: ClientAuth): Authorization {
+    let opened = this.#opened.get(auth)
+    if (opened === undefined) {
+      const owner = this.#owner
+      const { fetch, ownFetch } = owner
+      const url = new URL(owner.url)
+      url.username = url.password = url.hash = ''
+      const warn = (text: string): void => owner.events?.onNote?.('stream', text)
+      this.#opened.set(auth, (opened = auth.open({ url, fetch, ownFetch, warn })))
+    }
+    return opened
+  }
+
+  /** Tells the client if these are not the credentials that were sent before. */
+  #note(authorization: string | undefined): void {
+    if (this.#sent !== undefined && this.#sent !== authorization) this.#owner.events?.onNewCredentials?.()
+    this.#sent = authorization
+  }
+}

@@ -1,0 +1,63 @@
+import type { McpError } from '../../errors/error.ts'
+import { isScope } from '../../rpc/scopes.ts'
+import type { AuthReply, ClientAuth } from '../../rpc/client-auth.ts'
+import type { AuthOwner } from '../http/client/fetch.ts'
+import type { HeaderRecord } from '../http/client/headers.ts'
+import { replyOf } from './rejections.ts'
+
+/** The reply to an opening request, and the error if the server rejected it. */
+interface Reply extends AuthReply {
+  readonly error?: McpError
+}
+
+/** Stands for the 403 that a request over HTTP would have got, on a connection that lacks scopes. */
+function lacking(scopes: readonly string[]): Reply {
+  const names = [...new Set(scopes.filter(isScope))].join(' ')
+  const challenge = `Bearer error="insufficient_scope"${names === '' ? '' : `, scope="${names}"`}`
+  return { status: 403, headers: new Headers({ 'www-authenticate': challenge }) }
+}
+
+const OPENED: Reply = { status: 101, headers: new Headers() }
+
+/**
+ * Opens a connection with the credentials of a client, and with more scopes if the last one lacked some and the method can get them. `open`
+ * rejects with an error whose cause shows the reply.
+ */
+export async function openAuthorized(
+  { owner, headers, signal }: { owner: AuthOwner; headers: HeaderRecord; signal: AbortSignal },
+  open: (headers: HeaderRecord) => Promise<void>,
+): Promise<void> {
+  const { credentialsOf } = await import('../http/client/credentials.ts')
+  const sending = { verb: 'GET', headers, signal, clock: owner.events?.clock } as const
+  let forbidden = owner.missing && lacking(owner.missing)
+  owner.missing = undefined
+  const openWith = (all: HeaderRecord): Promise<Reply> =>
+    open(all).then(
+      () => OPENED,
+      (error: McpError) => {
+        const reply = replyOf(error.cause)
+        if (reply === undefined) throw error
+        return { ...reply, error }
+      },
+    )
+  let last: HeaderRecord = headers
+  const send = (all: HeaderRecord): Promise<Reply> => {
+    const reply = forbidden
+    forbidden = undefined
+    last = all
+    return reply === undefined ? openWith(all) : Promise.resolve(reply)
+  }
+  const credentials = credentialsOf(owner)
+  const reply = await credentials.attempt(owner.auth as ClientAuth, toHttp(owner.url), sending, send)
+  // A method that cannot get more scopes leaves the connection as it was.
+  const { error } = reply.status === 403 && reply.error === undefined ? await openWith(last) : reply
+  if (error !== undefined) throw error
+}
+
+/** The URL of an opening request. */
+function toHttp(url: URL): URL {
+  const asHttp = new URL(url)
+  asHttp.protocol = url.protocol === 'wss:' ? 'https:' : 'http:'
+  asHttp.username = asHttp.password = ''
+  return asHttp
+}

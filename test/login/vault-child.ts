@@ -1,0 +1,58 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
+import { afterAll, onTestFinished } from 'vitest'
+
+/** A folder for the tests of a file. */
+export const folder: string = mkdtempSync(join(tmpdir(), 'pierhead-vault-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** The program as one file, which starts in a fraction of the time. */
+const PROGRAM = join(folder, 'program.mjs')
+buildSync({
+  entryPoints: [fileURLToPath(new URL('vault-program.ts', import.meta.url))],
+  outfile: PROGRAM,
+  bundle: true,
+  platform: 'node',
+  conditions: ['pierhead-source'],
+  format: 'esm',
+  logLevel: 'error',
+})
+
+/** A running program that uses a vault. */
+export interface VaultProgram {
+  readonly child: ChildProcessWithoutNullStreams
+  /** Its next line; undefined at its end. */
+  line(): Promise<string | undefined>
+  /** Kills it as the system would, and waits for its end. */
+  kill(): Promise<void>
+  /** Waits for its end. Returns its exit code. */
+  end(): Promise<number | null>
+}
+
+/** Starts `vault-program.ts`, which the end of the test ends. */
+export function startProgram(...args: readonly string[]): VaultProgram {
+  const child = spawn(process.execPath, [PROGRAM, ...args])
+  child.stderr.pipe(process.stderr)
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  const exited = once(child, 'exit') as Promise<[number | null]>
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await exited
+  }
+  onTestFinished(kill)
+  return {
+    child,
+    line: async () => {
+      const next = (await lines.next()) as IteratorResult<string, undefined>
+      return next.value
+    },
+    kill,
+    end: async () => (await exited)[0],
+  }
+}
