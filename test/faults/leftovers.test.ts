@@ -1,6 +1,4 @@
 import { getEventListeners, setMaxListeners } from 'node:events'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import type { Running } from 'pierhead'
 import { connect, type Client, type ConnectOptions } from '../../src/client.ts'
@@ -9,9 +7,7 @@ import { createCountingApp } from './app.ts'
 import { Cutter } from './cutter.ts'
 import { Journal } from './journal.ts'
 import { Sessions } from './session-network.ts'
-
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
+import { collect } from '../harness/memory.ts'
 
 const CALLS = 200
 

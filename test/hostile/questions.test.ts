@@ -17,6 +17,7 @@ import {
   type Asked,
   type Attack,
 } from './peer.ts'
+import { heldHeap } from '../harness/memory.ts'
 
 const FORM = { message: 'name?', requestedSchema: { type: 'object', properties: {} } }
 const ASKS: readonly (readonly [method: string, params: object])[] = [
@@ -331,9 +332,9 @@ test('C.server-requests a server that asks and takes no answer does not fill the
     },
     { speaks: EARLIER, timeout: '15s' },
   )
-  const before = process.memoryUsage().heapUsed
+  const before = heldHeap()
   expect(await client.call('echo')).toBe('done')
-  expect(process.memoryUsage().heapUsed - before).toBeLessThan(200_000_000)
+  expect(heldHeap() - before).toBeLessThan(200_000_000)
 })
 
 test('C.server-requests open questions take memory up to a limit, whatever their number', async () => {

@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { after, ask, event, events, json, note, open, result, serve, until } from './peer.ts'
 import { processorMs } from '../harness/processor.ts'
+import { heldBuffers } from '../harness/memory.ts'
 
 const LIMIT = 65_536
 const BOMB = 64 * 1024 * 1024
@@ -113,9 +114,9 @@ test('a compressed answer is counted as it unpacks [C.gzip-bomb]', async () => {
       response.writeHead(200, { 'content-type': type, 'content-encoding': 'gzip' }).end(bomb)
     })
     const { line } = await open(peer.url, { bytes: LIMIT })
-    const before = process.memoryUsage().arrayBuffers
+    const before = heldBuffers()
     await expect(ask(line, 'tools/list')).rejects.toMatchObject({ kind: 'answer_too_large' })
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(BUFFERED)
+    expect(heldBuffers() - before).toBeLessThan(BUFFERED)
   }
 })
 

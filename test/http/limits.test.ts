@@ -7,6 +7,7 @@ import { LIMITS } from '../../src/protocol/limits.ts'
 import { BOTH, call, initialize, message } from './messages.ts'
 import { Gate, open, start, tools } from './server.ts'
 import { post, Raw, send } from './wire.ts'
+import { heldBuffers } from '../harness/memory.ts'
 
 const HEAD = 'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
 
@@ -70,7 +71,7 @@ describe('the size of a body', () => {
     const raw = new Raw(port)
     raw.write(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`)
     const chunk = Buffer.from(`10000\r\n${'x'.repeat(65_536)}\r\n`)
-    const before = process.memoryUsage().arrayBuffers
+    const before = heldBuffers()
     let sent = 0
     const pump = (): void => {
       while (!raw.closed && sent < 200_000_000) {
@@ -83,7 +84,7 @@ describe('the size of a body', () => {
     expect(raw.status).toBe(413)
     await raw.gone()
     expect(sent).toBeLessThan(100_000_000)
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(50_000_000)
+    expect(heldBuffers() - before).toBeLessThan(50_000_000)
   })
 
   test.each([

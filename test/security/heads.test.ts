@@ -6,6 +6,7 @@ import { BOTH, headed, initialize, message } from '../http/messages.ts'
 import { start, tools } from '../http/server.ts'
 import { post, Raw, send, type Received } from '../http/wire.ts'
 import { target, type Target } from './target.ts'
+import { heldBuffers } from '../harness/memory.ts'
 
 type Sendable = Readonly<Record<string, string>>
 
@@ -145,7 +146,7 @@ test.each(['declared', 'chunked'])(
   'H.body-64m a real body of 64 MiB, %s, is 413 and never held',
   async (how) => {
     const { port } = await start(tools())
-    const before = process.memoryUsage().arrayBuffers
+    const before = heldBuffers()
     const raw = new Raw(port)
     const length = how === 'declared' ? 'Content-Length: 67108864' : 'Transfer-Encoding: chunked'
     raw.write(`${HEAD}${length}\r\n\r\n`)
@@ -161,7 +162,7 @@ test.each(['declared', 'chunked'])(
     await raw.until(/\}$/)
     expect(raw.status).toBe(413)
     await raw.gone()
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100_000_000)
+    expect(heldBuffers() - before).toBeLessThan(100_000_000)
     expect((await send(port, { body: initialize(), headers: BOTH })).status).toBe(200)
   },
 )

@@ -5,6 +5,7 @@ import { BOTH, call, ENVELOPE, headed, initialize, message } from '../http/messa
 import { open, start } from '../http/server.ts'
 import { post, Raw, send, stream } from '../http/wire.ts'
 import { SECRET_PATH, SECRET_WORD, target } from './target.ts'
+import { heldHeap } from '../harness/memory.ts'
 
 async function serve(
   limits = {},
@@ -149,10 +150,10 @@ describe('sessions', () => {
 
   test('S.flood three hundred sessions that are abandoned are served beside others, and little is held for each', async () => {
     const { port, endpoint } = await serve({ sessions: 300 })
-    const before = process.memoryUsage().heapUsed
+    const before = heldHeap()
     for (let at = 0; at < 300; at++) await open(port)
     expect(endpoint.sessions.size).toBe(300)
-    expect(process.memoryUsage().heapUsed - before).toBeLessThan(100_000_000)
+    expect(heldHeap() - before).toBeLessThan(100_000_000)
     expect((await post(port, initialize(), BOTH)).status).toBe(503)
     const modern = headed('tools/call', { name: 'echo', arguments: { text: 'x' } })
     expect((await post(port, modern.body, modern.headers)).status).toBe(200)

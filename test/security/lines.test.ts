@@ -12,6 +12,7 @@ import { until } from '../hostile/peer.ts'
 import { dial, echo, KINDS as SOCKET_KINDS, serveOver, type SocketKind } from '../tcp/wire.ts'
 import { expectAlive, expectRefused, target } from './target.ts'
 import { createServer } from '../../src/index.ts'
+import { heldBuffers } from '../harness/memory.ts'
 
 afterAll(() => closeListeners())
 
@@ -143,12 +144,12 @@ test.each(KINDS)(
   'L.line-64m over %s at %s a line of 64 MiB is refused, never held, and survived',
   async (kind, revision) => {
     const lines = await openLines(kind, revision, target({ tcpBytes: 10_485_760 }).app)
-    const before = process.memoryUsage().arrayBuffers
+    const before = heldBuffers()
     const megabyte = Buffer.alloc(1_048_576, 'x')
     let most = 0
     for (let sent = 0; sent < 64; sent++) {
       await lines.write(megabyte)
-      most = Math.max(most, process.memoryUsage().arrayBuffers - before)
+      most = Math.max(most, heldBuffers() - before)
     }
     await lines.write('\n', `${echo(revision, 5)}\n`)
     expect(await lines.heard(2)).toMatchObject([{ error: { code: -32600 } }, { id: 5, result: {} }])

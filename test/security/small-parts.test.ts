@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { serviceOf } from '../../src/app/app.ts'
 import { toolStream } from '../../src/extensions.ts'
@@ -10,9 +8,8 @@ import { start, tools } from '../http/server.ts'
 import { post, Raw } from '../http/wire.ts'
 import { frame, OPCODE } from '../ws/raw.ts'
 import { open, start as startWs } from '../ws/server.ts'
+import { collect } from '../harness/memory.ts'
 
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
 const COUNT = 200_000
 
 /** The memory in use, without what nothing refers to. */
