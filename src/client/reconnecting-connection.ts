@@ -157,7 +157,7 @@ export class ReconnectingConnection {
 
   async close(): Promise<void> {
     if (this.#state === 'closed') return
-    const all = [this.#live?.catch(() => undefined), ...this.#retired]
+    const all = [this.#current ?? this.#live?.catch(() => undefined), ...this.#retired]
     this.#setState('closed')
     this.#live = undefined
     this.#current = undefined

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { Deferred } from '../../src/base/deferred.ts'
 import type { Authorization } from '../../src/transport/http/client/auth-method.ts'
 import type { Vault } from '../../src/auth-client.ts'
+import { record } from './engine-issuer.ts'
 import { callTool, openAuth } from './engine-server.ts'
 import { DESK, expire, startWorld } from './engine-world.ts'
 
@@ -193,4 +194,34 @@ test('a login shows no page if nobody waits for it after the registration was st
   await expect(call).rejects.toThrow('tired')
   expect(await callTool(openAuth(login(), server.url), server.url, 'who')).toBe('ann notes:read')
   expect(shown).toBe(0)
+})
+
+test('a client that closes stops waiting for the lock of its registration, and listens no longer', async () => {
+  const { server, issuer, login, vault } = await startWorld()
+  const registered = record(issuer, '/reg')
+  const locked = new Deferred<undefined>()
+  const held: Vault = {
+    ...vault,
+    update: (key, change, signal) =>
+      registered.length === 0
+        ? vault.update(key, change, signal)
+        : new Promise((_, reject) => {
+            locked.resolve(undefined)
+            signal?.addEventListener('abort', () => reject(signal.reason as Error))
+          }),
+  }
+  const client = openAuth(login({ vault: held }), server.url)
+  const call = callTool(client, server.url, 'who')
+  call.catch(() => undefined)
+  await locked.promise
+  const [redirect] = (JSON.parse(registered[0]?.body as string) as { redirect_uris: string[] }).redirect_uris
+  expect((await fetch(redirect as string)).status).toBe(410)
+  client.close?.()
+  await expect(call).rejects.toMatchObject({ kind: 'login_failed' })
+  const isGone = (): Promise<boolean> =>
+    fetch(redirect as string).then(
+      () => false,
+      () => true,
+    )
+  await expect.poll(isGone).toBe(true)
 })

@@ -199,9 +199,9 @@ async function login(setup: Setup, login: Login): Promise<Held> {
     step: steps.begin,
     keepRegistration: async (registration) => {
       // A refresh token belongs to the registration with which it was obtained.
-      await vault.update(place.key, async (current) =>
-        current?.tokens === undefined ? { ...current, registration } : current,
-      )
+      const keep = async (current: StoredCredentials | undefined): Promise<StoredCredentials | undefined> =>
+        current?.tokens === undefined ? { ...current, registration } : current
+      await vault.update(place.key, keep, flight.signal)
     },
   }
   const obtained = await obtain(setup, place, context, flight)
