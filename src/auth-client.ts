@@ -3,6 +3,7 @@ export { clientCredentials, type ClientCredentialsOptions } from './auth/client/
 export type { ClientIdentity } from './auth/client/client-identity.ts'
 export { enterprise, type EnterpriseOptions } from './auth/client/enterprise.ts'
 export { fileVault, type FileVaultOptions } from './auth/client/file-vault.ts'
+export type { StepUp } from './auth/client/grant.ts'
 export type { IdentityProvider } from './auth/client/identity-provider.ts'
 export { keyringVault, type KeyringVaultOptions } from './auth/client/keyring-vault.ts'
 export { memoryVault } from './auth/client/memory-vault.ts'

@@ -133,3 +133,36 @@ test('the error for a redirect URI whose port is in use says so', async () => {
     'its port is in use; choose another redirectUri',
   )
 })
+
+test('a link leads to the page once, and only with GET and the right host', async () => {
+  const loopback = await open()
+  const answer = loopback.wait(STATE)
+  const { href } = loopback.linkTo(new URL('https://id.example/authorize?state=abc'))
+  expect(href).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/open\/[\w-]{43}$/)
+  expect((await get(href, { method: 'HEAD' })).status).toBe(404)
+  expect((await get(href.replace('127.0.0.1', 'localhost'))).status).toBe(403)
+  const led = await get(href)
+  expect(led.status).toBe(302)
+  expect(led.headers.get('location')).toBe('https://id.example/authorize?state=abc')
+  expect(led.headers.get('cache-control')).toBe('no-store')
+  expect((await get(`${loopback.uri}?state=${STATE}&code=good`)).status).toBe(200)
+  expect((await answer).searchParams.get('code')).toBe('good')
+})
+
+test('a link that is opened twice fails the login, because somebody else may have the page', async () => {
+  const loopback = await open()
+  const answer = loopback.wait(STATE)
+  const { href } = loopback.linkTo(new URL('https://id.example/authorize?state=abc'))
+  expect((await get(href)).status).toBe(302)
+  const second = await get(href)
+  expect(second.status).toBe(410)
+  expect(second.headers.get('location')).toBeNull()
+  await expect(answer).rejects.toThrow('opened twice')
+  expect((await get(`${loopback.uri}?state=${STATE}&code=good`)).status).toBe(410)
+})
+
+test('a link leads nowhere before the login waits, and after its answer', async () => {
+  const loopback = await open()
+  const { href } = loopback.linkTo(new URL('https://id.example/'))
+  expect((await get(href)).status).toBe(410)
+})

@@ -11,7 +11,7 @@ import {
   type LoginPage,
   type Terminal,
 } from '../../src/auth/client/opener.ts'
-import { changeMetadata } from './engine-issuer.ts'
+import { changeMetadata, logIn } from './engine-issuer.ts'
 import { startWorld } from './engine-world.ts'
 
 const PLATFORMS: readonly NodeJS.Platform[] = ['linux', 'darwin', 'win32', 'freebsd']
@@ -57,6 +57,17 @@ test.each(PLATFORMS)('[C.oauth-scheme] only web pages without credentials are op
   for (const url of others) expect(() => commandFor(new URL(url), platform)).toThrow('not a web page')
 })
 
+test('[C.oauth-scheme] a login page whose URL is too long is never opened, and the error names the limit', async () => {
+  const world = await startWorld()
+  await changeMetadata(world.issuer, {
+    authorization_endpoint: `${world.issuer.url}/auth?${'x'.repeat(9_000)}`,
+  })
+  const error = await world.fail('who')
+  expect(error.message).toMatch(/has 9\d{3} characters, and at most 8192 are opened/)
+  expect(error.message.length).toBeLessThan(5_000)
+  expect(world.pages).toEqual([])
+})
+
 test.each([
   ['javascript:', 'javascript:fetch(1)//'],
   ['file:', 'file:///bin/sh'],
@@ -71,12 +82,12 @@ test.each([
 })
 
 /** Puts a program in front of all others that writes down its arguments, one in each line. */
-function fakeOpener(): { readonly arguments: () => string | undefined; readonly folder: string } {
+function fakeOpener(code = 0): { readonly arguments: () => string | undefined; readonly folder: string } {
   const folder = mkdtempSync(join(tmpdir(), 'opener-'))
   const file = join(folder, 'arguments')
   writeFileSync(
     join(folder, 'xdg-open'),
-    `#!/bin/sh\ncd '${folder}'\nprintf '%s\\n' "$@" > part && mv part arguments\n`,
+    `#!/bin/sh\ncd '${folder}'\nprintf '%s\\n' "$@" > part && mv part arguments\nexit ${code}\n`,
   )
   chmodSync(join(folder, 'xdg-open'), 0o755)
   const { PATH } = process.env
@@ -103,9 +114,17 @@ function terminal(answer?: string): Terminal & { readonly written: string[]; rea
   }
 }
 
+const LINK = 'http://127.0.0.1:4321/open/once'
+
+function requestOf(url: string): LoginPage['request'] {
+  const registration = { clientId: 'desk' }
+  return { url: new URL(url), state: 'x', redirectUri: 'http://127.0.0.1:4321/callback', registration }
+}
+
 function pageOf(more: Partial<LoginPage> = {}): LoginPage {
   return {
-    page: new URL('https://id.example/authorize?state=$(touch%20pwned)&x=`id`'),
+    request: requestOf('https://id.example/authorize?state=$(touch%20pwned)&x=`id`'),
+    link: () => new URL(LINK),
     server: new URL('https://mcp.example/mcp?key=secret'),
     issuer: 'https://id.example',
     open: undefined,
@@ -114,9 +133,9 @@ function pageOf(more: Partial<LoginPage> = {}): LoginPage {
   }
 }
 
-const ARGUMENT = 'https://id.example/authorize?state=%24%28touch%20pwned%29&x=%60id%60\n'
+const ARGUMENT = `${LINK}\n`
 
-test('[C.oauth-shell] the browser gets the URL as its only argument', async () => {
+test('[C.oauth-shell] the only argument of the browser is a link that shows nothing of the page', async () => {
   const opener = fakeOpener()
   await showPage(pageOf({ open: true }), terminal())
   await expect.poll(() => opener.arguments()).toBe(ARGUMENT)
@@ -166,6 +185,75 @@ test('if there is no program to open pages, the user is asked to do it', async (
   expect(screen.written.at(-1)).toContain('open the page yourself')
 })
 
+test('if the program that opens pages fails, the user is asked to open the page', async () => {
+  const opener = fakeOpener(3)
+  const screen = terminal()
+  await showPage(pageOf({ open: true }), screen)
+  expect(opener.arguments()).toBe(ARGUMENT)
+  expect(screen.written.at(-1)).toContain('open the page yourself')
+})
+
+test('a login that ends while its program runs says nothing about the program', async () => {
+  const opener = fakeOpener(3)
+  const stop = new AbortController()
+  const screen = terminal()
+  const shown = showPage(pageOf({ open: true, signal: stop.signal }), screen)
+  stop.abort()
+  await shown
+  await expect.poll(() => opener.arguments()).toBe(ARGUMENT)
+  expect(screen.written).toHaveLength(1)
+})
+
+test('a login that takes long names what the issuer may not know', async () => {
+  const late = new Deferred<void>()
+  const screen = terminal()
+  await showPage(pageOf({ open: false }), screen, () => late.promise)
+  expect(screen.written).toHaveLength(1)
+  late.resolve()
+  await expect.poll(() => screen.written).toHaveLength(2)
+  expect(screen.written[1]).toContain('"desk" or the redirect URI http://127.0.0.1:4321/callback')
+})
+
+test('a login that is over says nothing about its page', async () => {
+  const late = new Deferred<void>()
+  const stop = new AbortController()
+  const screen = terminal()
+  await showPage(pageOf({ open: false, signal: stop.signal }), screen, () => late.promise)
+  stop.abort()
+  late.resolve()
+  await late.promise
+  expect(screen.written).toHaveLength(1)
+})
+
+test('a step-up names the scopes that the login lacks, and whether they were refused before', async () => {
+  const screen = terminal()
+  await showPage(pageOf({ stepUp: { scopes: ['notes:write'], wasRequested: false } }), screen)
+  expect(screen.written[0]).toContain(
+    'https://mcp.example/mcp needs scopes that your login lacks: notes:write. It asks you to log in again at https://id.example.',
+  )
+  await showPage(pageOf({ stepUp: { scopes: ['notes:write'], wasRequested: true } }), screen)
+  expect(screen.written[1]).toContain('The last login did not grant them')
+  const scopes = Array.from({ length: 200 }, (_, at) => `${at}:${'x'.repeat(5_000)}`)
+  await showPage(pageOf({ stepUp: { scopes, wasRequested: false } }), screen)
+  expect(screen.written[2]).toContain('and 190 more')
+  expect(screen.written[2]?.length).toBeLessThan(2_000)
+})
+
+test('the link that the browser is started with leads to the login page', async () => {
+  const opener = fakeOpener()
+  const { write } = process.stderr
+  process.stderr.write = () => true
+  onTestFinished(() => void (process.stderr.write = write))
+  const world = await startWorld()
+  const call = world.call('who', { open: true })
+  await expect.poll(() => opener.arguments()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/open\/[\w-]{43}\n$/)
+  const led = await fetch((opener.arguments() as string).trim(), { redirect: 'manual' })
+  const page = new URL(led.headers.get('location') as string)
+  expect(page.origin).toBe(world.issuer.url)
+  await fetch(await logIn(page))
+  expect(await call).toBe('ann notes:read')
+})
+
 test('text of a server cannot control the terminal', async () => {
   const screen = terminal()
   await showPage(pageOf({ issuer: 'https://id.example/\u001b[2J\u202e\nfake line' }), screen)
@@ -190,7 +278,7 @@ test('each login has its own question, so one answer opens one page', async () =
   }
   const good = showPage(pageOf(), screen)
   const evil = showPage(
-    pageOf({ issuer: 'https://evil.example', page: new URL('https://evil.example/') }),
+    pageOf({ issuer: 'https://evil.example', request: requestOf('https://evil.example/') }),
     screen,
   )
   await expect.poll(() => questions.length).toBe(1)

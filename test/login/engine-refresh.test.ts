@@ -58,6 +58,9 @@ test.each([
   expect({ registration: registration !== undefined, tokens: tokens !== undefined }).toEqual(kept)
   // The list of steps begins with the refresh, which came before the request.
   expect(error.message).toContain(`the refresh token, which the issuer rejects with ${code}`)
+  // The next run does not ask the issuer, and still knows why.
+  const again = await world.fail('who', { storedOnly: true })
+  expect(again.message).toContain(`the issuer rejected the refresh token with ${code} on `)
 })
 
 test('a client id of the options that the issuer does not accept costs no refresh token', async () => {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import { browser } from '../../src/auth-client.ts'
 import { serve } from '../auth/serve.ts'
-import { logIn, startLoginIssuer, type LoginIssuer } from './engine-issuer.ts'
+import { logIn, record, startLoginIssuer, type LoginIssuer } from './engine-issuer.ts'
 import { callTool, openAuth } from './engine-server.ts'
 import { entryOf, startWorld } from './engine-world.ts'
 
@@ -89,4 +89,49 @@ test('a login that nobody finishes keeps what another client stored meanwhile', 
   }
   await world.fail('who', { timeout: '20ms', open: stuck })
   expect(await entryOf(world.vault)).toEqual(login)
+})
+
+test('a step-up tells the program which scopes are new, and whether they were refused before', async () => {
+  const issuer = await startLoginIssuer()
+  const url = await startInsatiable(issuer, () => 'notes:read notes:write')
+  // The issuer grants only what was granted before.
+  const partial = record(issuer, '/token', async (reply) => {
+    const tokens = (await reply.json()) as object
+    return Response.json({ ...tokens, scope: 'notes:read' })
+  })
+  const stepUps: unknown[] = []
+  const auth = browser({
+    open: (page, { stepUp }) => {
+      stepUps.push(stepUp)
+      return logIn(page)
+    },
+  })
+  await expect(callTool(openAuth(auth, url), url, 'who')).rejects.toThrow('status 403')
+  expect(partial.length).toBe(stepUps.length)
+  expect(stepUps.slice(0, 3)).toEqual([
+    undefined,
+    { scopes: ['notes:write'], wasRequested: false },
+    { scopes: ['notes:write'], wasRequested: true },
+  ])
+})
+
+test('logins that the user refuses do not count: the next call asks again', async () => {
+  const world = await startWorld()
+  const client = openAuth(
+    world.login({
+      open: (page) => {
+        world.pages.push(page)
+        return logIn(page, isWilling)
+      },
+    }),
+    world.server.url,
+  )
+  let isWilling = true
+  await callTool(client, world.server.url, 'who')
+  isWilling = false
+  for (let times = 0; times < 4; times++)
+    await expect(callTool(client, world.server.url, 'write')).rejects.toMatchObject({ kind: 'login_failed' })
+  isWilling = true
+  expect(await callTool(client, world.server.url, 'write')).toBe('notes:read notes:write')
+  expect(world.pages).toHaveLength(6)
 })

@@ -248,3 +248,11 @@ test('an issuer needs a token endpoint, and an authorization endpoint only for l
   site.pages.set(OAUTH, metadata(site.origin, bare))
   expect((await find(site.origin)).authorization_endpoint).toBeUndefined()
 })
+
+test('an issuer whose identifier is too long to be read is not contacted', async () => {
+  const site = await startSite(() => ({}))
+  await expect(find(`${site.origin}/${'x'.repeat(3_000)}`)).rejects.toThrow(
+    'characters, and at most 2048 are accepted',
+  )
+  expect(site.requests).toEqual([])
+})

@@ -8,9 +8,9 @@ import {
   validateAuthResponse,
 } from 'oauth4webapi'
 import type { Grant, GrantContext } from './grant.ts'
-import { LoginProblem, quoted } from './problem.ts'
+import { LoginProblem, quoted, shownUrl } from './problem.ts'
 import { pushRequest } from './pushed-request.ts'
-import type { Redirect } from './redirect.ts'
+import type { LoginRequest, Redirect } from './redirect.ts'
 import { refreshTokens } from './refresh.ts'
 import { findRegistration, type ClientDescription } from './registration.ts'
 import { chooseAuthentication } from './token-endpoint.ts'
@@ -25,13 +25,12 @@ export interface CodeOptions {
 }
 
 /** One authorization request. Its parts belong together, so they are kept together and used once. */
-interface CodeRequest {
-  readonly url: URL
-  readonly state: string
+interface CodeRequest extends LoginRequest {
   readonly verifier: string
-  readonly redirectUri: string
-  readonly registration: StoredRegistration
 }
+
+/** The longest URL of a login page. Issuers and browsers accept hardly more, and a longer one would flood the terminal. */
+const MAX_URL = 8_192
 
 /** The authorization code grant with PKCE, in which a person logs in on a page of the issuer. */
 export function createAuthorizationCode({ identity, openRedirect }: CodeOptions): Grant {
@@ -45,7 +44,7 @@ export function createAuthorizationCode({ identity, openRedirect }: CodeOptions)
         const registration = await findRegistration(context, identity, redirect.uri)
         const request = await createRequest(context, registration, redirect.uri)
         context.step(`log in at ${request.url.origin}`)
-        const answer = await redirect.receive(request.url, request.state)
+        const answer = await redirect.receive(request)
         const tokens = await exchange(context, request, answer)
         // An id that the program has anyway is not worth keeping, and its secret should not be in two places.
         return identity.clientId === undefined ? { tokens, registration } : { tokens }
@@ -87,6 +86,11 @@ async function createRequest(
   const given = Object.entries(params).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const shown = await pushRequest(context, registration, Object.fromEntries(given))
   for (const [name, value] of Object.entries(shown)) url.searchParams.set(name, value)
+  const { length } = url.href
+  if (length > MAX_URL)
+    throw new LoginProblem(
+      `the URL of the login page of ${shownUrl(new URL(context.issuer.issuer))} has ${length} characters, and at most ${MAX_URL} are opened`,
+    )
   return { url, state, verifier, redirectUri, registration }
 }
 

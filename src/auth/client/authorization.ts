@@ -28,7 +28,7 @@ export class SharedLogin {
   flight: Flight<Held | undefined> | undefined
   /** The steps of a refresh that failed, for the login that follows. */
   before: Steps | undefined
-  /** The scopes of each request for tokens, to bound the attempts. */
+  /** The scopes of each login that gave tokens, to bound the attempts. */
   readonly requested: (readonly string[])[] = []
 }
 
@@ -113,14 +113,15 @@ export class GrantAuthorization implements Authorization {
   async #replace(request: AuthRequest, rejected: Held | undefined, need: Need): Promise<Held | undefined> {
     const shared = this.#shared
     if (shared.held !== undefined && shared.held !== rejected) return shared.held
-    const requesting = (scopes: readonly string[] = []): void => {
+    const answered = (scopes: readonly string[] = []): void => {
       shared.requested.push(scopes)
       if (shared.requested.length > MAX_REMEMBERED) shared.requested.shift()
     }
+    const wasRequested = (scopes: readonly string[]): boolean => this.#timesRequested(scopes) > 0
     return this.#join(request, (flight) => {
       const { before } = shared
       shared.before = undefined
-      return renew(this.#setup, { need, held: rejected, before, flight, requesting })
+      return renew(this.#setup, { need, held: rejected, before, flight, wasRequested, answered })
     })
   }
 
@@ -143,12 +144,15 @@ export class GrantAuthorization implements Authorization {
 
   /** Whether the scopes that are missing were requested so often that one more request would not help. */
   #isFutile({ scopes = [] }: Need, held: Held | undefined): boolean {
-    const times = this.#shared.requested.filter((asked) =>
-      scopes.every((scope) => asked.includes(scope)),
-    ).length
+    const times = this.#timesRequested(scopes)
     const isGranted = scopes.every((scope) => held?.tokens.scopes?.includes(scope) === true)
     // Asking once more for what was granted rarely changes anything.
     return times >= (isGranted ? MAX_REQUESTS - 1 : MAX_REQUESTS)
+  }
+
+  /** How many logins asked for these scopes and gave tokens. Those that a person refused say nothing about the next one. */
+  #timesRequested(scopes: readonly string[]): number {
+    return this.#shared.requested.filter((asked) => scopes.every((scope) => asked.includes(scope))).length
   }
 }
 

@@ -4,10 +4,10 @@ import { badOption, checkOptions } from '../../base/options.ts'
 import type { ClientAuth } from '../../transport/http/client/auth-method.ts'
 import { isLoopback } from '../../base/loopback.ts'
 import { createAuthorizationCode } from './authorization-code.ts'
-import type { GrantContext } from './grant.ts'
+import type { GrantContext, StepUp } from './grant.ts'
 import { createMethod, METHOD_OPTIONS, type MethodOptions } from './method.ts'
 import { LoginProblem } from './problem.ts'
-import { withinTime, type Redirect } from './redirect.ts'
+import { withinTime, type LoginRequest, type Redirect } from './redirect.ts'
 
 /** Describes a login to the function that opens its page. */
 export interface LoginInfo {
@@ -15,6 +15,8 @@ export interface LoginInfo {
   readonly server: URL
   /** The issuer whose page it is. Show it before you open the page: the server chose it. */
   readonly issuer: string
+  /** Why a user who is logged in has to log in again; undefined at a first login. */
+  readonly stepUp?: StepUp | undefined
   /** Aborts when the login is over. */
   readonly signal: AbortSignal
 }
@@ -123,8 +125,8 @@ function checkRedirect({ redirectUri, open }: BrowserOptions): void {
   )
 }
 
-function infoOf({ server, issuer }: GrantContext, signal: AbortSignal): LoginInfo {
-  return { server: new URL(server), issuer: issuer.issuer, signal }
+function infoOf({ server, issuer, stepUp }: GrantContext, signal: AbortSignal): LoginInfo {
+  return { server: new URL(server), issuer: issuer.issuer, stepUp, signal }
 }
 
 /** Leaves the redirect to the program. */
@@ -132,10 +134,10 @@ function ownRedirect(open: OpenPage, uri: string, context: GrantContext, timeout
   const over = new AbortController()
   return {
     uri,
-    async receive(page) {
+    async receive(request) {
       context.signal.throwIfAborted()
-      const answer = Promise.resolve(open(page, infoOf(context, over.signal)))
-      const given = await withinTime(answer, { timeoutMs, signal: context.signal })
+      const answer = Promise.resolve(open(request.url, infoOf(context, over.signal)))
+      const given = await withinTime(request, answer, { timeoutMs, signal: context.signal })
       if (given === undefined) {
         const remedy = 'it must return the URL to which the browser was sent, because redirectUri is set'
         throw new LoginProblem(`the function open returned nothing; ${remedy}`)
@@ -170,15 +172,16 @@ async function listen(
   const over = new AbortController()
   return {
     uri: loopback.uri,
-    async receive(page, state) {
+    async receive(request) {
       context.signal.throwIfAborted()
-      const arrived = loopback.wait(state)
-      const shown = show(open, page, context, over.signal)
+      const arrived = loopback.wait(request.state)
+      const shown = show(open, request, context, { signal: over.signal, linkTo: loopback.linkTo })
       // The page is shown until the answer arrives, so only what it returns or throws before counts.
       const returned = shown.then((given) =>
         given === undefined ? arrived : readAnswer(given, loopback.uri),
       )
-      return withinTime(Promise.race([arrived, returned]), { timeoutMs, signal: context.signal })
+      const answer = Promise.race([arrived, returned])
+      return withinTime(request, answer, { timeoutMs, signal: context.signal })
     },
     close() {
       over.abort()
@@ -189,12 +192,13 @@ async function listen(
 
 async function show(
   open: BrowserOptions['open'],
-  page: URL,
+  request: LoginRequest,
   context: GrantContext,
-  signal: AbortSignal,
+  { signal, linkTo }: { readonly signal: AbortSignal; linkTo(page: URL): URL },
 ): Promise<string | URL | undefined> {
-  if (typeof open === 'function') return (await open(page, infoOf(context, signal))) ?? undefined
+  const info = infoOf(context, signal)
+  if (typeof open === 'function') return (await open(request.url, info)) ?? undefined
   const { showPage } = await import('#desktop')
-  await showPage({ page, server: context.server, issuer: context.issuer.issuer, open, signal })
+  await showPage({ ...info, request, open, link: () => linkTo(request.url) })
   return undefined
 }

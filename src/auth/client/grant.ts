@@ -24,6 +24,14 @@ export interface Obtained {
   readonly registration?: StoredRegistration | undefined
 }
 
+/** Says why a user who is logged in has to log in again: the server needs more scopes. */
+export interface StepUp {
+  /** The scopes that the login lacks; empty if the server does not name them. */
+  readonly scopes: readonly string[]
+  /** Whether a login before asked for them too, and the issuer did not grant them: perhaps the user did not tick them. */
+  readonly wasRequested: boolean
+}
+
 /** The facts that a grant needs to request tokens. */
 export interface GrantContext {
   /** The URL of the server, for messages. */
@@ -34,6 +42,8 @@ export interface GrantContext {
   readonly issuer: AuthorizationServer
   /** The scopes to ask for; undefined leaves the choice to the issuer. */
   readonly scopes: readonly string[] | undefined
+  /** Why a person who is logged in has to log in again; undefined at a first login. */
+  readonly stepUp?: StepUp | undefined
   /** The registration that is stored for this issuer. */
   readonly registration: StoredRegistration | undefined
   /** Signs DPoP proofs; undefined if the tokens are bearer tokens. */

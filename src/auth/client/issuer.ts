@@ -32,6 +32,9 @@ const ENDPOINTS = [
   { member: 'registration_endpoint', isRequired: false, isForLogins: true },
 ] as const
 
+/** The longest identifier of an issuer. People read it before they log in. */
+const MAX_ISSUER = 2_048
+
 /** Finds the metadata of an issuer and checks all of it that a login relies on. */
 export async function findIssuer(query: IssuerQuery): Promise<AuthorizationServer> {
   const { issuer, isLegacy, fetch, step } = query
@@ -66,6 +69,11 @@ function defaultsOf(origin: string): AuthorizationServer {
 }
 
 function checkIssuer(issuer: string, allowsHttp: boolean): void {
+  const { length } = issuer
+  if (length > MAX_ISSUER)
+    throw new LoginProblem(
+      `the issuer ${quoted(issuer)} has ${length} characters, and at most ${MAX_ISSUER} are accepted`,
+    )
   const url = URL.canParse(issuer) ? new URL(issuer) : undefined
   const isWeb = url?.protocol === 'https:' || (allowsHttp && url?.protocol === 'http:')
   if (isWeb && !/[?#@]/.test(issuer) && isCanonical(issuer)) return

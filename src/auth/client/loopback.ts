@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Deferred } from '../../base/deferred.ts'
-import { isSame } from '../digests.ts'
+import { isSame, randomText } from '../digests.ts'
 import { LoginProblem } from './problem.ts'
 
 /** A listener on this computer to which an issuer sends the browser. */
@@ -9,6 +9,11 @@ export interface Loopback {
   readonly uri: string
   /** Resolves with the first request that has the state. */
   wait(state: string): Promise<URL>
+  /**
+   * A URL on this computer that leads to a page once. Other users can read the arguments of programs, and this one shows them nothing. If it
+   * is opened twice, somebody else may have the page, so the login fails.
+   */
+  linkTo(page: URL): URL
   close(): void
 }
 
@@ -72,13 +77,20 @@ function listening(server: Server, port: number, host: string = HOST): Promise<v
   })
 }
 
-function serve(server: Server, { host, pathname }: URL, uri: string): Loopback {
+function serve(server: Server, { host, pathname, origin }: URL, uri: string): Loopback {
   let expected: string | undefined
+  let link: Link | undefined
   const received = new Deferred<URL>()
   // Nobody waits if the login ends before.
   received.promise.catch(() => undefined)
   server.on('request', (request, response) => {
     const target = readTarget(request)
+    if (link !== undefined && expected !== undefined && isFor(link, request, target, host)) {
+      if (!link.isUsed) return lead(response, link)
+      expected = undefined
+      received.reject(new LoginProblem(USED_TWICE))
+      return reply(response, GONE)
+    }
     // Others may send as many requests as they like: nobody can guess the state, and the answer must not be kept away.
     const problem =
       expected === undefined ? GONE : fault(request, target, { host, pathname, state: expected })
@@ -96,6 +108,10 @@ function serve(server: Server, { host, pathname }: URL, uri: string): Loopback {
       expected = state
       return received.promise
     },
+    linkTo(page) {
+      link = { path: `/open/${randomText()}`, page, isUsed: false }
+      return new URL(link.path, origin)
+    },
     close() {
       expected = undefined
       server.close()
@@ -104,6 +120,37 @@ function serve(server: Server, { host, pathname }: URL, uri: string): Loopback {
       setTimeout(() => server.closeAllConnections(), LAST_MS).unref()
     },
   }
+}
+
+/** A link that leads to a page once. */
+interface Link {
+  readonly path: string
+  readonly page: URL
+  isUsed: boolean
+}
+
+const USED_TWICE =
+  'the link that the browser was started with was opened twice, perhaps by another user of this computer; log in again, with open: false if it happens again'
+
+function isFor(
+  { path }: Link,
+  { method, headers }: IncomingMessage,
+  target: URL | undefined,
+  host: string,
+): boolean {
+  return method === 'GET' && headers.host === host && isSame(target?.pathname ?? '', path)
+}
+
+/** Sends the browser to the page. */
+function lead(response: ServerResponse, link: Link): void {
+  link.isUsed = true
+  response.writeHead(302, {
+    location: link.page.href,
+    'referrer-policy': 'no-referrer',
+    'cache-control': 'no-store',
+    connection: 'close',
+  })
+  response.end()
 }
 
 function readTarget({ url = '' }: IncomingMessage): URL | undefined {

@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
-import { orAborted } from '../../base/backoff.ts'
+import { orAborted, pause } from '../../base/backoff.ts'
 import { readEnv } from '../../base/runtime.ts'
+import { clip } from '../../base/clip.ts'
 import { oneLine } from '../../errors/printable.ts'
 import { OneAtATime } from './one-at-a-time.ts'
+import type { StepUp } from './grant.ts'
 import { LoginProblem } from './problem.ts'
+import { adviceFor, type LoginRequest } from './redirect.ts'
 
 /** A program and its arguments. */
 export interface Command {
@@ -28,16 +31,15 @@ export function commandFor(url: URL, platform: NodeJS.Platform): Command {
   return { file: `${root}\\System32\\rundll32.exe`, args: ['url.dll,FileProtocolHandler', page] }
 }
 
-/** Starts the browser. Resolves with false if there is no program that does. */
-function openPage(url: URL): Promise<boolean> {
+/** Starts the browser. Resolves with false if there is no program that does, or if it fails before the login is over. */
+function openPage(url: URL, signal: AbortSignal): Promise<boolean> {
   const { file, args } = commandFor(url, process.platform)
   return new Promise((resolve) => {
     const child = spawn(file, args, { shell: false, stdio: 'ignore', detached: true })
     child.once('error', () => resolve(false))
-    child.once('spawn', () => {
-      child.unref()
-      resolve(true)
-    })
+    child.once('spawn', () => child.unref())
+    child.once('exit', (code) => resolve(code === 0))
+    signal.addEventListener('abort', () => resolve(true), { once: true })
   })
 }
 
@@ -73,13 +75,17 @@ export function terminalOf(
   }
 }
 
-/** A page to show, and where it belongs. */
+/** A login page to show, and where it belongs. */
 export interface LoginPage {
-  readonly page: URL
+  readonly request: LoginRequest
   readonly server: URL
   readonly issuer: string
+  /** Why a person who is logged in has to log in again. */
+  readonly stepUp?: StepUp | undefined
   /** Whether to start the browser; undefined asks the person at the terminal. */
   readonly open: boolean | undefined
+  /** A URL that leads to the page once, for the arguments of a program, which other users can read. */
+  link(): URL
   /** Aborts when the login is over. */
   readonly signal: AbortSignal
 }
@@ -87,19 +93,55 @@ export interface LoginPage {
 /** Logins that ask at the terminal, one after the other: an answer must not count for two questions. */
 const questions = new OneAtATime()
 
-/** Prints the URL of the login page, and starts the browser if a person or the program agreed. */
-export async function showPage(login: LoginPage, terminal: Terminal = terminalOf()): Promise<void> {
-  const isAsked = login.open === undefined && terminal.isInteractive
+/** When a person who sees a login page has usually finished. */
+const PATIENCE_MS = 20_000
+
+/**
+ * Prints the URL of the login page, and starts the browser if a person or the program agreed. If the login then takes long, it says what may be
+ * wrong. `wait` waits until a time is over or a signal aborts.
+ */
+export async function showPage(
+  login: LoginPage,
+  terminal: Terminal = terminalOf(),
+  wait: typeof pause = pause,
+): Promise<void> {
+  const { open, signal } = login
+  const isAsked = open === undefined && terminal.isInteractive
   const isAgreed = isAsked
     ? await questions.run('terminal', () => ask(login, terminal))
-    : (print(login, terminal), login.open === true)
-  if (!isAgreed || (await openPage(login.page))) return
+    : (print(login, terminal), open === true)
+  void wait(PATIENCE_MS, signal).then(() => {
+    if (!signal.aborted) terminal.write(`Still waiting for the login. ${adviceFor(login.request)}\n`)
+  })
+  if (!isAgreed || (await openPage(login.link(), signal))) return
   terminal.write('No browser could be started; open the page yourself.\n')
 }
 
-function print({ page, server, issuer }: LoginPage, terminal: Terminal): void {
-  const names = `${oneLine(server.origin + server.pathname)} asks you to log in at ${oneLine(issuer)}.`
-  terminal.write(`\n${names}\nOpen this page in a browser on this computer:\n\n  ${oneLine(page.href)}\n\n`)
+function print({ request: { url }, server, issuer, stepUp }: LoginPage, terminal: Terminal): void {
+  const name = oneLine(server.origin + server.pathname)
+  const text =
+    stepUp === undefined
+      ? `${name} asks you to log in at ${oneLine(issuer)}.`
+      : `${name} needs ${scopesOf(stepUp)} It asks you to log in again at ${oneLine(issuer)}.`
+  terminal.write(`\n${text}\nOpen this page in a browser on this computer:\n\n  ${oneLine(url.href)}\n\n`)
+}
+
+/** The scopes that a login lacks, as the end of a sentence. */
+function scopesOf({ scopes, wasRequested }: StepUp): string {
+  const named =
+    scopes.length === 0
+      ? 'more scopes than your login has.'
+      : `scopes that your login lacks: ${shown(scopes)}.`
+  return wasRequested ? `${named} The last login did not grant them; perhaps they were not ticked.` : named
+}
+
+/** The most scopes that are named. */
+const MOST_SHOWN = 10
+
+function shown(scopes: readonly string[]): string {
+  const more = scopes.length - MOST_SHOWN
+  const names = scopes.slice(0, MOST_SHOWN).map((scope) => oneLine(clip(scope, 100)))
+  return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ')
 }
 
 async function ask(login: LoginPage, terminal: Terminal): Promise<boolean> {

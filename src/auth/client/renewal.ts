@@ -1,10 +1,11 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import { McpError } from '../../errors/error.ts'
+import { clip } from '../../base/clip.ts'
 import { canonicalOf } from './canonical.ts'
 import { chooseScopes } from './choose-scopes.ts'
 import { openDpop } from './dpop.ts'
 import type { Flight } from './flight.ts'
-import type { GrantContext, Obtained } from './grant.ts'
+import type { GrantContext, Obtained, StepUp } from './grant.ts'
 import type { Need } from './need.ts'
 import { placeOf, readPlace, type Place } from './place.ts'
 import { LoginProblem } from './problem.ts'
@@ -36,8 +37,10 @@ export interface Renewal {
   readonly flight: Flight<unknown>
   /** The steps of a refresh that failed before the request was sent. */
   readonly before: Steps | undefined
-  /** Notes which scopes are requested. */
-  requesting(scopes: readonly string[] | undefined): void
+  /** Whether scopes were requested before. */
+  wasRequested(scopes: readonly string[]): boolean
+  /** Notes the scopes of a login that gave tokens, with or without them. */
+  answered(scopes: readonly string[] | undefined): void
 }
 
 /** Gets credentials that the server may accept in place of those that it rejected. Throws an `McpError` that lists the steps. */
@@ -95,7 +98,7 @@ async function findAt(setup: Setup, renewal: PlacedRenewal): Promise<Held> {
   const purpose = `get a token (${setup.grant.name})`
   if (setup.storedOnly && setup.grant.isInteractive) {
     steps.begin(purpose)
-    throw steps.forbidden(missing(need))
+    throw steps.forbidden(missing(need, await setup.vault.read(place.key)))
   }
   const metadata = await issuer()
   // Someone else may have logged in meanwhile.
@@ -105,8 +108,11 @@ async function findAt(setup: Setup, renewal: PlacedRenewal): Promise<Held> {
   return login(setup, { ...renewal, issuer: metadata })
 }
 
-function missing({ kind }: Need): string {
-  return kind === 'scopes' ? 'the stored login lacks scopes' : 'the vault has no credentials that work'
+function missing({ kind, scopes }: Need, stored: StoredCredentials | undefined): string {
+  if (kind === 'scopes')
+    return `the stored login lacks scopes${scopes === undefined ? '' : `: ${scopes.join(' ')}`}`
+  const cause = stored?.lost === undefined ? '' : `: ${clip(stored.lost, 200)}`
+  return `the vault has no credentials that work${cause}`
 }
 
 /** Credentials that the server may accept, if someone else stored them. */
@@ -184,7 +190,6 @@ async function login(setup: Setup, login: Login): Promise<Held> {
     issuerScopes: issuer.scopes_supported,
     asksOffline: grant.refresh !== undefined,
   })
-  login.requesting(scopes)
   const isBound = setup.dpop ?? (need.wantsDpop || found.needsDpop || stored?.tokens?.type === 'dpop')
   const algorithms = issuer.dpop_signing_alg_values_supported
   const dpop = isBound ? await openDpop(stored?.dpopKey, algorithms) : undefined
@@ -193,6 +198,7 @@ async function login(setup: Setup, login: Login): Promise<Held> {
     resource: place.resource,
     issuer,
     scopes,
+    stepUp: stepUpOf(login),
     registration: stored?.registration,
     dpop: dpop?.handle,
     signal: flight.signal,
@@ -205,6 +211,7 @@ async function login(setup: Setup, login: Login): Promise<Held> {
     },
   }
   const obtained = await obtain(setup, place, context, flight)
+  login.answered(scopes)
   const { tokens } = obtained
   if (isUnbound(setup, tokens))
     throw new LoginProblem('the issuer does not bind tokens to keys (DPoP), which the option dpop asks for')
@@ -224,6 +231,13 @@ async function login(setup: Setup, login: Login): Promise<Held> {
     refreshAt: refreshTime(tokens, 'granted'),
     isAccepted: false,
   }
+}
+
+/** Why a person who is logged in has to log in again; undefined if nobody is. */
+function stepUpOf({ need, held, place, wasRequested }: Login): StepUp | undefined {
+  if (need.kind !== 'scopes' || held?.place.key !== place.key) return undefined
+  const scopes = (need.scopes ?? []).filter((scope) => held.tokens.scopes?.includes(scope) !== true)
+  return { scopes, wasRequested: scopes.length > 0 && wasRequested(scopes) }
 }
 
 /** Runs the grant. A registration that the issuer has forgotten is removed, and the grant runs again without it. */

@@ -81,6 +81,8 @@ async function refresh(
       return { ...kept, tokens: old }
     }
     steps.note(`forgot the refresh token, which the issuer rejects with ${thrown.code}`)
-    return isUnknown ? { dpopKey } : kept
+    const day = new Date().toISOString().slice(0, 10)
+    const lost = `the issuer rejected the refresh token with ${thrown.code} on ${day}`
+    return isUnknown ? { dpopKey, lost } : { ...kept, lost }
   }
 }

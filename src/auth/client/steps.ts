@@ -7,6 +7,8 @@ import { reasonOf } from './reason.ts'
 import { TokenError } from './token-error.ts'
 
 const LONGEST_STEP = 500
+const PASSING_HINT =
+  'The server or its issuer cannot be reached, or is too busy. Check that it runs, and the network, proxy and certificates on the way to it; then try again.'
 
 /** The steps of one login, so that an error can say how far it came. */
 export class Steps {
@@ -44,9 +46,11 @@ export class Steps {
     const steps = this.#current === undefined ? this.#taken : [...this.#taken, `failed: ${this.#current}`]
     const lines = steps.map((text, at) => `\n  ${at + 1}. ${text}`)
     const { kind, message } = mcpError(row, { server: this.#server, reason: oneLine(reasonOf(thrown)) })
+    const retryable = isPassing(thrown)
     return new McpError(kind, `${message}${lines.join('')}`, {
       data: { steps },
-      retryable: isPassing(thrown),
+      retryable,
+      hint: retryable ? PASSING_HINT : undefined,
     })
   }
 

@@ -26,6 +26,7 @@ const TOKENS: Readonly<Record<string, Test>> = {
 const CREDENTIALS: Readonly<Record<string, Test>> = {
   registration: optional((value) => fits(value, REGISTRATION)),
   tokens: optional((value) => fits(value, TOKENS)),
+  lost: optional(isText),
   dpopKey: optional((value) => isObject(value) && !Array.isArray(value)),
 }
 

@@ -4,6 +4,8 @@ export interface StoredCredentials {
   readonly registration?: StoredRegistration | undefined
   /** The tokens of the last login. */
   readonly tokens?: StoredTokens | undefined
+  /** Why the last tokens were removed, for the error of a program that may not log in (`storedOnly`). Default: unknown. */
+  readonly lost?: string | undefined
   /** The private key of DPoP proofs, as a JWK; the tokens are bound to it. */
   readonly dpopKey?: Readonly<Record<string, unknown>> | undefined
 }
