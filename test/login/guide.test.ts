@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer, type App } from 'pierhead'
 import { oauth, type AuthMethod } from 'pierhead/auth'
-import type { ClientAuth } from 'pierhead/auth/client'
+import { browser, type ClientAuth } from 'pierhead/auth/client'
 import { devAuth, type DevAuth, type DevAuthOptions } from 'pierhead/auth/dev'
 import { connect } from 'pierhead/client'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -238,4 +238,22 @@ test('tokens of the program are sent, renewed once, and chosen for each call', a
   expect(await notes.call('whoami')).toBe('You are alice.')
   expect(await whoIs(notes, sessionOf('bob'))).toBe('You are bob.')
   expect(await notes.call('whoami')).toBe('You are alice.')
+})
+
+test('a test logs in without a browser', async () => {
+  await using dev = await devAuth({ port: 0, scopes: ['notes:read'] })
+  const app = createNotes(dev)
+  const { url = '' } = await app.listen({ http: { port: 0 } })
+  const auth = browser({ open: (page) => dev.login(page, { sub: 'alice' }) })
+  await using notes = await connect(url, { auth })
+  expect(await notes.call('whoami')).toBe('You are alice.')
+  onTestFinished(() => app.close())
+  const denied = browser({ open: (page) => dev.login(page, 'deny') })
+  await expect(whoami(url, denied)).rejects.toMatchObject({ kind: 'login_failed' })
+  const less = browser({
+    scopes: ['notes:write'],
+    open: (page) => dev.login(page, { sub: 'alice', scopes: ['notes:read'] }),
+  })
+  await using reader = await connect(url, { auth: less })
+  await expect(reader.call('erase')).rejects.toMatchObject({ kind: 'insufficient_scope' })
 })
