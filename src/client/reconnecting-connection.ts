@@ -171,7 +171,7 @@ export class ReconnectingConnection {
   /** Opens a connection. A second attempt is within the same time. */
   async #openNow(isSecond = false): Promise<Live> {
     await this.#backoff.wait(this.closing)
-    if (this.#state === 'closed') throw mcpError(CLOSED, {})
+    if (this.closing.aborted) throw mcpError(CLOSED, {})
     const { open, key, revision, dialects, idleMs, probeMs, openMs = idleMs } = this.#options
     const remembered = dialects === undefined ? recallMode(key) : 'handshake'
     let live: Live | undefined
@@ -342,7 +342,7 @@ export class ReconnectingConnection {
   /** Whether to send a failed request again. It first waits or retires the connection as needed. */
   async #mayRetry(error: unknown, live: Live | undefined, attempt: Attempt): Promise<boolean> {
     const { options, history } = attempt
-    if (!(error instanceof McpError) || this.#state === 'closed' || options.signal?.aborted === true)
+    if (!(error instanceof McpError) || this.closing.aborted || options.signal?.aborted === true)
       return false
     if (live !== undefined && CONNECTION_ERRORS.has(error.kind)) {
       // The server rejects a lost session before it runs the request. Other requests on the connection may have run.
