@@ -51,7 +51,7 @@ const answers = { elicit: () => ({ action: 'decline' as const }) }
 const BEGINNINGS: readonly (readonly [
   string,
   (request: IncomingMessage, body: string) => boolean,
-  ConnectOptions & { readonly ws?: boolean },
+  ConnectOptions & { readonly ws?: boolean; readonly perCall?: boolean },
 ])[] = [
   ['the first request', always, {}],
   ['the handshake', has('"initialize"'), SESSION],
@@ -59,6 +59,7 @@ const BEGINNINGS: readonly (readonly [
   ['the stream for notifications', isGet, SESSION],
   ['the stream for questions', isGet, { ...SESSION, answers }],
   ['a call', has('tools/call'), SESSION],
+  ['a call with credentials of its own', has('tools/call'), { ...SESSION, perCall: true }],
   ['a call of the newest revision', has('tools/call'), { revision: '2026-07-28' }],
   ['the stream of HTTP+SSE', always, { revision: '2024-11-05' }],
   ['opening a WebSocket', always, { ws: true }],
@@ -66,7 +67,7 @@ const BEGINNINGS: readonly (readonly [
 
 test.each(BEGINNINGS)(
   'close() ends a login that %s began, and its port, without waiting for anybody',
-  async (_, isProtected, { ws = false, ...options }) => {
+  async (_, isProtected, { ws = false, perCall = false, ...options }) => {
     const url = await serve(isProtected)
     // Nothing but closing may end the wait.
     vi.useFakeTimers({ toFake: ['setTimeout'] })
@@ -79,8 +80,9 @@ test.each(BEGINNINGS)(
         return new Promise(() => undefined)
       },
     })
-    const client: Client = createClient(ws ? url.replace('http', 'ws') : url, { ...options, auth })
-    const call = Promise.allSettled([client.call('who')])
+    const [own, shared] = perCall ? [{ auth }, {}] : [{}, { auth }]
+    const client: Client = createClient(ws ? url.replace('http', 'ws') : url, { ...options, ...shared })
+    const call = Promise.allSettled([client.call('who', {}, own)])
     const { page, signal } = await shown.promise
     const redirect = page.searchParams.get('redirect_uri') as string
     expect((await fetch(redirect)).status).toBe(400)
