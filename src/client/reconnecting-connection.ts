@@ -342,8 +342,7 @@ export class ReconnectingConnection {
   /** Whether to send a failed request again. It first waits or retires the connection as needed. */
   async #mayRetry(error: unknown, live: Live | undefined, attempt: Attempt): Promise<boolean> {
     const { options, history } = attempt
-    if (!(error instanceof McpError) || this.closing.aborted || options.signal?.aborted === true)
-      return false
+    if (!(error instanceof McpError) || this.closing.aborted || options.signal?.aborted === true) return false
     if (live !== undefined && CONNECTION_ERRORS.has(error.kind)) {
       // The server rejects a lost session before it runs the request. Other requests on the connection may have run.
       if (error.kind === 'session_lost') this.#retire(live, error)
