@@ -26,11 +26,19 @@ export const authCalls: Workload = {
       for (let count = 0; count < PROCESSES; count++)
         for (const [subject, more] of await measureToken(auth, token, plan, log))
           rounds.set(subject, [...(rounds.get(subject) ?? []), ...more])
-      return toSamples(AUTH_CALLS, rounds)
+      return [...toSamples(AUTH_CALLS, rounds), ...cpuSamples(rounds)]
     } finally {
       issuer.close()
     }
   },
+}
+
+/** The CPU time of the servers for one call, which other programs disturb less than the rate. */
+function cpuSamples(rounds: ReadonlyMap<Subject, readonly WatchedRound[]>): readonly Sample[] {
+  return [...rounds].map(([subject, all]) => {
+    const value = median(all.map(({ serverCpuMs, count }) => (serverCpuMs * 1000) / count))
+    return { work: AUTH_CALLS, subject, value, unit: 'µs server CPU', better: 'less', busy: mostlyBusy(all) }
+  })
 }
 
 async function measureToken(
