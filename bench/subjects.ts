@@ -20,6 +20,12 @@ export const OURS_JSON: Subject = {
 }
 /** The same server without `auth`, which ignores tokens. */
 export const OURS_OPEN: Subject = { name: 'pierhead without auth', role: 'ours', file: 'pierhead' }
+/** The same again, for requests without a token: what the bytes of the header alone cost in Node. */
+export const OURS_NO_TOKEN: Subject = {
+  name: 'pierhead without auth and token',
+  role: 'ours',
+  file: 'pierhead',
+}
 export const V1: Subject = { name: 'official v1', role: 'peer', file: 'official-v1' }
 export const V2: Subject = { name: 'official v2', role: 'peer', file: 'official-v2' }
 export const TMCP: Subject = { name: 'tmcp', role: 'peer', file: 'tmcp' }

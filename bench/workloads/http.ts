@@ -75,22 +75,25 @@ interface LoadOptions {
   readonly from?: Worker<LoadCommands>
   /** The number of calls before the first round. */
   readonly warmUp?: (subject: Subject) => number
+  /** The token in the requests to a subject; none unless given. */
+  readonly tokenFor?: (subject: Subject) => string | undefined
 }
 
 /** Warms up every server, then loads them in turn. */
 export async function loadAll(
   servers: ReadonlyMap<Subject, HttpServer>,
-  target: Omit<HttpTarget, 'port' | 'pid'>,
+  target: Omit<HttpTarget, 'port' | 'pid' | 'token'>,
   plan: Plan,
   log: (line: string) => void,
-  { from, warmUp = () => plan.warmUp.wire }: LoadOptions = {},
+  { from, warmUp = () => plan.warmUp.wire, tokenFor = () => undefined }: LoadOptions = {},
 ): Promise<ReadonlyMap<Subject, readonly WatchedRound[]>> {
   const load: Worker<LoadCommands> = from ?? startWorker('load')
   const once = async (subject: Subject, extent: Extent): Promise<WatchedRound> => {
     const server = servers.get(subject)
     if (!server) throw new Error(`${subject.name} is not running`)
     const disturbed = watchOtherPrograms()
-    const whole: HttpTarget = { ...target, port: server.port, pid: server.pid }
+    const token = tokenFor(subject)
+    const whole = { ...target, port: server.port, pid: server.pid, ...(token !== undefined && { token }) }
     const round = await withSubjectName(subject, load.ask<HttpRound>('http', { target: whole, extent }))
     return { ...round, busy: disturbed(round.serverCpuMs + round.workerCpuMs) }
   }

@@ -65,7 +65,7 @@ test('the log says that an expiry in milliseconds must be in seconds', async () 
   expect(reports.join('\n')).toContain('returned expiresAt in milliseconds; return seconds')
 })
 
-test('if verify throws, the request gets 503, the log has the error, and the next request tries again', async () => {
+test('A.fails-closed if verify throws, the request gets 503, the log has the error, and the next request tries again', async () => {
   let isDown = true
   const { url } = await listen(
     bearer(async () => {

@@ -13,6 +13,8 @@ export interface Issuer {
   /** Gets a token with the client-credentials grant; with `proof`, it is bound to that key. */
   token(request: TokenRequest): Promise<string>
   revoke(token: string): Promise<void>
+  /** Replaces its key. Tokens from before are no longer good. */
+  rotate(): Promise<void>
   close(): Promise<void>
 }
 
@@ -21,11 +23,15 @@ export interface TokenRequest {
   readonly scope?: string
   readonly opaque?: boolean
   readonly keys?: CryptoKeyPair
+  /** Who gets the token; `robot` unless given. */
+  readonly client?: keyof typeof CLIENTS
 }
 
 const CLIENTS = {
   robot: 'the-secret-of-robot-which-is-long-enough',
   server: 'the-secret-of-server: which % needs + encoding',
+  ann: 'the-secret-of-ann-which-is-long-enough',
+  bob: 'the-secret-of-bob-which-is-long-enough',
 }
 
 /** Resources with this end get tokens that only the issuer can read. */
@@ -35,18 +41,22 @@ const OPAQUE = '?opaque'
 export async function startIssuer(): Promise<Issuer> {
   let listener: RequestListener = (_, response) => response.writeHead(503).end()
   const { url, close } = await serve((request, response) => listener(request, response))
-  listener = new Provider(url, await configuration()).callback()
+  const rotate = async (): Promise<void> => {
+    listener = new Provider(url, await configuration()).callback()
+  }
+  await rotate()
 
   const server = { ...(await discover(url)) }
   const insecure = { [oauth.allowInsecureRequests]: true }
-  const client = { client_id: 'robot' }
-  const secret = oauth.ClientSecretBasic(CLIENTS.robot)
   return {
     url,
     clientId: 'server',
     clientSecret: CLIENTS.server,
+    rotate,
     close,
-    async token({ resource, scope = 'notes:read', opaque = false, keys }) {
+    async token({ resource, scope = 'notes:read', opaque = false, keys, client: id = 'robot' }) {
+      const client = { client_id: id }
+      const secret = oauth.ClientSecretBasic(CLIENTS[id])
       const parameters = { scope, resource: opaque ? resource + OPAQUE : resource }
       const DPoP = keys && oauth.DPoP({}, keys)
       const response = await oauth.clientCredentialsGrantRequest(server, client, secret, parameters, {
@@ -57,6 +67,8 @@ export async function startIssuer(): Promise<Issuer> {
       return result.access_token
     },
     async revoke(token) {
+      const client = { client_id: 'robot' }
+      const secret = oauth.ClientSecretBasic(CLIENTS.robot)
       await oauth.processRevocationResponse(
         await oauth.revocationRequest(server, client, secret, token, insecure),
       )
@@ -72,7 +84,7 @@ async function discover(url: string): Promise<oauth.AuthorizationServer> {
 
 async function configuration(): Promise<Readonly<Record<string, unknown>>> {
   const { privateKey } = await generateKeyPair('ES256', { extractable: true })
-  const key = { ...(await exportJWK(privateKey)), alg: 'ES256', use: 'sig', kid: 'es-1' }
+  const key = { ...(await exportJWK(privateKey)), alg: 'ES256', use: 'sig', kid: crypto.randomUUID() }
   return {
     jwks: { keys: [key] },
     clients: Object.entries(CLIENTS).map(([id, secret]) => ({

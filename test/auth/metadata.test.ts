@@ -40,7 +40,7 @@ test.each(['resource', 'authorization_servers', 'scopes_supported', 'bearer_meth
 )
 
 describe('on our listener', () => {
-  test('the metadata is at both well-known paths, for everyone and without a token', async () => {
+  test('A.metadata-path the metadata is at both well-known paths and no others, for everyone and without a token', async () => {
     const { url } = await listen(people(options))
     for (const path of [WELL_KNOWN, `${WELL_KNOWN}/mcp`]) {
       const reply = await fetch(new URL(path, url), { headers: { origin: 'https://page.example' } })

@@ -1,13 +1,36 @@
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { bearer, createApiKey } from '../../src/auth.ts'
+import { bearer, createApiKey, oauth } from '../../src/auth.ts'
+import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { BOTH, call, headed, initialize, message } from '../http/messages.ts'
 import { send, stream, type Received } from '../http/wire.ts'
 import { frame } from '../ws/raw.ts'
 import { open as openSocket } from '../ws/server.ts'
-import { as, listen, people, server } from './server.ts'
+import { startIssuer, type Issuer } from './issuer.ts'
+import { listen, RESOURCE, server, as as withToken } from './server.ts'
 
 type Sendable = Readonly<Record<string, string>>
+
+let issuer: Issuer
+/** Real tokens of two callers. */
+const tokens = new Map<string, string>()
+
+beforeAll(async () => {
+  issuer = await startIssuer()
+  for (const client of ['ann', 'bob'] as const)
+    tokens.set(client, await issuer.token({ resource: RESOURCE, client }))
+})
+afterAll(() => issuer.close())
+
+/** Accepts the tokens of the issuer. */
+function people(): ReturnType<typeof oauth> {
+  return oauth({ issuer: issuer.url, resource: RESOURCE })
+}
+
+/** The headers of a caller. Other names are their own tokens. */
+function as(name: string): ReturnType<typeof withToken> {
+  return withToken(tokens.get(name) ?? name)
+}
 
 /** What a client can compare: the status and the body. */
 const seen = ({ status, text }: Received): readonly [number, string] => [status, text]
@@ -173,57 +196,94 @@ test('a subscription is told only to its session', async () => {
   expect(events[1]?.raw).not.toContain(uri)
 })
 
-test('a cursor of another caller leads only to what its user may see', async () => {
-  const { app, port } = await listen(undefined, {}, server(people(), { pageSize: 1 }))
-  for (const owner of ['ann', 'bob', 'ann', 'bob'].entries())
-    app.tool(`tool-${owner.join('-')}`, { visible: ({ auth }) => auth?.sub === owner[1] }, () => '')
-  const list = async (token: string, cursor?: string): Promise<{ names: string[]; nextCursor?: string }> => {
-    const { body, headers } = headed('tools/list', cursor === undefined ? {} : { cursor })
-    const { json } = await send(port, { body, headers: { ...headers, ...as(token) } })
-    const { tools, nextCursor } = json['result'] as { tools: { name: string }[]; nextCursor?: string }
-    return { names: tools.map(({ name }) => name), ...(nextCursor !== undefined && { nextCursor }) }
+test('over WebSocket, a subscription is told only to its caller', async () => {
+  const { app, port } = await listen(people())
+  app.resource('notes://{owner}', {}, ({ owner }) => owner)
+  const uri = 'notes://ann'
+  const [ann, bob] = await Promise.all(['ann', 'bob'].map((name) => openSocket(port, as(name))))
+  for (const socket of [ann, bob]) {
+    socket?.write(frame(initialize()))
+    await socket?.until(() => socket.texts.length === 1)
+    socket?.write(frame(message('notifications/initialized')))
   }
-  let cursor: string | undefined
-  const all: string[] = []
-  const foreign: string[] = []
-  do {
-    const page = await list('bob', cursor)
-    all.push(...page.names)
-    cursor = page.nextCursor
-    foreign.push(...(cursor === undefined ? [] : (await list('ann', cursor)).names))
-  } while (cursor !== undefined)
-  expect(foreign.length).toBeGreaterThan(0)
-  expect(foreign.join()).not.toContain('bob')
-  expect(all.filter((name) => name.startsWith('tool-'))).toEqual(['tool-1-bob', 'tool-3-bob'])
+  ann?.write(frame(message('resources/subscribe', { uri }, 5)))
+  bob?.write(frame(message('resources/unsubscribe', { uri }, 5)))
+  for (const socket of [ann, bob]) await socket?.until(() => socket.texts.length === 2)
+  app.updated(uri)
+  await ann?.until(() => ann.texts.join().includes(uri))
+  app.changed()
+  await bob?.until(() => bob.texts.join().includes('list_changed'))
+  expect(bob?.texts.slice(2).join()).not.toContain(uri)
 })
 
-test('the sealed state of a request is good only for its caller', async () => {
-  const { app, port } = await listen(people())
-  app.tool('pay', {}, async (_, { elicit }) => {
-    const { content } = await elicit('Sure?', z.object({ sure: z.boolean() }))
-    return JSON.stringify(content)
-  })
-  const capabilities = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } }
-  const pay = (token: string, more: object = {}): Promise<Received> => {
-    const { body, headers } = headed('tools/call', {
-      name: 'pay',
-      arguments: {},
-      ...more,
-      _meta: capabilities,
+/** Asks at 2026-07-28; gives the response. */
+type Ask = (port: number, name: string, method: string, params: JsonObject) => Promise<Received['json']>
+
+const WAYS: Readonly<Record<string, Ask>> = {
+  HTTP: async (port, name, method, params) => {
+    const { body, headers } = headed(method, params)
+    return (await send(port, { body, headers: { ...headers, ...as(name) } })).json
+  },
+  WebSocket: async (port, name, method, params) => {
+    const socket = await openSocket(port, as(name))
+    socket.write(frame(headed(method, params).body))
+    await socket.until(() => socket.texts.length === 1)
+    return JSON.parse(socket.texts[0] as string) as Received['json']
+  },
+}
+
+test.each(Object.entries(WAYS))(
+  'over %s, a cursor of another caller leads only to what its user may see',
+  async (_, ask) => {
+    const { app, port } = await listen(undefined, {}, server(people(), { pageSize: 1 }))
+    for (const owner of ['ann', 'bob', 'ann', 'bob'].entries())
+      app.tool(`tool-${owner.join('-')}`, { visible: ({ auth }) => auth?.sub === owner[1] }, () => '')
+    const list = async (
+      token: string,
+      cursor?: string,
+    ): Promise<{ names: string[]; nextCursor?: string }> => {
+      const json = await ask(port, token, 'tools/list', cursor === undefined ? {} : { cursor })
+      const { tools, nextCursor } = json['result'] as { tools: { name: string }[]; nextCursor?: string }
+      return { names: tools.map(({ name }) => name), ...(nextCursor !== undefined && { nextCursor }) }
+    }
+    let cursor: string | undefined
+    const all: string[] = []
+    const foreign: string[] = []
+    do {
+      const page = await list('bob', cursor)
+      all.push(...page.names)
+      cursor = page.nextCursor
+      foreign.push(...(cursor === undefined ? [] : (await list('ann', cursor)).names))
+    } while (cursor !== undefined)
+    expect(foreign.length).toBeGreaterThan(0)
+    expect(foreign.join()).not.toContain('bob')
+    expect(all.filter((name) => name.startsWith('tool-'))).toEqual(['tool-1-bob', 'tool-3-bob'])
+  },
+)
+
+test.each(Object.entries(WAYS))(
+  'over %s, the sealed state of a request is good only for its caller',
+  async (_, ask) => {
+    const { app, port } = await listen(people())
+    app.tool('pay', {}, async (_, { elicit }) => {
+      const { content } = await elicit('Sure?', z.object({ sure: z.boolean() }))
+      return JSON.stringify(content)
     })
-    return send(port, { body, headers: { ...headers, ...as(token) } })
-  }
-  const asked = (await pay('ann')).json['result'] as { requestState: string; inputRequests: object }
-  const inputResponses = Object.fromEntries(
-    Object.keys(asked.inputRequests).map((key) => [key, { action: 'accept', content: { sure: true } }]),
-  )
-  const { requestState } = asked
-  const stolen = await pay('bob', { requestState, inputResponses })
-  const unknown = await pay('bob', { requestState: `${createApiKey()}${createApiKey()}`, inputResponses })
-  expect(stolen.json).toHaveProperty('error')
-  expect(seen(stolen)).toEqual(seen(unknown))
-  expect((await pay('ann', { requestState, inputResponses })).json).not.toHaveProperty('error')
-})
+    const capabilities = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } }
+    const pay = (token: string, more: object = {}): Promise<Received['json']> =>
+      ask(port, token, 'tools/call', { name: 'pay', arguments: {}, ...more, _meta: capabilities })
+    const asked = (await pay('ann'))['result'] as { requestState: string; inputRequests: object }
+    const inputResponses = Object.fromEntries(
+      Object.keys(asked.inputRequests).map((key) => [key, { action: 'accept', content: { sure: true } }]),
+    )
+    const { requestState } = asked
+    const stolen = await pay('bob', { requestState, inputResponses })
+    const unknown = await pay('bob', { requestState: `${createApiKey()}${createApiKey()}`, inputResponses })
+    expect(stolen).toHaveProperty('error')
+    expect(stolen).toEqual(unknown)
+    expect(await pay('ann', { requestState, inputResponses })).not.toHaveProperty('error')
+  },
+)
 
 test('callers with the same subject at different issuers are different', async () => {
   const { port } = await listen(bearer((token) => ({ sub: 'ann', issuer: `https://${token}.example` })))

@@ -91,7 +91,7 @@ describe.each(WITH_AUTH)('at %s', (revision) => {
     expect((await ask('who', as(good))).status).toBe(200)
   })
 
-  test('a token for another audience, of another issuer or for no audience is rejected, and none is passed on [R279] [S4-6-10] [S4-7-5]', async () => {
+  test('A.passthrough a token for another audience, of another issuer or for no audience is rejected, and none is passed on [R279] [S4-6-10] [S4-7-5]', async () => {
     const seen: string[] = []
     const upstream = createHttp((request, response) => {
       seen.push(JSON.stringify([request.url, request.headers]))

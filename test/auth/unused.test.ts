@@ -58,7 +58,13 @@ test('a client without auth contains none of its code, nor the packages for it',
   expect(withAuth.some((path) => path.includes('node_modules/oauth4webapi'))).toBe(true)
 })
 
-test('a client without auth loads none of its code, over HTTP and WebSocket', async () => {
+const AUTH_CODE = /\/src\/auth|node_modules\/(jose|oauth4webapi)/
+
+/** Runs a program, which finds `load` for modules of this repository; gives its output and the modules that it loaded. */
+async function run(
+  program: string,
+  ...args: readonly string[]
+): Promise<{ readonly stdout: string; readonly modules: readonly string[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'pierhead-unused-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const loaded = join(folder, 'loaded')
@@ -72,18 +78,37 @@ test('a client without auth loads none of its code, over HTTP and WebSocket', as
       return next(url, context)
     }`,
   )
-  const program = join(folder, 'main.mjs')
+  const main = join(folder, 'main.mjs')
   writeFileSync(
-    program,
+    main,
     `import { register } from 'node:module'
     register(${JSON.stringify(pathToFileURL(hooks).href)})
-    const { connect } = await import(${JSON.stringify(pathToFileURL(resolve('src/client.ts')).href)})
-    for (const url of process.argv.slice(2)) {
-      const client = await connect(url)
-      console.log(await client.call('who'))
-      await client.close()
-    }`,
+    const load = (path) => import(new URL(path, ${JSON.stringify(pathToFileURL(resolve('.')).href + '/')}).href)
+    ${program}`,
   )
+  const flags = ['--import', 'tsx', '--conditions', 'pierhead-source']
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, main, ...args])
+  return { stdout, modules: readFileSync(loaded, 'utf8').split('\n') }
+}
+
+test('a server without auth loads none of its code, also for requests with a token', async () => {
+  const program = (auth: string): string => `
+    const { createServer } = await load('src/index.ts')
+    const app = createServer({ name: 'open', version: '1', log: () => undefined, auth: ${auth} })
+    const { url } = await app.listen({ http: { port: 0 }, ws: true })
+    const headers = { authorization: 'Bearer x', 'content-type': 'application/json', accept: 'application/json' }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
+    console.log((await fetch(url, { method: 'POST', headers, body })).status)
+    await app.close()`
+  const open = await run(program('undefined'))
+  expect(open.stdout).toBe('400\n')
+  expect(open.modules.filter((url) => AUTH_CODE.test(url))).toEqual([])
+  const closed = await run(program(`(await load('src/auth.ts')).bearer(() => undefined)`))
+  expect(closed.stdout).toBe('401\n')
+  expect(closed.modules.some((url) => AUTH_CODE.test(url))).toBe(true)
+})
+
+test('a client without auth loads none of its code, over HTTP and WebSocket', async () => {
   const app = createServer({ name: 'open', version: '1', log: () => undefined }).tool(
     'who',
     {},
@@ -91,14 +116,15 @@ test('a client without auth loads none of its code, over HTTP and WebSocket', as
   )
   const { addresses, close } = await app.listen({ onUncaught: 'exit', http: { port: 0 }, ws: { port: 0 } })
   onTestFinished(close)
-  const args = ['--import', 'tsx', '--conditions', 'pierhead-source', program]
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    ...args,
-    addresses.http as string,
-    addresses.ws as string,
-  ])
+  const program = `
+    const { connect } = await load('src/client.ts')
+    for (const url of process.argv.slice(2)) {
+      const client = await connect(url)
+      console.log(await client.call('who'))
+      await client.close()
+    }`
+  const { stdout, modules } = await run(program, addresses.http as string, addresses.ws as string)
   expect(stdout).toBe('anyone\nanyone\n')
-  const modules = readFileSync(loaded, 'utf8').split('\n')
   expect(modules.some((url) => url.includes('/src/transport/ws/client.ts'))).toBe(true)
-  expect(modules.filter((url) => /\/src\/auth|node_modules\/(jose|oauth4webapi)/.test(url))).toEqual([])
+  expect(modules.filter((url) => AUTH_CODE.test(url))).toEqual([])
 })

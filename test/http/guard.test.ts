@@ -220,6 +220,7 @@ describe('Host', () => {
     for (const hosts of [
       'Host: localhost\r\nHost: evil.example\r\n',
       'Host: localhost\r\nHost: localhost\r\n',
+      'Host: localhost\r\nhOST: localhost\r\n',
       'Host:\r\n',
       '',
     ]) {

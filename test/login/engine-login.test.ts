@@ -35,7 +35,7 @@ test('200 calls that wait for a login cause one', async () => {
   expect(pages).toHaveLength(1)
 })
 
-test('C.oauth-refresh-race 200 concurrent calls with an expired token cause exactly one refresh, and the expired token is not sent', async () => {
+test('C.oauth-refresh-race 200 concurrent calls with an expired token cause exactly one refresh, and the expired token is not sent [S4-7-7]', async () => {
   const { issuer, server, vault, login } = await startWorld()
   await callTool(openAuth(login(), server.url), server.url, 'who')
   const { tokens: old } = await entryOf(vault)

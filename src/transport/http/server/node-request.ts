@@ -24,6 +24,8 @@ export class NodeHead implements HttpHead {
   readonly #headers: IncomingMessage['headers']
   readonly #trusts: Trust | undefined
   #forwarded: Forwarded | undefined
+  /** The headers that it has twice, once that is known. */
+  #repeated: number | undefined
 
   constructor(request: NodeRequest, trusts: Trust | undefined) {
     this.request = request
@@ -59,10 +61,21 @@ export class NodeHead implements HttpHead {
   }
 
   header(name: string): string | undefined {
-    if (name === 'host') return this.#readForwarded()?.host ?? hostOf(this.request)
-    if (name === 'authorization' && countOf(this.request, name) > 1) return 'Bearer two of them'
+    if (name === 'host') return this.#readForwarded()?.host ?? this.#host()
+    if (name === 'authorization' && this.#isRepeated(AUTHORIZATION)) return 'Bearer two of them'
     const value = this.#headers[name]
     return typeof value === 'object' ? value.join(', ') : value
+  }
+
+  /** The Host header, or what HTTP/2 has instead. */
+  #host(): string | undefined {
+    if (this.#isRepeated(HOST)) return 'two of them'
+    return this.#headers.host ?? (this.#headers[':authority'] as string | undefined)
+  }
+
+  /** Node keeps the first of several headers, so duplicates of those that decide about access are made invalid. */
+  #isRepeated(header: number): boolean {
+    return ((this.#repeated ??= repeatedIn(this.request)) & header) !== 0
   }
 
   /** What trusted proxies say; undefined if none is trusted. */
@@ -97,19 +110,24 @@ export function isStream(body: unknown): body is Readable {
   return typeof (body as Partial<Readable> | null)?.pipe === 'function'
 }
 
-/** The Host header, or what HTTP/2 has instead. Node keeps the first of several, so duplicates are made invalid here. */
-function hostOf(request: IncomingMessage): string | undefined {
-  if (countOf(request, 'host') > 1) return 'two of them'
-  const { headers } = request
-  return headers.host ?? (headers[':authority'] as string | undefined)
+const HOST = 1
+const AUTHORIZATION = 2
+
+/** Which headers a request has twice. Every request is asked, so all are found in one pass. */
+function repeatedIn({ rawHeaders }: IncomingMessage): number {
+  let found = 0
+  let repeated = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const header = bitOf(rawHeaders[at] as string)
+    repeated |= found & header
+    found |= header
+  }
+  return repeated
 }
 
-/** How often a request has a header. */
-function countOf({ rawHeaders }: IncomingMessage, wanted: string): number {
-  let count = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] as string
-    if (name.length === wanted.length && name.toLowerCase() === wanted) count++
-  }
-  return count
+/** Most clients spell names in one of two ways; converting the others takes more time. */
+function bitOf(name: string): number {
+  if (name.length === 4) return name === 'Host' || name.toLowerCase() === 'host' ? HOST : 0
+  if (name.length !== 13) return 0
+  return name === 'Authorization' || name.toLowerCase() === 'authorization' ? AUTHORIZATION : 0
 }
