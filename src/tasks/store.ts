@@ -1,0 +1,77 @@
+import type { TaskHead, TaskRecord, TaskStatus } from './record.ts'
+
+/** A value now, from a store in memory, or later. */
+export type Soon<Value> = Value | Promise<Value>
+
+/** How many tasks a store may keep. */
+export interface TaskRoom {
+  /** Tasks of all callers. */
+  readonly tasks: number
+  /** Tasks of one scope. */
+  readonly callerTasks: number
+}
+
+/** What became of a new task. */
+export type Created =
+  | { readonly outcome: 'created' }
+  /** A task with the same scope, tool and key exists. */
+  | { readonly outcome: 'exists'; readonly head: TaskHead }
+  /** There is no room: for any task, or for one of this caller. */
+  | { readonly outcome: 'full' | 'caller_full' }
+
+/** The members of a record that a change may replace. */
+export type TaskChange = Partial<
+  Pick<
+    TaskRecord,
+    | 'status'
+    | 'statusMessage'
+    | 'isError'
+    | 'updatedAt'
+    | 'ttlMs'
+    | 'pollMs'
+    | 'attempt'
+    | 'dueAt'
+    | 'node'
+    | 'key'
+    | 'state'
+    | 'outcome'
+  >
+>
+
+/** Selects tasks for a list: of one scope for its callers, or of all for operators. */
+export interface TaskQuery {
+  readonly scope?: string
+  readonly status?: TaskStatus
+  readonly tool?: string
+  /** The id of the last task of the page before. */
+  readonly after?: string
+  readonly limit: number
+}
+
+/**
+ * Keeps tasks. Each method is one atomic step. A store in memory answers synchronously. Reads never parse or copy the texts of
+ * tasks that they do not return.
+ */
+export interface TaskStore {
+  /** Adds a task, unless its key is taken or there is no room. Once it answers, the task survives a crash, if the store is durable. */
+  create(record: TaskRecord, room: TaskRoom): Soon<Created>
+  get(id: string): Soon<TaskRecord | undefined>
+  /** The head alone, for polls. */
+  head(id: string): Soon<TaskHead | undefined>
+  /** Changes a task if it still has this version; answers the new head, or undefined if another change came first or it is gone. */
+  change(id: string, version: number, change: TaskChange): Soon<TaskHead | undefined>
+  /** Heads from the oldest to the newest. */
+  list(query: TaskQuery): Soon<readonly TaskHead[]>
+  /** Removes final tasks whose time is over, and unfinished ones too; at most `limit`. Answers the ids. */
+  expire(now: number, limit: number): Soon<readonly string[]>
+  /**
+   * Assigns to `node` up to `limit` unfinished tasks that no living node runs and that are due: those of dead nodes, and those that
+   * wait for another attempt. Answers their records with the new node and version.
+   */
+  claim(node: string, now: number, limit: number): Soon<readonly TaskRecord[]>
+  /** Says that `node` is alive until then. Tasks of nodes that are not can be claimed. */
+  beat(node: string, until: number): Soon<void>
+  /** Calls `onChange` with the id of each task that changed, also on other nodes if they share the store. Returns a function that stops it. */
+  watch(onChange: (id: string) => void): () => void
+  close(): Soon<void>
+}
