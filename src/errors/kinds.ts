@@ -134,6 +134,8 @@ export type ErrorKind =
   | 'vault_failed'
   | 'vault_locked'
   | 'keyring_unavailable'
+  // store.ts
+  | 'store_closed'
   // login.ts
   | 'login_failed'
   | 'login_needed'
