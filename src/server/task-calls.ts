@@ -26,7 +26,7 @@ import { toTask } from './task-shape.ts'
 import type { ToolCall } from './tools.ts'
 
 /** Whether a client declared the extension on its request. */
-export function declaresTasks({ capabilities }: Peer): boolean {
+function declaresTasks({ capabilities }: Peer): boolean {
   const { extensions } = capabilities
   return (
     isObject(extensions) &&

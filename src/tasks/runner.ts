@@ -13,7 +13,6 @@ import {
   TOO_MANY_CALLER_TASKS,
   TOO_MANY_TASKS,
 } from '../errors/tasks.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { TASK_OVERHEAD, TaskBytes } from './bytes.ts'
 import { CLOCK, type TaskClock } from './clock.ts'
