@@ -136,6 +136,9 @@ export type ErrorKind =
   | 'keyring_unavailable'
   // store.ts
   | 'store_closed'
+  | 'store_failed'
+  | 'store_busy'
+  | 'sqlite_unavailable'
   // login.ts
   | 'login_failed'
   | 'login_needed'
