@@ -28,6 +28,7 @@ const FINAL: ReadonlySet<TaskStatus> = new Set(['completed', 'failed', 'cancelle
 
 /** Keeps tasks in memory. Every method answers at once, and costs the same however many tasks there are. */
 export class MemoryTaskStore implements TaskStore {
+  readonly isInMemory = true
   readonly #tasks = new Map<string, Kept>()
   readonly #order = new Chain<Kept>()
   readonly #scopes = new Map<string, Chain<Kept>>()

@@ -53,6 +53,8 @@ export interface TaskQuery {
  * tasks that they do not return.
  */
 export interface TaskStore {
+  /** Whether the tasks are in the memory of this process, so that servers count their bytes. */
+  readonly isInMemory?: boolean
   /** Adds a task, unless its key is taken or there is no room. Once it answers, the task survives a crash, if the store is durable. */
   create(record: TaskRecord, room: TaskRoom): Soon<Created>
   get(id: string): Soon<TaskRecord | undefined>
