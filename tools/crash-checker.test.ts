@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { checkCrashLog, type CrashFault, type CrashLine } from './crash-checker.ts'
 
-const EXPECTED = { tasks: 3, kills: 1, fragile: ['fragile'] }
+const EXPECTED = { tasks: 3, kills: 1, survivors: 1, fragile: ['fragile'] }
 
 /** A log without a fault: a call without an answer, a repeated call, a failed task, and outcomes that are seen twice. */
 const SOUND: readonly CrashLine[] = [
@@ -39,6 +39,11 @@ const PLANTED: readonly (readonly [planted: string, fault: CrashFault, log: stri
   ['a line that is cut', 'unreadable', `${textOf(SOUND)}{"event":"se`],
   ['an answer to nobody', 'unreadable', and({ event: 'missing', task: 9, id: 'z' })],
   ['a server that was never killed', 'too few kills', without(({ event }) => event === 'kill')],
+  [
+    'a server that was killed only after its work',
+    'too few survivors',
+    textOf([...SOUND.filter(({ event }) => event !== 'kill'), { event: 'kill' }]),
+  ],
   ['an empty log', 'too few tasks', ''],
   ['a call that nobody logged', 'too few tasks', without((line) => 'task' in line && line.task === 2)],
   [
@@ -116,6 +121,7 @@ test('a sound log has no faults', () => {
     accepted: 3,
     completed: 2,
     failed: 1,
+    survived: 1,
     unanswered: 2,
     faults: [],
   })
@@ -130,6 +136,7 @@ test('every kind of fault is planted', () => {
     unreadable: true,
     'too few kills': true,
     'too few tasks': true,
+    'too few survivors': true,
     rejected: true,
     lost: true,
     'no outcome': true,

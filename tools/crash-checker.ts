@@ -27,6 +27,8 @@ export type CrashLine =
 export interface CrashExpectations {
   readonly tasks: number
   readonly kills: number
+  /** Tasks that were accepted before a kill and ended after it. */
+  readonly survivors: number
   /** The tools whose tasks may fail because the server died. */
   readonly fragile: readonly string[]
 }
@@ -36,6 +38,7 @@ export type CrashFault =
   | 'unreadable'
   | 'too few kills'
   | 'too few tasks'
+  | 'too few survivors'
   | 'rejected'
   | 'lost'
   | 'no outcome'
@@ -52,6 +55,8 @@ export interface CrashReport {
   readonly accepted: number
   readonly completed: number
   readonly failed: number
+  /** Accepted before a kill, and ended after it. */
+  readonly survived: number
   readonly unanswered: number
   readonly faults: readonly { readonly fault: CrashFault; readonly details: string }[]
 }
@@ -71,6 +76,9 @@ interface Known {
   id?: string
   status?: string
   outcome?: string
+  /** The number of kills before it was accepted, and before its outcome was seen first. */
+  acceptedAfter?: number
+  endedAfter?: number
 }
 
 /** Checks the log of a crash test. */
@@ -91,7 +99,11 @@ export function checkCrashLog(text: string, expected: CrashExpectations): CrashR
       const known = tasks.get(read.task)
       if (known === undefined) add('unreadable', `line ${index + 1}: task ${read.task} was never called`)
       else if (read.event === 'unanswered') unanswered++
-      else observe(read, known, owners, expected, add)
+      else {
+        observe(read, known, owners, expected, add)
+        if (known.id !== undefined) known.acceptedAfter ??= kills
+        if (known.outcome !== undefined) known.endedAfter ??= kills
+      }
     }
   }
   const all = [...tasks.values()]
@@ -104,6 +116,10 @@ export function checkCrashLog(text: string, expected: CrashExpectations): CrashR
   if (kills < expected.kills) add('too few kills', `${kills} of ${expected.kills}`)
   if (accepted.length < expected.tasks)
     add('too few tasks', `${accepted.length} of ${expected.tasks} were accepted`)
+  const survived = accepted.filter(
+    ({ acceptedAfter = 0, endedAfter = 0 }) => endedAfter > acceptedAfter,
+  ).length
+  if (survived < expected.survivors) add('too few survivors', `${survived} of ${expected.survivors}`)
   const count = (status: string): number => accepted.filter((one) => one.status === status).length
   return {
     kills,
@@ -111,6 +127,7 @@ export function checkCrashLog(text: string, expected: CrashExpectations): CrashR
     accepted: accepted.length,
     completed: count('completed'),
     failed: count('failed'),
+    survived,
     unanswered,
     faults,
   }

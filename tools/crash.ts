@@ -14,8 +14,11 @@ import { main } from './run.ts'
 
 const SOURCE = fileURLToPath(new URL('crash-server.ts', import.meta.url))
 const TOOLS = ['sturdy', 'keyed', 'fragile']
-/** The longest life of a server that is killed; it begins when the process does, so some die while they start. */
-const LIFE_MS = 2000
+/** The longest life of a server that is killed, from when it is ready. */
+const LIFE_MS = 1500
+/** The part of the servers that die while they start, and within how long. */
+const EARLY_PART = 0.2
+const EARLY_MS = 600
 /** The longest time that a task works. */
 const WORK_MS = 1500
 /** After the last kill, tasks wait for the lease of the dead server, and then run. */
@@ -44,13 +47,14 @@ export async function crash({ tasks, kills }: CrashExtent, folder: string): Prom
   const isOver = (): boolean => performance.now() > until
   const clients: CrashClients = { url: `http://127.0.0.1:${port}/mcp`, apiKey, log, isOver }
   try {
-    await server.ready()
     let isKilling = true
     const working = useTasks(clients, tasks, () => isKilling)
     for (let kill = 0; kill < kills; kill++) {
-      await pause(Math.random() * LIFE_MS)
-      log({ event: 'kill' })
+      const isEarly = Math.random() < EARLY_PART
+      if (!isEarly) await server.ready()
+      await pause(Math.random() * (isEarly ? EARLY_MS : LIFE_MS))
       await server.kill()
+      log({ event: 'kill' })
       server.start()
     }
     isKilling = false
@@ -62,7 +66,8 @@ export async function crash({ tasks, kills }: CrashExtent, folder: string): Prom
     await server.kill()
     rmSync(dirname(program), { recursive: true, force: true })
   }
-  return checkCrashLog(readFileSync(logFile, 'utf8'), { tasks, kills, fragile: ['fragile'] })
+  const expected = { tasks, kills, survivors: kills, fragile: ['fragile'] }
+  return checkCrashLog(readFileSync(logFile, 'utf8'), expected)
 }
 
 /** Runs tasks, at least so many and as long as servers are killed. Answers the ids of those that were accepted. */
@@ -96,23 +101,23 @@ class CrashServer {
   readonly #file: string
   readonly #args: readonly string[]
   #child: ChildProcess
+  #ready: Promise<void>
 
   constructor(file: string, args: readonly string[]) {
     this.#file = file
     this.#args = args
     this.#child = this.#fork()
+    this.#ready = this.#started()
   }
 
-  async ready(): Promise<void> {
-    const exited = once(this.#child, 'exit').then(([code]) => {
-      throw new Error(`the server exited with ${code}`)
-    })
-    await Promise.race([once(this.#child, 'message'), exited])
-    exited.catch(() => {})
+  /** Resolves once the server listens. */
+  ready(): Promise<void> {
+    return this.#ready
   }
 
   start(): void {
     this.#child = this.#fork()
+    this.#ready = this.#started()
   }
 
   async kill(): Promise<void> {
@@ -120,6 +125,17 @@ class CrashServer {
     const exited = once(this.#child, 'exit')
     this.#child.kill('SIGKILL')
     await exited
+  }
+
+  #started(): Promise<void> {
+    const child = this.#child
+    const started = new Promise<void>((done, fail) => {
+      child.once('message', () => done())
+      child.once('exit', (code) => fail(new Error(`the server exited with ${code}`)))
+    })
+    // Nobody waits for a server that is killed while it starts.
+    started.catch(() => {})
+    return started
   }
 
   #fork(): ChildProcess {
