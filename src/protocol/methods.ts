@@ -41,7 +41,7 @@ export const METHODS = {
   'logging/setLevel':          { from: 'client', kind: 'request', since: '2024-11-05', until: '2025-11-25', capability: 'logging' },
   'subscriptions/listen':      { from: 'client', kind: 'request', since: '2026-07-28', lasting: true },
   'tasks/get':                 { from: 'both',   kind: 'request', since: '2025-11-25', capability: 'tasks', named: 'taskId' },
-  'tasks/result':              { from: 'both',   kind: 'request', since: '2025-11-25', until: '2025-11-25', capability: 'tasks', named: 'taskId' },
+  'tasks/result':              { from: 'both',   kind: 'request', since: '2025-11-25', until: '2025-11-25', capability: 'tasks' },
   'tasks/list':                { from: 'both',   kind: 'request', since: '2025-11-25', until: '2025-11-25', capability: 'tasks.list' },
   'tasks/update':              { from: 'client', kind: 'request', since: '2026-07-28', capability: 'tasks', named: 'taskId' },
   'tasks/cancel':              { from: 'both',   kind: 'request', since: '2025-11-25', capability: 'tasks.cancel', named: 'taskId' },

@@ -141,11 +141,9 @@ function startSoon(run: Run, ways: ToolCall, input: Checked<unknown>): void {
   void nextTask().then(() => start(run, ways, input))
 }
 
-function start(run: Run, ways: ToolCall, input: Checked<unknown>): Result | Promise<Result> | undefined {
-  if (run.isOver) return undefined
-  const result = run.tasks.inGate(run, () => new Promise<Result>((resolve) => resolve(ways.run(input))))
-  run.tasks.settle(run, result)
-  return result
+function start(run: Run, ways: ToolCall, input: Checked<unknown>): void {
+  if (run.isOver) return
+  run.tasks.settle(run, run.tasks.inGate(run, () => new Promise<Result>((resolve) => resolve(ways.run(input)))))
 }
 
 /** Makes the call a task before it runs, since others may join it, and waits a while for its end. */
@@ -159,7 +157,7 @@ function keyed(
   const { tasks, call, plan } = run
   return soon(store(run, key, undefined), (begun) => {
     if (begun.outcome === 'rejected') return tasks.inGate(run, () => ways.run(input))
-    if (begun.outcome === 'created') void start(run, ways, input)
+    if (begun.outcome === 'created') start(run, ways, input)
     return endOrTask(tasks, begun.head, call, (plan as TaskPlan).afterMs)
   })
 }
