@@ -184,9 +184,14 @@ export class SqliteFile {
     const { journal_mode: mode } = database.prepare('PRAGMA journal_mode = WAL').get() as Row
     if (mode !== 'wal')
       throw this.#failed('its file system has no shared memory', 'Put the file on a local disk.')
+    // A file that is up to date opens even while others write.
+    if (schemas.every((schema) => this.#versionOf(schema) === schema.migrations.length)) return
     database.exec('BEGIN IMMEDIATE')
     let committed = false
     try {
+      database.exec(
+        'CREATE TABLE IF NOT EXISTS pierhead_versions (kind TEXT PRIMARY KEY, version INTEGER NOT NULL)',
+      )
       for (const schema of schemas) this.#migrate(schema)
       database.exec('COMMIT')
       committed = true
@@ -195,25 +200,25 @@ export class SqliteFile {
     }
   }
 
-  #migrate({ kind, migrations }: Schema): void {
-    const database = this.#database
-    database.exec(
-      'CREATE TABLE IF NOT EXISTS pierhead_versions (kind TEXT PRIMARY KEY, version INTEGER NOT NULL)',
+  #migrate(schema: Schema): void {
+    const { kind, migrations } = schema
+    for (const script of migrations.slice(this.#versionOf(schema))) this.#database.exec(script)
+    const set = this.#database.prepare('INSERT OR REPLACE INTO pierhead_versions VALUES (?, ?)')
+    set.run(kind, migrations.length)
+  }
+
+  /** The version of the tables of a kind; 0 if there are none. */
+  #versionOf({ kind, migrations }: Schema): number {
+    const tables = this.#database.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'pierhead_versions'`)
+    if (tables.get() === undefined) return 0
+    const row = this.#database.prepare('SELECT version FROM pierhead_versions WHERE kind = ?').get(kind)
+    const version = Number((row as Row | undefined)?.['version'] ?? 0)
+    if (version <= migrations.length) return version
+    const reason = `its ${kind} have version ${version} of their tables, and this program knows only up to ${migrations.length}`
+    throw this.#failed(
+      reason,
+      'Use the newer version of Pierhead that wrote the file, or pass sqlite another path.',
     )
-    const row = database.prepare('SELECT version FROM pierhead_versions WHERE kind = ?').get(kind) as
-      | Row
-      | undefined
-    const version = Number(row?.['version'] ?? 0)
-    if (version > migrations.length) {
-      const reason = `its ${kind} have version ${version} of their tables, and this program knows only up to ${migrations.length}`
-      throw this.#failed(
-        reason,
-        'Use the newer version of Pierhead that wrote the file, or pass sqlite another path.',
-      )
-    }
-    if (version === migrations.length) return
-    for (const script of migrations.slice(version)) database.exec(script)
-    database.prepare('INSERT OR REPLACE INTO pierhead_versions VALUES (?, ?)').run(kind, migrations.length)
   }
 
   /** Retries while other processes hold locks. Two that switch a new file to WAL at once fail immediately, whatever the timeout. */
