@@ -107,7 +107,7 @@ async function listenToTasks(
   const call = callOf(context)
   requireTasks(call)
   const { owner } = callerOf(call)
-  const found = await Promise.all([...new Set(ids)].map((id) => tasks.find(id, owner)))
+  const found = await Promise.all([...new Set(ids)].map(async (id) => tasks.find(id, owner)))
   const heads = found.filter((head) => head !== undefined)
   return open(parts, context, {
     ...wanted,
