@@ -1,7 +1,6 @@
 import { allErrors } from '../errors/all.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import type { Limits } from '../protocol/limits.ts'
-import { methodRow } from '../protocol/methods.ts'
+import { TASKS_EXTENSION } from '../protocol/meta.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Dialects } from '../protocol/switches.ts'
 import type { Call, Peer } from '../rpc/call.ts'
@@ -25,12 +24,14 @@ import { complete } from './completion.ts'
 import { HeldBytes } from './held-bytes.ts'
 import { getPrompt } from './prompts.ts'
 import { isDefined, isForSome, noSuchResource, tooLongToNotify, readResource } from './resources.ts'
+import { LateTasks, type TaskStoreOptions } from './late-tasks.ts'
 import { later } from './later.ts'
 import { discover, initialize, ping, type Greeting } from './lifecycle.ts'
 import { isListing, listResources } from './listing.ts'
 import { List } from './lists.ts'
 import { setLevel } from './logging.ts'
 import type { ServerParts } from './parts.ts'
+import { isForItems, provided, type Provider } from './providers.ts'
 import { restrictList, type VisibleItem } from './visibility.ts'
 import type { Sealer } from './state.ts'
 import type { Listening } from './subscriptions.ts'
@@ -52,14 +53,10 @@ export type Interceptor = (call: Call, next: Answer) => Result | Promise<Result>
 
 type Answer = (call: Call) => Result | Promise<Result>
 
-/** Adds to the context of every request. */
-export type Provider = (context: Context) => object | Promise<object>
-
-export interface ServiceOptions {
+export interface ServiceOptions extends TaskStoreOptions {
   readonly info: JsonObject
   readonly instructions: string | undefined
   readonly sealer: Sealer
-  readonly limits: Limits
   readonly pageSize: number
   readonly ttlMs: number
   readonly revisions: readonly Revision[]
@@ -103,6 +100,8 @@ export class ServerService implements Service {
   readonly onNotice: Map<string, (context: Context) => void> = new Map([
     ['notifications/initialized', initialized],
   ])
+  readonly tasks: LateTasks
+  #hasTasks: boolean | undefined
   readonly #options: ServiceOptions
   readonly #parts: ServerParts
   readonly #warnings = new Warnings()
@@ -124,6 +123,7 @@ export class ServerService implements Service {
     this.resources = new List('resources', options)
     this.templates = new List('resourceTemplates', options)
     this.prompts = new List('prompts', options)
+    this.tasks = new LateTasks(this, options)
   }
 
   /** The folded function itself, so that this file adds no stack frame to a request. */
@@ -204,6 +204,7 @@ export class ServerService implements Service {
   /** Folds anew at the next request: something was added that decides how requests are answered. */
   refold(): void {
     this.#dispatch = undefined
+    this.#hasTasks = undefined
   }
 
   /** Whether the server offers a capability such as `tools` or `tools.listChanged`. */
@@ -221,6 +222,8 @@ export class ServerService implements Service {
         return this.#options.declared.has(name) || this.prompts.registered.size > 0
       case 'completions':
         return this.#completes || this.refs.size > 0
+      case 'tasks':
+        return (this.#hasTasks ??= [...this.tools.registered.values()].some(({ task }) => task !== undefined))
       default:
         return this.#options.declared.has(name)
     }
@@ -239,12 +242,16 @@ export class ServerService implements Service {
       if (place === 'extensions') extensions = { ...extensions, ...own }
       else experimental = { ...experimental, ...own }
     }
+    const hasTasks = this.offers('tasks')
+    if (hasTasks && place === 'extensions') extensions = { ...extensions, [TASKS_EXTENSION]: {} }
+    const tasks = { list: {}, cancel: {}, requests: { tools: { call: {} } } }
     return {
       ...(this.offers('tools') ? { tools: { listChanged: true } } : {}),
       ...(this.offers('resources') ? { resources: { subscribe: true, listChanged: true } } : {}),
       ...(this.offers('prompts') ? { prompts: { listChanged: true } } : {}),
       ...(this.#completes ? { completions: {} } : {}),
       ...(this.offers('logging') ? { logging: {} } : {}),
+      ...(hasTasks && place === 'experimental' ? { tasks } : {}),
       ...(experimental === undefined ? {} : { experimental }),
       ...(extensions === undefined ? {} : { extensions }),
     }
@@ -286,7 +293,7 @@ export class ServerService implements Service {
   }
 
   #routes(): Map<string, Handler<Context>> {
-    const { instructions, ttlMs } = this.#options
+    const { instructions, ttlMs, pageSize } = this.#options
     const greeting: Greeting = {
       info: this.info,
       capabilities: this.#capabilities('experimental'),
@@ -304,8 +311,8 @@ export class ServerService implements Service {
     }
     const found = { ...greeting, capabilities: this.#capabilities('extensions') }
     const offers = (capability: string): boolean => this.offers(capability)
-    const { changes, streams, extensions } = this
-    const listening = { changes, lists, streams, extensions, offers }
+    const { changes, streams, extensions, tasks } = this
+    const listening = { changes, lists, streams, extensions, offers, tasks: tasks.load }
     const wrapped = new Set(this.middleware.map(({ method }) => method))
     const wraps = (method: string): boolean =>
       wrapped.has(method) || wrapped.has(undefined) || this.interceptors.has(method)
@@ -317,7 +324,7 @@ export class ServerService implements Service {
       ['server/discover', () => discover(found, wraps('server/discover'))],
       ['ping', ping],
       ['tools/list', (context) => this.tools.page(context, wraps('tools/list'))],
-      ['tools/call', callTool.bind(undefined, this.tools)],
+      ['tools/call', callTool.bind(undefined, this.tools, this.offers('tasks') ? tasks.hook : undefined)],
       ['resources/list', this.#listing(wraps('resources/list'))],
       [
         'resources/templates/list',
@@ -331,6 +338,14 @@ export class ServerService implements Service {
       ['completion/complete', (context) => complete(completing, context)],
       ['logging/setLevel', (context) => setLevel(callOf(context))],
       ['subscriptions/listen', later(subscriptions, ({ listen }, context) => listen(listening, context))],
+      ['tasks/get', tasks.handler(({ getTask, tasks }, context) => getTask(tasks, context))],
+      [
+        'tasks/result',
+        tasks.handler(({ taskResult, tasks }, context) => taskResult(tasks, this.load, context)),
+      ],
+      ['tasks/list', tasks.handler(({ listTasks, tasks }, context) => listTasks(tasks, pageSize, context))],
+      ['tasks/update', tasks.handler(({ updateTask, tasks }, context) => updateTask(tasks, context))],
+      ['tasks/cancel', tasks.handler(({ cancelTask, tasks }, context) => cancelTask(tasks, context))],
     ]
     return new Map([...routes, ...this.methods])
   }
@@ -341,32 +356,4 @@ function chained(interceptors: readonly Interceptor[], dispatch: Answer): Answer
   return interceptors.reduceRight<Answer>((next, interceptor) => (call) => interceptor(call, next), dispatch)
 }
 
-/** Whether a method concerns tools, resources or prompts, not only the connection. */
-function isForItems(method: string): boolean {
-  const row = methodRow(method)
-  return row?.capability !== undefined || row?.lasting === true
-}
-
 const subscriptions = () => import('./subscriptions.ts')
-
-async function provided(
-  context: Context,
-  providers: readonly Provider[],
-  { warnOnce }: ServerParts,
-): Promise<Context> {
-  for (const provide of providers) {
-    const more: unknown = await provide(context)
-    if (typeof more !== 'object' || more === null) {
-      const what = typeof more === 'string' ? 'a string' : String(more)
-      const problem = `provide returned ${what.slice(0, 64)}, so it added nothing to the context`
-      warnOnce('provide', '', `${problem}; return an object with the members: provide(() => ({ db }))`)
-      continue
-    }
-    for (const name of Object.keys(more)) {
-      if (name in context)
-        throw new TypeError(`provide: "${name}" is a member of every context; choose another name`)
-    }
-    Object.assign(context, more)
-  }
-  return context
-}

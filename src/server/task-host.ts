@@ -1,0 +1,75 @@
+import { McpError } from '../errors/error.ts'
+import { ToolError, toMcpError } from '../errors/tool-error.ts'
+import { whereOf } from '../errors/where.ts'
+import type { Limits } from '../protocol/limits.ts'
+import type { Revision } from '../protocol/revisions.ts'
+import { Call } from '../rpc/call.ts'
+import { mask } from '../rpc/mask.ts'
+import type { Service } from '../rpc/service.ts'
+import type { TasksOptions } from '../tasks/host.ts'
+import { Tasks } from '../tasks/tasks.ts'
+import type { ToolDefinition } from './definitions.ts'
+import type { List } from './lists.ts'
+import { callAsTask, callerOf, requireTasks } from './task-calls.ts'
+import { followTasks } from './task-following.ts'
+import { cancelTask, getTask, listTasks, taskResult, updateTask } from './task-methods.ts'
+
+/** The tasks of a server, and the functions that answer requests about them. */
+export interface TaskModule {
+  readonly tasks: Tasks
+  readonly callAsTask: typeof callAsTask
+  readonly callerOf: typeof callerOf
+  readonly requireTasks: typeof requireTasks
+  readonly getTask: typeof getTask
+  readonly taskResult: typeof taskResult
+  readonly listTasks: typeof listTasks
+  readonly updateTask: typeof updateTask
+  readonly cancelTask: typeof cancelTask
+  readonly followTasks: typeof followTasks
+}
+
+/** The parts of a server that its tasks need. */
+export interface TaskService extends Service {
+  readonly tools: List<ToolDefinition>
+}
+
+/** Creates the tasks of a server. */
+export function createTasks(service: TaskService, limits: Limits, options: TasksOptions): TaskModule {
+  const tasks = new Tasks(
+    {
+      limits,
+      planOf: (tool) => service.tools.items.get(tool)?.task,
+      attempt(run, request) {
+        const { revision, params, client, capabilities, auth, ip, scopes } = request
+        const dialect = service.dialects[revision as Revision] ?? service.dialects['2026-07-28']
+        const call = new Call(run.head?.id, 'tools/call', params, {
+          peer: { dialect, client, capabilities, session: undefined },
+          channel: run,
+          source: { auth, ip, scopes },
+        })
+        call.task = run
+        run.call = call
+        return service.answer(call)
+      },
+      toError(thrown, { call, tool }) {
+        if (thrown instanceof McpError && whereOf(thrown) !== 'local') return thrown
+        if (thrown instanceof ToolError) return toMcpError(thrown)
+        return mask(service, thrown, { what: `a task of tool "${tool}"`, call })
+      },
+      report: (...entry) => service.report(...entry),
+    },
+    options,
+  )
+  return {
+    tasks,
+    callAsTask,
+    callerOf,
+    requireTasks,
+    getTask,
+    taskResult,
+    listTasks,
+    updateTask,
+    cancelTask,
+    followTasks,
+  }
+}

@@ -1,0 +1,81 @@
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { TaskQuestion } from '../rpc/call.ts'
+import type { Scopes } from '../rpc/scopes.ts'
+
+export type { TaskQuestion } from '../rpc/call.ts'
+
+/** The states of a task. The last three are final. */
+export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
+
+/** The part of a task that lists and polls need: small, and of bounded size. */
+export interface TaskHead {
+  /** Unguessable: 144 random bits. */
+  readonly id: string
+  /** The caller that it belongs to. For anybody else it does not exist. Empty for callers that cannot be told apart. */
+  readonly owner: string
+  /** The callers that share lists and keys: `owner`, or a session. Empty if the task is in no list and has no key. */
+  readonly scope: string
+  /** The name of the tool. */
+  readonly tool: string
+  /** The key of the caller, which makes a second call return this task. Empty if it has none. */
+  readonly key: string
+  /** Where it is in its life. */
+  readonly status: TaskStatus
+  /** The last message of its progress, or why it ended. */
+  readonly statusMessage: string
+  /** Whether it completed with a result that has `isError`, which 2025-11-25 calls failed. */
+  readonly isError: boolean
+  /** When it was created, in milliseconds since 1970. */
+  readonly createdAt: number
+  /** When the status or its message changed last. */
+  readonly updatedAt: number
+  /** How long it is kept after its creation; never removed if null. */
+  readonly ttlMs: number | null
+  /** How long clients should wait between two polls. */
+  readonly pollMs: number
+  /** The number of the attempt that runs, or that ended it; 1 is the first. */
+  readonly attempt: number
+  /** When a task that waits for another attempt may begin it; 0 otherwise. */
+  readonly dueAt: number
+  /** The node that runs it; empty while it waits, and once it is final. */
+  readonly node: string
+  /** Increases with each change. A change names the version that it replaces. */
+  readonly version: number
+}
+
+/** A task as a store keeps it. The texts are JSON, so that every driver counts and moves the same bytes. */
+export interface TaskRecord extends TaskHead {
+  /** What is needed to run it again: a `TaskRequest`. */
+  readonly request: string
+  /** Answers and values of `ctx.once` that a further attempt needs, and open questions: a `TaskState`. Empty if there are none. */
+  readonly state: string
+  /** `{ result }` or `{ error }` once it has completed or failed; empty otherwise. */
+  readonly outcome: string
+}
+
+/** The request behind a task. */
+export interface TaskRequest {
+  readonly revision: string
+  /** `name`, `arguments`, and `_meta` without what concerns only the first request. */
+  readonly params: JsonObject
+  readonly client:
+    | { readonly name: string; readonly version: string; readonly title?: string | undefined }
+    | undefined
+  readonly capabilities: JsonObject
+  readonly auth: JsonObject | undefined
+  readonly ip: string | undefined
+  /** The scopes of everyone who uses its transport, where that does not authenticate. */
+  readonly scopes?: Scopes | undefined
+}
+
+/** What the attempts of a task share. */
+export interface TaskState {
+  /** Answers by key, each with its question, so that an answer never counts for another question. */
+  readonly answers: readonly (readonly [key: string, question: TaskQuestion, answer: JsonObject])[]
+  /** Values of `ctx.once` by key; JSON has no undefined, which is an entry without a value. */
+  readonly once: readonly (readonly [key: string, value?: unknown])[]
+  /** Open questions by key. Keys are unique over the life of a task. */
+  readonly questions: readonly (readonly [key: string, question: TaskQuestion])[]
+  /** The number of questions so far, which makes keys unique. */
+  readonly asked: number
+}

@@ -1,0 +1,95 @@
+import type { Some } from '../base/some.ts'
+import type { TaskHead, TaskRecord, TaskStatus } from './record.ts'
+
+/** A value now, from a store in memory, or later. */
+export type Soon<Value> = Value | Promise<Value>
+
+/** How many tasks a store may keep. */
+export interface TaskRoom {
+  /** Tasks of all callers. */
+  readonly tasks: number
+  /** Tasks of one scope. The empty scope has no limit of its own. */
+  readonly callerTasks: number
+}
+
+/** What became of a new task. */
+export type Created =
+  | {
+      /** It was added. */
+      readonly outcome: 'created'
+    }
+  | {
+      /** A task with the same scope, tool and key exists. */
+      readonly outcome: 'exists'
+      /** The head of that task. */
+      readonly head: TaskHead
+    }
+  | {
+      /** There is no room: for any task, or for one of this scope. */
+      readonly outcome: 'full' | 'caller_full'
+    }
+
+/** The members of a record that a change may replace. A key that another task has is not given: the task then has none. */
+export type TaskChange = Some<
+  Pick<
+    TaskRecord,
+    | 'status'
+    | 'statusMessage'
+    | 'isError'
+    | 'updatedAt'
+    | 'ttlMs'
+    | 'pollMs'
+    | 'attempt'
+    | 'dueAt'
+    | 'node'
+    | 'key'
+    | 'state'
+    | 'outcome'
+  >
+>
+
+/** Selects tasks for a list: of one scope for its callers, or of all for operators. */
+export interface TaskQuery {
+  /** The scope whose tasks are listed. Without it, tasks of all. */
+  readonly scope?: string | undefined
+  /** Only tasks with this status. */
+  readonly status?: TaskStatus | undefined
+  /** Only tasks of this tool. */
+  readonly tool?: string | undefined
+  /** The id of the last task of the page before. Nothing follows a task that is gone, or of another scope. */
+  readonly after?: string | undefined
+  /** The most tasks in the answer. */
+  readonly limit: number
+}
+
+/**
+ * Keeps tasks. Each method is one atomic step. A store in memory answers synchronously. Reads never parse or copy the texts of
+ * tasks that they do not return.
+ */
+export interface TaskStore {
+  /** Whether the tasks are in the memory of this process, so that servers count their bytes. */
+  readonly isInMemory?: boolean | undefined
+  /** Adds a task, unless its key is taken or there is no room. Once it answers, the task survives a crash, if the store is durable. */
+  create(record: TaskRecord, room: TaskRoom): Soon<Created>
+  /** The whole record; undefined if there is no such task. */
+  get(id: string): Soon<TaskRecord | undefined>
+  /** The head alone, for polls. */
+  head(id: string): Soon<TaskHead | undefined>
+  /** Changes a task if it still has this version, and adds 1 to it; answers the new head, or undefined if another change came first or it is gone. */
+  change(id: string, version: number, change: TaskChange): Soon<TaskHead | undefined>
+  /** Heads from the oldest to the newest. */
+  list(query: TaskQuery): Soon<readonly TaskHead[]>
+  /** Removes tasks whose time is over (`createdAt + ttlMs <= now`), unfinished ones too; at most `limit`, the earliest first. Answers the ids. */
+  expire(now: number, limit: number): Soon<readonly string[]>
+  /**
+   * Assigns to `node` up to `limit` unfinished tasks that no living node runs and that are due: those of dead nodes, and those that
+   * wait for another attempt. Answers their records with the new node and version; nothing else changes. The node that asks is alive.
+   */
+  claim(node: string, now: number, limit: number): Soon<readonly TaskRecord[]>
+  /** Says that `node` is alive until then, and no longer. Tasks of nodes that are not, or that never said so, can be claimed. */
+  beat(node: string, until: number): Soon<void>
+  /** Calls `onChange` with the id of each task that was changed, claimed or removed, also on other nodes if they share the store. Returns a function that stops it. */
+  watch(onChange: (id: string) => void): () => void
+  /** Ends the store: later calls fail. Closing again does nothing. */
+  close(): Soon<void>
+}

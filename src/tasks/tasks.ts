@@ -1,0 +1,133 @@
+import { soon } from '../base/soon.ts'
+import { mcpError } from '../errors/error.ts'
+import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
+import { TASK_CANCELLED } from '../errors/tasks.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { TaskWatch } from './followers.ts'
+import type { TaskHead, TaskRecord } from './record.ts'
+import { TaskRunner, TRIES } from './runner.ts'
+import { AttemptState } from './attempt-state.ts'
+import { isFinal, isOver, stateAfter } from './states.ts'
+import type { Soon, TaskChange, TaskQuery } from './store.ts'
+
+/** The tasks of one server. Callers reach only their own: to anybody else, a task does not exist. */
+export class Tasks extends TaskRunner {
+  /** A task of a caller; undefined if there is none, or if it belongs to somebody else. */
+  find(id: string, owner: string): Soon<TaskHead | undefined> {
+    return soon(this.store.head(id), (head) => this.#visible(head, owner))
+  }
+
+  /** The same with its texts. */
+  get(id: string, owner: string): Soon<TaskRecord | undefined> {
+    return soon(this.find(id, owner), (head) => (head === undefined ? undefined : this.store.get(id)))
+  }
+
+  #visible<Head extends TaskHead>(head: Head | undefined, owner: string): Head | undefined {
+    return head === undefined || head.owner !== owner || isOver(head, this.clock.now()) ? undefined : head
+  }
+
+  /** Waits until `isEnough` accepts the task; undefined if it does not exist, or no longer. */
+  async until(
+    id: string,
+    owner: string,
+    isEnough: (head: TaskHead) => boolean,
+    signal?: AbortSignal,
+  ): Promise<TaskHead | undefined> {
+    const watch = new TaskWatch(this.followers, id, signal)
+    try {
+      for (;;) {
+        const head = await this.find(id, owner)
+        if (head === undefined || isEnough(head)) return head
+        this.checkOpen()
+        await watch.changed()
+      }
+    } finally {
+      watch.stop()
+    }
+  }
+
+  /** Throws if the server closes, so that nobody waits for a task any longer. */
+  checkOpen(): void {
+    if (this.isClosing) throw mcpError(SHUTTING_DOWN, {})
+  }
+
+  /** Cancels a task. Answers its head, and whether this call has cancelled it; undefined if it does not exist. */
+  cancel(
+    id: string,
+    owner: string | undefined,
+    tries: number = TRIES,
+  ): Soon<{ readonly head: TaskHead; readonly isDone: boolean } | undefined> {
+    return soon(this.store.head(id), (found) => {
+      const head = owner === undefined ? found : this.#visible(found, owner)
+      if (head === undefined) return undefined
+      const status = stateAfter(head.status, 'cancel')
+      if (status === undefined) return { head, isDone: false }
+      if (tries === 0) throw mcpError(OVERLOADED, {})
+      const change: TaskChange = {
+        status,
+        statusMessage: 'cancelled',
+        updatedAt: this.clock.now(),
+        node: '',
+        key: '',
+        state: '',
+        dueAt: 0,
+      }
+      const run = this.runs.get(id)
+      if (run !== undefined) run.isChanging = true
+      return soon(this.store.change(id, head.version, change), (next) => {
+        if (run !== undefined) run.isChanging = false
+        if (next === undefined) return this.cancel(id, owner, tries - 1)
+        if (run !== undefined && !run.isOver) {
+          run.head = next
+          run.onStatus?.(next)
+          this.leave(run, mcpError(TASK_CANCELLED, {}))
+        }
+        return { head: next, isDone: true }
+      })
+    })
+  }
+
+  /** Takes answers of the client. Those to unknown questions are ignored. False if the task does not exist. */
+  answer(
+    id: string,
+    owner: string,
+    responses: readonly (readonly [string, JsonObject])[],
+    tries: number = TRIES,
+  ): Soon<boolean> {
+    return soon(this.get(id, owner), (record) => {
+      if (record === undefined) return false
+      const run = this.runs.get(id)
+      if (run !== undefined) return soon(run.answer(responses), () => true)
+      const shared = AttemptState.of(record.state)
+      if (isFinal(record.status) || shared.take(responses).length === 0) return true
+      if (tries === 0) throw mcpError(OVERLOADED, {})
+      const change: TaskChange = { state: shared.text, updatedAt: this.clock.now() }
+      const status = shared.questions.length === 0 ? stateAfter(record.status, 'answer') : undefined
+      return soon(
+        this.store.change(id, record.version, status === undefined ? change : { ...change, status }),
+        (next) => next !== undefined || this.answer(id, owner, responses, tries - 1),
+      )
+    })
+  }
+
+  /** Tasks in the order of their creation. */
+  list(query: TaskQuery): Soon<readonly TaskHead[]> {
+    return this.store.list(query)
+  }
+
+  /** Begins another attempt of a task that failed. Undefined if it does not exist; false if it has not failed. */
+  retry(id: string, tries: number = TRIES): Soon<TaskHead | false | undefined> {
+    return soon(this.store.head(id), (head) => {
+      const status = head === undefined ? undefined : stateAfter(head.status, 'retry')
+      if (head === undefined || status === undefined) return head === undefined ? undefined : false
+      if (tries === 0) throw mcpError(OVERLOADED, {})
+      const now = this.clock.now()
+      const again = { attempt: head.attempt + 1, dueAt: now, outcome: '', statusMessage: '', node: '' }
+      return soon(this.store.change(id, head.version, { status, updatedAt: now, ...again }), (next) => {
+        if (next === undefined) return this.retry(id, tries - 1)
+        this.upkeep.due(now)
+        return next
+      })
+    })
+  }
+}
