@@ -16,6 +16,10 @@ export interface KnownTool {
   readonly input: Check | undefined
   readonly output: Check | undefined
   readonly outputSchema: unknown
+  /** Whether a call may or must be a task at 2025-11-25. */
+  readonly taskSupport: 'optional' | 'required' | undefined
+  /** The params that each call needs. */
+  readonly added: JsonObject | undefined
   /** Approximate memory use, in bytes. */
   readonly weight: number
 }
@@ -63,6 +67,7 @@ export class KnownTools {
     }
     this.#weight += weight
     const hints = (descriptor['annotations'] ?? {}) as JsonObject
+    const { taskSupport } = (descriptor['execution'] ?? {}) as JsonObject
     const repeatable = hints['idempotentHint'] === true || hints['readOnlyHint'] === true
     this.#tools.set(name, {
       paramHeaders:
@@ -70,6 +75,8 @@ export class KnownTools {
       repeatable,
       input: checkOf(inputSchema, 'input'),
       outputSchema,
+      taskSupport: taskSupport === 'required' || taskSupport === 'optional' ? taskSupport : undefined,
+      added: taskSupport === 'required' ? { task: {} } : undefined,
       output: checkOf(outputSchema, 'output', (reason) =>
         this.#warnOnce(`the output of the tool "${name.slice(0, 128)}" is not checked: ${reason}`),
       ),

@@ -8,9 +8,10 @@ import * as login from './login.ts'
 import * as profiles from './profiles.ts'
 import type { ErrorRow } from './row.ts'
 import * as server from './server.ts'
+import * as tasks from './tasks.ts'
 
 /** Every error, by kind. Once asked for, all of them can be named by kind. */
 export function allErrors(): ReadonlyMap<string, ErrorRow> {
-  const modules = [server, limits, http, auth, keys, login, profiles]
+  const modules = [server, limits, http, auth, keys, login, profiles, tasks]
   return knowErrors([CUSTOM, ...modules.flatMap((module) => Object.values<ErrorRow>(module))])
 }

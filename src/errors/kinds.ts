@@ -137,6 +137,9 @@ export type ErrorKind =
   // login.ts
   | 'login_failed'
   | 'login_needed'
+  // tasks.ts
+  | 'unknown_task'
+  | 'task_cancelled'
   // profiles.ts
   | 'unsupported_type'
   | 'bad_progress_token'

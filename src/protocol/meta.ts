@@ -11,6 +11,9 @@ export const META = {
   relatedTask:        'io.modelcontextprotocol/related-task',
 } as const
 
+/** The id of the official extension for tasks. */
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
+
 /** Our own prefix for `_meta` keys, error data and extensions. */
 export const VENDOR = 'dev.pierhead'
 

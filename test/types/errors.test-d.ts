@@ -19,6 +19,7 @@ import type * as profiles from '../../src/errors/profiles.ts'
 import type { ErrorRow } from '../../src/errors/row.ts'
 import type * as rpc from '../../src/errors/rpc.ts'
 import type * as server from '../../src/errors/server.ts'
+import type * as tasks from '../../src/errors/tasks.ts'
 import type * as transport from '../../src/errors/transport.ts'
 import type * as vault from '../../src/errors/vault.ts'
 import type * as wire from '../../src/errors/wire.ts'
@@ -45,6 +46,7 @@ expectTypeOf<ErrorKind>().toEqualTypeOf<
   | KindIn<typeof vault>
   | KindIn<typeof login>
   | KindIn<typeof profiles>
+  | KindIn<typeof tasks>
 >()
 
 // Kinds and refusals are closed: a name that does not exist cannot be asked for.
