@@ -51,7 +51,10 @@ export function extensionServer(turns: Readonly<Record<string, Turn>>): Scripted
 }
 
 /** A server of 2025-11-25 with a tool `render` that must be called as a task. */
-export function coreServer(turns: Readonly<Record<string, Turn>>, taskSupport = 'required'): Scripted {
+export function coreServer(
+  turns: Readonly<Record<string, Turn>>,
+  taskSupport: string = 'required',
+): Scripted {
   const tools = [{ name: 'render', inputSchema: { type: 'object' }, execution: { taskSupport } }]
   return scripted(
     '2025-11-25',
@@ -72,7 +75,7 @@ export function coreServer(turns: Readonly<Record<string, Turn>>, taskSupport = 
 }
 
 /** A result as `tasks/result` has it. */
-export function related(result: JsonObject, id = ID): JsonObject {
+export function related(result: JsonObject, id: string = ID): JsonObject {
   return { ...result, _meta: { [META.relatedTask]: { taskId: id } } }
 }
 
