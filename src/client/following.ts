@@ -7,7 +7,7 @@ import { encodeHeaderValue } from '../wire/header-value.ts'
 import type { RequestOptions } from './connection-options.ts'
 import type { Conversation } from './conversation.ts'
 import type { TaskProgress, TaskReport } from './task-handle.ts'
-import { isFinal, readMessage, readPoll, readReport, SOONEST_MS } from './task-report.ts'
+import { badTask, isFinal, readMessage, readPoll, readReport, SOONEST_MS } from './task-report.ts'
 
 /** How a task ended. */
 export type Outcome = { readonly result: JsonObject } | { readonly error: Error }
@@ -38,6 +38,8 @@ export abstract class Following {
   #waiting = 0
   #outcome: Promise<Outcome> | undefined
   #stop = new AbortController()
+  /** Whether there is news that the next poll will bring. */
+  #isDue = false
   #wake: () => void = () => undefined
   /** The outcome, if it is known before the next poll. */
   protected early: Outcome | undefined
@@ -150,6 +152,7 @@ export abstract class Following {
 
   /** Polls without waiting any longer, or takes the early outcome. */
   protected wake(): void {
+    this.#isDue = true
     this.#wake()
   }
 
@@ -207,9 +210,10 @@ export abstract class Following {
   async #pause(signal: AbortSignal): Promise<void> {
     const woken = new AbortController()
     this.#wake = () => woken.abort()
-    if (this.early === undefined) await pause(this.pollMs(this.#pollMs), signal, woken.signal)
+    if (!this.#isDue) await pause(this.pollMs(this.#pollMs), signal, woken.signal)
     const soonest = this.#askedAt + SOONEST_MS - performance.now()
     if (this.early === undefined && soonest > 0) await pause(soonest, signal)
+    this.#isDue = false
   }
 
   async #poll(signal: AbortSignal): Promise<JsonObject> {
@@ -220,6 +224,7 @@ export abstract class Following {
         : error
     })
     this.#report = readReport(task, 'tasks/get', this.id)
+    if (task['resultType'] !== undefined) throw badTask('tasks/get', 'it is another task')
     this.#pollMs = readPoll(task)
     this.#tell(task)
     return task
