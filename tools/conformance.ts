@@ -69,7 +69,7 @@ async function measure(suite: Suite, side: Side, set: string, subject: string, t
 }
 
 /** Features that our server and client do not have yet, by the prefix of their scenarios. */
-const LATER = { 'tasks-': 'tasks', 'sep-2640-': 'skills' } as const
+const LATER = { 'sep-2640-': 'skills' } as const
 
 function isLater(scenario: string): boolean {
   return Object.keys(LATER).some((prefix) => scenario.startsWith(prefix))

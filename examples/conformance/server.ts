@@ -4,6 +4,7 @@ import { addPrompts } from './prompts.ts'
 import { addQuestions } from './questions.ts'
 import { addResources } from './resources.ts'
 import { addRounds } from './rounds.ts'
+import { addTasks } from './tasks.ts'
 import { addTools } from './tools.ts'
 
 /** A server with everything that the official conformance suite requires. */
@@ -15,6 +16,7 @@ export function createFixture(): App {
   addChanges(app)
   addResources(app)
   addPrompts(app)
+  addTasks(app)
   return app
 }
 

@@ -24,6 +24,7 @@ import { Hooks } from './hooks.ts'
 import { Items, type ItemKind, type ItemList } from './items.ts'
 import type { Running } from './listen/listen.ts'
 import type { ListenOptions, MountOptions, ServerOptions } from './options.ts'
+import { TaskDesk } from './task-desk.ts'
 import { defaultListen, readOptions, sealerOf, secretsOf } from './settings.ts'
 import type {
   Addition,
@@ -292,6 +293,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
   /** Opens transports, such as `{ http: { port: 3000 } }`. Default: those of the option `transports`, which are stdio. */
   listen(options: ListenOptions = {}): Promise<Running> {
     this.#service.isClosed = false
+    this.#startTasks()
     const running = import('#listen').then(({ listen }) => {
       secretsOf(this.#options)
       return listen(this, options, defaultListen(this.#options), this.#options.log)
@@ -323,6 +325,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     readonly auth?: Auth | undefined
   }): MemoryEnd {
     releaseStdout()
+    this.#startTasks()
     return this.#clients.add(this.#service, {
       limits: this.limits,
       source: { auth: options.auth },
@@ -334,6 +337,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 
   async #open(options: EndpointChoice): Promise<Endpoint> {
     releaseStdout()
+    this.#startTasks()
     const onClosed = (): unknown => this.#endpoints.delete(endpoint)
     const parts = { limits: this.limits, handlers: this.#handlers, onClosed }
     const host = { path: options.path, verifyMs: this.limits.headersMs }
@@ -352,6 +356,11 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     this.#service.leases.revoke(caller)
   }
 
+  /** The tasks of all callers, for operators: lists, shows, cancels and retries them. */
+  get tasks(): TaskDesk {
+    return new TaskDesk(this.#service)
+  }
+
   /** How often each kind of error was sent, and how often each limit without an error was reached. */
   get counts(): ReadonlyMap<string, number> {
     return this.#service.observers.counts
@@ -363,6 +372,8 @@ export class App<Ctx extends Context = Context, Tools = {}> {
    */
   async close(): Promise<void> {
     const begun = performance.now()
+    const opened = await this.#service.openedTasks?.catch(() => undefined)
+    opened?.tasks.endWaits()
     // `onStop` may run after stdio has closed, while its client still reads.
     const unguard = keepGuard()
     this.#mounts.close()
@@ -371,8 +382,14 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     await Promise.all([...running, ...[...this.#endpoints].map((one) => one.close())])
     // After the others, because their requests may use such clients.
     await this.#clients.finish(begun + this.limits.drainMs - performance.now())
+    await opened?.tasks.close(Math.max(0, begun + this.limits.drainMs - performance.now()))
     await this.#mounts.end(this.limits.drainMs)
     unguard()
+  }
+
+  /** Continues tasks that another process left in the store. */
+  #startTasks(): void {
+    this.#service.startTasks(this.#options.store?.tasks !== undefined)
   }
 
   #plugIn(plugin: Plugin<Ctx>): this {

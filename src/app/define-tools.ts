@@ -4,6 +4,7 @@ import type { Advice } from '../schema/schema.ts'
 import type { Context } from '../server/context.ts'
 import type { Icon } from '../protocol/spec/2026-07-28.ts'
 import type { Hints } from '../server/register.ts'
+import type { TaskOption } from '../server/task-option.ts'
 import type { Delivered, Returns, ToolEntry } from './types.ts'
 
 /**
@@ -40,6 +41,8 @@ export function defineTools<
       readonly hints?: Hints | undefined
       /** The longest that the handler may run, such as `'20s'`. Default: no timeout. */
       readonly timeout?: Duration | undefined
+      /** Whether calls may become tasks: `'optional'`, `'required'`, or how in detail. Default: they never do. */
+      readonly task?: TaskOption<Delivered<In[Name]>, Ctx> | undefined
       /** The schema of the arguments, an object. Default: the tool takes no arguments. */
       readonly input?: (In[Name] & Advice<In[Name]>) | undefined
       /** The handler: gets the checked arguments and the context of the request. It may be async or a generator. */

@@ -26,6 +26,7 @@ import { TRUST_PROXY, type TrustProxy } from '../transport/http/server/proxy.ts'
 import type { TlsOptions, TlsSource } from '../transport/tls/options.ts'
 import { AUTH, type AuthOption } from './auth.ts'
 import { LOG, type LogFunction, type Logger } from './logger.ts'
+import type { TaskStore } from '../tasks/store.ts'
 import type { ToolMap } from './types.ts'
 
 /** The options of `createServer`. */
@@ -73,6 +74,14 @@ export interface ServerOptions {
    * createServer({ name: 'orders', version: '1.0.0', auth: apiKeys({ digests }) })
    */
   readonly auth?: AuthOption | undefined
+  /**
+   * Keeps what must outlive a request, such as tasks: a driver of `pierhead/stores`. Close it after the server. Default: the memory of the
+   * process.
+   *
+   * @example
+   * createServer({ name: 'films', version: '1.0.0', store: sqlite('films.db') })
+   */
+  readonly store?: ServerStore | undefined
   /** The revisions to serve. Default: all. */
   readonly revisions?: readonly Revision[] | undefined
   /**
@@ -117,6 +126,12 @@ export interface ServerOptions {
    * `limits.drainMs`, is reported to `log`, and closing goes on. Default: nothing runs.
    */
   readonly onStop?: (() => void | Promise<void>) | undefined
+}
+
+/** The stores of a server. */
+export interface ServerStore {
+  /** Keeps tasks. Default: the memory of the process. */
+  readonly tasks?: TaskStore | undefined
 }
 
 /** The options of the HTTP listener. */
@@ -281,6 +296,7 @@ export const SERVER_OPTIONS: KindsOf<ServerOptions> = {
   extensions: object<JsonObject>(),
   secret: either(TEXT, listOf(TEXT)),
   auth: AUTH,
+  store: object<ServerStore>('a driver of pierhead/stores'),
   revisions: listOf(oneOf(...REVISIONS)),
   profile: PROFILE,
   pageSize: COUNT,

@@ -89,10 +89,29 @@ export function readOptions(options: ServerOptions): Omit<ServiceOptions, 'limit
     declared: declaredOf(options),
     experimental,
     extensions,
+    openTasks: tasksOpener(options),
     showsErrors: errors === 'show',
     report: reporterOf(options),
   }
 }
+
+/** Opens the store of tasks: the given one, or the memory of the process. */
+function tasksOpener({ store }: ServerOptions): ServiceOptions['openTasks'] {
+  const given = store?.tasks
+  if (given !== undefined) {
+    const lacks = TASK_STEPS.find((step) => typeof given[step] !== 'function')
+    if (lacks !== undefined)
+      throw badOption('createServer store', `tasks has no function ${lacks}; use a driver of pierhead/stores`)
+    return () => ({ store: given, isInMemory: given.isInMemory === true })
+  }
+  return async () => {
+    const { MemoryTaskStore } = await import('../store/tasks-memory.ts')
+    return { store: new MemoryTaskStore(), isInMemory: true }
+  }
+}
+
+/** The functions that a store of tasks must have. */
+const TASK_STEPS = ['create', 'get', 'head', 'change', 'list', 'expire', 'claim', 'beat', 'watch'] as const
 
 /** The transports that `listen` opens without options. */
 export function defaultListen({ transports = ['stdio'] }: ServerOptions): ListenOptions {

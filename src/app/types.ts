@@ -4,6 +4,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Advice, AnySchema, Carrying, InputOf, OutputOf } from '../schema/schema.ts'
 import type { Context } from '../server/context.ts'
 import type { ItemOptions, Hints } from '../server/register.ts'
+import type { TaskOption } from '../server/task-option.ts'
 
 /**
  * A complete tool result, for handlers that build their own.
@@ -47,6 +48,13 @@ export interface ToolFacts<Ctx = Context> extends ItemOptions<Ctx> {
  */
 export interface ToolOptions<In = unknown, Out = unknown, Ctx = Context> extends ToolFacts<Ctx> {
   /**
+   * Whether calls may become tasks, which outlive their request: `'optional'`, `'required'`, or how in detail. Default: they never do.
+   *
+   * @example
+   * app.tool('render', { input, task: { ttl: '1h', retries: 3 } }, async ({ film }, ctx) => …)
+   */
+  readonly task?: TaskOption<Delivered<In>, Ctx> | undefined
+  /**
    * The schema of the arguments, an object: of zod, arktype or any other library with Standard JSON Schema, or plain JSON
    * Schema. Arguments that do not match it never reach the handler. Default: the tool takes no arguments.
    */
@@ -64,6 +72,8 @@ export type ToolEntry<In = unknown, Out = unknown, Ctx = Context> = ToolFacts<Ct
   readonly input?: In | undefined
   /** The schema of what `run` returns. Default: none, so any value may be returned. */
   readonly output?: Out | undefined
+  /** Whether calls may become tasks: `'optional'`, `'required'`, or how in detail. Default: they never do. */
+  readonly task?: TaskOption<Delivered<In>, Ctx> | undefined
   /** The handler: gets the checked arguments and the context of the request. It may be async or a generator. */
   readonly run: (input: Delivered<In>, context: Ctx) => Returns<Out>
 }
@@ -84,6 +94,8 @@ type AnyTool<Ctx> = ToolFacts<Ctx> & {
   readonly input?: unknown
   /** The schema of what `run` returns. Default: none, so any value may be returned. */
   readonly output?: unknown
+  /** Whether calls may become tasks: `'optional'`, `'required'`, or how in detail. Default: they never do. */
+  readonly task?: TaskOption<never, Ctx> | undefined
   /** The handler: gets the checked arguments and the context of the request. It may be async or a generator. */
   readonly run: (input: never, context: Ctx) => unknown
 }

@@ -3,7 +3,6 @@ import { TASK_CANCELLED, UNKNOWN_TASK } from '../errors/tasks.ts'
 import { McpError, mcpError } from '../errors/error.ts'
 import { markReceived } from '../errors/where.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { encodeHeaderValue } from '../wire/header-value.ts'
 import type { RequestOptions } from './connection-options.ts'
 import type { Conversation } from './conversation.ts'
 import type { TaskProgress, TaskReport } from './task-handle.ts'
@@ -119,7 +118,7 @@ export abstract class Following {
     const { headers, auth } = this.#options
     const silence = connection.deadline(method, { idleMs, totalMs: Infinity, signal })
     const options: RequestOptions = {
-      headers: { ...headers, 'mcp-name': encodeHeaderValue(this.id) },
+      headers,
       auth,
       idleMs: Infinity,
       totalMs: Infinity,

@@ -22,7 +22,6 @@ import { FinishedTask, RunningTask } from './running-task.ts'
 import type { UnfinishedRequest } from './rounds.ts'
 import type { StartOptions, TaskHandle } from './task-handle.ts'
 import { badTask, readId } from './task-report.ts'
-import { encodeHeaderValue } from '../wire/header-value.ts'
 
 /** How long to wait for the server to accept that a task is no longer needed. */
 const CANCEL_MS = 5000
@@ -94,12 +93,7 @@ export async function resume(
   const method = 'tasks/get'
   const capability = agreement.revision === LATEST ? TASKS_EXTENSION : 'tasks'
   if (!offersTasks(agreement)) throw markReceived(mcpError(NOT_OFFERED, { method, capability }))
-  const sent: RequestOptions = {
-    ...settings,
-    headers: { ...options.headers, 'mcp-name': encodeHeaderValue(id) },
-    repeatable: true,
-    undeclared: true,
-  }
+  const sent: RequestOptions = { ...settings, repeatable: true, undeclared: true }
   const task = await connection.request(method, { taskId: id }, sent).catch((error: unknown) => {
     const isUnknown = (error as McpError).code === -32602
     throw isUnknown ? markReceived(mcpError(UNKNOWN_TASK, { id }, { cause: error })) : error

@@ -134,12 +134,22 @@ export type ErrorKind =
   | 'vault_failed'
   | 'vault_locked'
   | 'keyring_unavailable'
+  // tasks.ts
+  | 'unknown_task'
+  | 'task_final'
+  | 'task_cancelled'
+  | 'task_lost'
+  | 'task_required'
+  | 'task_forbidden'
+  | 'too_many_tasks'
+  | 'too_many_caller_tasks'
+  | 'task_result_too_large'
+  | 'tasks_too_large'
+  // store.ts
+  | 'store_closed'
   // login.ts
   | 'login_failed'
   | 'login_needed'
-  // tasks.ts
-  | 'unknown_task'
-  | 'task_cancelled'
   // profiles.ts
   | 'unsupported_type'
   | 'bad_progress_token'

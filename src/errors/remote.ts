@@ -14,6 +14,7 @@ import {
   UNKNOWN_TOOL,
   URL_NEEDED,
 } from './server.ts'
+import { TASK_CANCELLED, TASK_FINAL, TASK_LOST, UNKNOWN_TASK } from './tasks.ts'
 import { markReceived } from './where.ts'
 import { BAD_PARAMS, PARSE_FAILED, REVISION_UNSUPPORTED, TOO_LARGE } from './wire.ts'
 import { isObject, type ErrorObject, type JsonObject } from '../protocol/jsonrpc.ts'
@@ -109,6 +110,10 @@ const BY_REFUSAL: ReadonlyMap<string, ErrorRow> = new Map<string, ErrorRow>([
   ['QUEUE_BYTE_CAP_EXCEEDED', QUEUE_BYTES],
   ['QUEUE_TENANT_CAP_EXCEEDED', QUEUE_SHARE],
   ['RESOURCE_EXHAUSTED', SESSION_LIMIT],
+  ['TASK_NOT_FOUND', UNKNOWN_TASK],
+  ['TASK_DEPENDENCY_FAILED', TASK_LOST],
+  ['TASK_CANCELLED', TASK_CANCELLED],
+  ['INVALID_TASK_STATE', TASK_FINAL],
 ])
 
 knowErrors([CUSTOM, INSUFFICIENT_SCOPE])

@@ -96,6 +96,16 @@ export const LIMITS = {
   schemaDepth: { usual: 64, strict: 32 },
   /** Subschemas in the schema of a tool or prompt. */
   subschemas: { usual: 2_000, strict: 500 },
+  /** Tasks that the server keeps, running and finished ones, of all callers. */
+  tasks: { usual: 100_000, strict: 10_000 },
+  /** Tasks that the server keeps for one caller: an authenticated caller, otherwise a session. */
+  callerTasks: { usual: 10_000, strict: 1_000 },
+  /** Bytes of the result of one task, as JSON. */
+  taskResultBytes: { usual: 16_777_216, strict: 4_194_304 },
+  /** Milliseconds that a task is kept after its creation, whatever its client asks for. */
+  taskMs: { usual: 86_400_000, strict: 3_600_000 },
+  /** Bytes of the requests, answers and results of all tasks in memory, with 512 for each: those that run, and with the memory store those that it keeps. One caller gets at most a quarter of what the others leave free. */
+  taskBytes: { usual: 268_435_456, strict: 67_108_864 },
   /** Milliseconds to finish running requests at shutdown. */
   drainMs: { usual: 10_000, strict: 10_000 },
 } as const

@@ -14,6 +14,12 @@ export const META = {
 /** The id of the official extension for tasks. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 
+/**
+ * The member of a tool in which lists keep whether its calls may become tasks. Only 2025-11-25 shows it, so it has a name that JSON
+ * leaves out.
+ */
+export const TASK_SUPPORT: unique symbol = Symbol('taskSupport')
+
 /** Our own prefix for `_meta` keys, error data and extensions. */
 export const VENDOR = 'dev.pierhead'
 

@@ -9,7 +9,7 @@ export interface MethodRow {
   /** The capability that the method needs: the receiver's for requests, the sender's for notifications. */
   readonly capability?: string
   /** The param that the `Mcp-Name` header repeats. */
-  readonly named?: 'name' | 'uri'
+  readonly named?: 'name' | 'uri' | 'taskId'
   /** The member of the result that holds a paginated list. */
   readonly list?: 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
   /** The result carries caching hints at 2026-07-28. */
@@ -40,6 +40,11 @@ export const METHODS = {
   'completion/complete':       { from: 'client', kind: 'request', since: '2024-11-05', capability: 'completions' },
   'logging/setLevel':          { from: 'client', kind: 'request', since: '2024-11-05', until: '2025-11-25', capability: 'logging' },
   'subscriptions/listen':      { from: 'client', kind: 'request', since: '2026-07-28', lasting: true },
+  'tasks/get':                 { from: 'both',   kind: 'request', since: '2025-11-25', capability: 'tasks', named: 'taskId' },
+  'tasks/result':              { from: 'both',   kind: 'request', since: '2025-11-25', until: '2025-11-25', capability: 'tasks' },
+  'tasks/list':                { from: 'both',   kind: 'request', since: '2025-11-25', until: '2025-11-25', capability: 'tasks.list' },
+  'tasks/update':              { from: 'client', kind: 'request', since: '2026-07-28', capability: 'tasks', named: 'taskId' },
+  'tasks/cancel':              { from: 'both',   kind: 'request', since: '2025-11-25', capability: 'tasks.cancel', named: 'taskId' },
 
   'sampling/createMessage':    { from: 'server', kind: 'request', since: '2024-11-05', capability: 'sampling', embedded: true },
   'roots/list':                { from: 'server', kind: 'request', since: '2024-11-05', capability: 'roots', embedded: true },
@@ -56,6 +61,8 @@ export const METHODS = {
   'notifications/roots/list_changed':          { from: 'client', kind: 'notification', since: '2024-11-05', until: '2025-11-25', capability: 'roots.listChanged' },
   'notifications/elicitation/complete':        { from: 'server', kind: 'notification', since: '2025-11-25', until: '2025-11-25' },
   'notifications/subscriptions/acknowledged':  { from: 'server', kind: 'notification', since: '2026-07-28' },
+  'notifications/tasks/status':                { from: 'both',   kind: 'notification', since: '2025-11-25', until: '2025-11-25', capability: 'tasks' },
+  'notifications/tasks':                       { from: 'server', kind: 'notification', since: '2026-07-28', capability: 'tasks' },
 } as const
 METHODS satisfies Record<string, MethodRow>
 
@@ -76,6 +83,11 @@ export type ServerMethod =
   | 'completion/complete'
   | 'logging/setLevel'
   | 'subscriptions/listen'
+  | 'tasks/get'
+  | 'tasks/result'
+  | 'tasks/list'
+  | 'tasks/update'
+  | 'tasks/cancel'
 
 /** The questions that servers send. */
 export type ClientMethod = 'sampling/createMessage' | 'roots/list' | 'elicitation/create'

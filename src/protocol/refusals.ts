@@ -59,6 +59,10 @@ export const REFUSALS = {
   INTERNAL_ERROR:                  { code: 1079, http: 503, severity: 'critical', reaction: 'back off', ran: true },
   DEPENDENCY_UNAVAILABLE:          { code: 1080, http: 503, severity: 'warn',     reaction: 'back off', ran: true },
   RESOURCE_EXHAUSTED:              { code: 1089, http: 503, severity: 'critical', reaction: 'back off' },
+  TASK_NOT_FOUND:                  { code: 1095, http: 404, severity: 'warn',     reaction: 'fix' },
+  TASK_DEPENDENCY_FAILED:          { code: 1096, http: 500, severity: 'warn',     reaction: 'fix' },
+  TASK_CANCELLED:                  { code: 1097, http: 409, severity: 'warn',     reaction: 'fix' },
+  INVALID_TASK_STATE:              { code: 1099, http: 409, severity: 'warn',     reaction: 'fix' },
 } as const
 REFUSALS satisfies Record<string, RefusalRow>
 

@@ -22,6 +22,8 @@ export const SWITCHES = {
   paramHeaders:    { at: [false, false, false, false, true], reader: 'server/tools.ts' },
   /** Whether changes are announced to every session, or only on streams that asked for them. */
   changes:         { at: ['session', 'session', 'session', 'session', 'listen'], reader: 'server/following.ts' },
+  /** How a tool call becomes a task: not at all, if the client asks for it, or if the server decides to, for clients with the extension. */
+  tasks:           { at: ['none', 'none', 'none', 'asked', 'extension'], reader: 'server/task-calls.ts' },
   /** Whether an empty string is a valid cursor or means no cursor. */
   emptyCursor:     { at: ['absent', 'absent', 'absent', 'absent', 'cursor'], reader: 'server/cursors.ts' },
   /** Whether a request is cancelled when its client disconnects before the reply. */

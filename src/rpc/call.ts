@@ -83,6 +83,8 @@ export interface RequestSource {
   readonly ip?: string | undefined
   /** Looks up an HTTP header by its lower-case name; absent on transports without headers. */
   readonly header?: ((name: string) => string | undefined) | undefined
+  /** Whether the caller is the program that started this one. */
+  readonly isParent?: boolean | undefined
   /** Only on runtimes where requests may not use each other's streams and signals. */
   readonly lifetime?: RequestLifetime | undefined
 }
@@ -102,6 +104,32 @@ export interface Channel {
   closeStream?(retryMs: number): void
 }
 
+/** A question to the client, as a task keeps it. */
+export interface TaskQuestion {
+  readonly method: string
+  readonly params: JsonObject
+}
+
+/** The task that a call is, or may become. */
+export interface CallTask {
+  /** The number of the attempt that runs; 1 is the first. */
+  readonly attempt: number
+  /** Whether the call is a task; a promise while that is being decided. */
+  isTask(): boolean | Promise<boolean>
+  /** Takes the message of the last progress. */
+  progress(message: string | undefined): void
+  /** Asks a question, and waits for the answer. */
+  question(key: string, question: TaskQuestion): Promise<JsonObject>
+  /** The answer that this or an earlier attempt got; with `isSame`, only if the question was the same. */
+  answerTo(key: string, question: TaskQuestion, isSame: boolean): JsonObject | undefined
+  /** Keeps an answer for further attempts, or forgets one that could not be used. */
+  keepAnswer(key: string, question: TaskQuestion, answer: JsonObject | undefined): void
+  /** Keeps a value of `ctx.once` for further attempts. */
+  keepOnce(key: string, value: unknown): void
+  /** The value of `ctx.once` from this or an earlier attempt. */
+  once(key: string, make: () => unknown): Promise<unknown>
+}
+
 /** One request or notification on its way to a handler. */
 export class Call {
   readonly method: string
@@ -110,13 +138,20 @@ export class Call {
   /** Absent for a notification. */
   readonly id: RequestId | undefined
   readonly peer: Peer
-  readonly channel: Channel
+  /** That of a task, once the request has become one. */
+  channel: Channel
   readonly source: RequestSource
+  /** The task that the request is, or may become. */
+  task: CallTask | undefined = undefined
+  /** Whether the request must become a task, whatever its revision says about that, and how long the task is kept then. */
+  asTask: { readonly ttlMs?: number | undefined } | undefined = undefined
   /** Whether the handler of a tool has begun, so that repeating the request could do its work twice. */
   hasRun = false
   /** Whether the load counts it as running. */
   isCounted = false
   #ended = false
+  /** Whether the work goes on after the answer. */
+  #goesOn = false
   #cancelled = false
   #aborted = false
   #reason: unknown
@@ -189,12 +224,12 @@ export class Call {
   cancel(reason: unknown): void {
     if (this.#ended) return
     this.#cancelled = true
-    this.abort(reason)
+    if (!this.#goesOn) this.abort(reason)
   }
 
   /** Sends a notification that belongs to this request. Does nothing once the response has been sent. */
   emit(method: string, params: JsonObject): void {
-    if (!this.#ended && !this.#cancelled) this.channel.emit(method, params, this.peer)
+    if (!this.#ended && (!this.#cancelled || this.#goesOn)) this.channel.emit(method, params, this.peer)
   }
 
   /** Closes the connection of its stream. Does nothing once the response has been sent. */
@@ -217,8 +252,20 @@ export class Call {
     this.params = {}
   }
 
+  /** Makes the request a task: its work goes on after the answer, until `finish`, and reaches the client through another channel. */
+  becomeTask(channel: Channel, params: JsonObject): void {
+    this.#goesOn = true
+    this.channel = channel
+    this.params = params
+  }
+
   /** Marks the request as answered. */
   end(): void {
+    if (!this.#goesOn) this.finish()
+  }
+
+  /** Marks the request as over. */
+  finish(): void {
     this.#ended = true
     this.#asking?.abort()
   }

@@ -9,6 +9,7 @@ import { STOP_REASONS } from '../protocol/stop-reasons.ts'
 import { toChecker } from '../schema/checker.ts'
 import { toFormSchema } from '../schema/form.ts'
 import type { AnySchema, OutputOf } from '../schema/schema.ts'
+import type { CallTask } from '../rpc/call.ts'
 import { beginRounds, callOf, partsOf, type Context } from './context.ts'
 import { wasAnother } from './rounds-travel.ts'
 import { answerTo } from './rounds.ts'
@@ -141,7 +142,7 @@ export async function elicitUrl(
   if (!URL.canParse(url))
     throw mcpError(BAD_OPTION, { where: 'ctx.elicitUrl', reason: `"${url}" is not a URL; write https://…` })
   const elicitationId = crypto.randomUUID()
-  const live = peer.session !== undefined
+  const live = peer.dialect.questions === 'live'
   const params = { mode: 'url', message, url, ...(live ? { elicitationId } : {}) }
   return ask(context, { kind: 'elicit', method: 'elicitation/create', params, ...options }, (answer) => ({
     action: readAction(answer),
@@ -210,6 +211,7 @@ async function ask<Value>(
   read: (answer: JsonObject) => Value | Promise<Value>,
 ): Promise<Value> {
   const call = callOf(context)
+  if (call.task !== undefined && (await call.task.isTask())) return askInTask(context, call.task, question, read)
   if (call.peer.dialect.questions === 'rounds') return askInRounds(context, question, read)
   if (call.channel.ask === undefined) {
     throw mcpError(CANNOT_ASK, {
@@ -250,13 +252,44 @@ async function askInRounds<Value>(
   }
   try {
     if (!isObject(answer)) throw new Malformed('it is not an object')
-    return await read(answer)
+    const value = await read(answer)
+    callOf(context).task?.keepAnswer(key, asked, answer)
+    return value
   } catch (error) {
     // If the handler catches the error and asks again, it must not get the same answer.
     rounds.answers.delete(key)
     if (!(error instanceof Malformed)) throw explained(question, error)
     const reason = `the answer to "${key}" cannot be read: ${error.message}`
     throw mcpError(BAD_PARAMS, { method: context.method, reason })
+  }
+}
+
+/** Asks in a task: the handler waits, and answers are kept for further attempts. */
+async function askInTask<Value>(
+  context: Context,
+  task: CallTask,
+  question: Asking,
+  read: (answer: JsonObject) => Value | Promise<Value>,
+): Promise<Value> {
+  const rounds = beginRounds(context)
+  const key = question.key ?? `${question.kind}-${++rounds.asked}`
+  const { method, params } = question
+  const asked = { method, params }
+  const isNamed = question.key !== undefined
+  let answer = task.answerTo(key, asked, !isNamed)
+  if (answer === undefined) {
+    // The round before the task may have answered it.
+    const early = answerTo(rounds, key)
+    if (early !== undefined && (isNamed || !(await wasAnother(context, key, asked)))) answer = early
+    rounds.answers.delete(key)
+    if (answer !== undefined) task.keepAnswer(key, asked, answer)
+  }
+  answer ??= await task.question(key, asked)
+  try {
+    return await read(answer)
+  } catch (error) {
+    task.keepAnswer(key, asked, undefined)
+    throw explained(question, error)
   }
 }
 

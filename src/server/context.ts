@@ -212,7 +212,12 @@ export class Context {
    */
   get once(): <Value>(key: string, make: () => Value | Promise<Value>) => Promise<Value> {
     return <Value>(key: string, make: () => Value | Promise<Value>) =>
-      abandonable((async () => (await onceIn(beginRounds(this), key, make)) as Value)())
+      abandonable((async () => (await onceIn(beginRounds(this), key, keptBy(this.#call, key, make))) as Value)())
+  }
+
+  /** The number of the attempt that runs, if the request is a task that may be tried again; 1 is the first. Outside tasks it is 1. */
+  get attempt(): number {
+    return this.#call.task?.attempt ?? 1
   }
 
   /** Closes the connection of a stream that can be resumed; the client reconnects for the rest after `retryMs`. Default: 1000. */
@@ -227,6 +232,11 @@ export class Context {
   get hangUp(): never {
     throw mcpError(BAD_OPTION, { where: 'ctx.hangUp', reason: 'it is called ctx.closeStream' })
   }
+}
+
+/** The function of `ctx.once`, whose value a task keeps for further attempts. */
+function keptBy({ task }: Call, key: string, make: () => unknown): () => unknown {
+  return task === undefined ? make : () => task.once(key, make)
 }
 
 type Asking = typeof asks

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Checker } from '../schema/checker.ts'
+import type { TaskPlan } from '../tasks/plan.ts'
 import type { UriTemplate } from '../uri-template/parse.ts'
 import type { Context } from './context.ts'
 
@@ -26,6 +27,8 @@ export interface ToolDefinition extends Item {
   readonly input: Checker
   readonly output: Checker | undefined
   readonly timeoutMs: number | undefined
+  /** How its calls become tasks; undefined if they never do. */
+  readonly task: TaskPlan | undefined
   /** Throws if headers do not repeat the arguments that the input schema marks; absent if it marks none. */
   readonly checkHeaders?: (input: unknown, header: (name: string) => string | undefined) => void
   run(input: unknown, context: Context): Returned

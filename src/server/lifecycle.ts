@@ -65,7 +65,9 @@ export function initialize(
 
 /** The capabilities for a client that cannot receive notifications of changes. */
 function withoutChanges(capabilities: JsonObject): JsonObject {
-  const still = { tools: {}, resources: {}, prompts: {} }
+  // Callers without a session share no list of tasks.
+  const tasks = { cancel: {}, requests: { tools: { call: {} } } }
+  const still = { tools: {}, resources: {}, prompts: {}, tasks }
   const kept = Object.entries(still).filter(([name]) => name in capabilities)
   return { ...capabilities, ...Object.fromEntries(kept) }
 }

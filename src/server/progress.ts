@@ -28,6 +28,7 @@ export function createProgress(call: Call, { warnOnce }: Pick<ServerParts, 'warn
     }
     if (typeof progress !== 'number' || !(progress > last)) return
     last = progress
+    call.task?.progress(message)
     // Undefined members are not serialised.
     if (token !== undefined)
       call.emit('notifications/progress', {

@@ -3,7 +3,7 @@ import { BAD_DEFINITION, DESCRIPTION_TOO_LONG } from '../errors/server.ts'
 import { toMs, type Duration } from '../base/duration.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
-import { metaKeyProblem } from '../protocol/meta.ts'
+import { metaKeyProblem, TASK_SUPPORT } from '../protocol/meta.ts'
 import { anything, callable, DURATION, FLAG, listOf, object, TEXT, type KindsOf } from '../base/kinds.ts'
 import { checkOptions } from '../base/options.ts'
 import type { Icon } from '../protocol/spec/2026-07-28.ts'
@@ -15,6 +15,7 @@ import type { Advice, AnySchema, StandardIssue } from '../schema/schema.ts'
 import { isStandard } from '../schema/shown.ts'
 import type { Context } from './context.ts'
 import { kept } from './reply.ts'
+import { toPlan } from './task-option.ts'
 import type { Item, PromptDefinition, ToolDefinition } from './definitions.ts'
 
 /** Hints for the client about a tool's effects. They are not enforced, and what is left out is not sent. */
@@ -68,6 +69,7 @@ export interface ToolSpec<Ctx> extends ItemOptions<Ctx> {
   readonly output?: AnySchema
   readonly hints?: Hints
   readonly timeout?: Duration
+  readonly task?: unknown
 }
 
 /** The options of `app.prompt`. */
@@ -96,6 +98,7 @@ const TOOL_OPTIONS: KindsOf<ToolSpec<Context>> = {
   output: anything<AnySchema>(),
   hints: object<Hints>(),
   timeout: DURATION,
+  task: anything<unknown>(),
 }
 const PROMPT_OPTIONS: KindsOf<PromptOptions> = { ...ITEM_OPTIONS, args: anything<AnySchema>() }
 /** The names of our options in other libraries. */
@@ -137,7 +140,10 @@ export function toTool(
     ...(spec._meta === undefined ? {} : { _meta: spec._meta }),
   }
   const timeoutMs = spec.timeout === undefined ? undefined : toMs(spec.timeout, `${item} timeout`)
-  return { ...toItem(name, descriptor, spec), input, output, timeoutMs, run }
+  const { readOnly, idempotent } = spec.hints ?? {}
+  const task = toPlan(item, spec.task, readOnly === true || idempotent === true)
+  const listed = task === undefined ? descriptor : { ...descriptor, [TASK_SUPPORT]: task.mode }
+  return { ...toItem(name, listed, spec), input, output, timeoutMs, task, run }
 }
 
 /** Builds a prompt from its definition; the properties of its schema become its arguments. */

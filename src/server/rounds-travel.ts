@@ -25,7 +25,11 @@ export async function openRounds(context: Context): Promise<void> {
   const { answers, once, digests } = beginRounds(context)
   for (const [key, digest] of state.asked ?? []) digests.set(key, digest)
   for (const [key, answer] of state.answers) answers.set(key, answer)
-  for (const [key, value] of state.once) once.set(key, Promise.resolve(value))
+  const { task } = callOf(context)
+  for (const [key, value] of state.once) {
+    once.set(key, Promise.resolve(value))
+    task?.keepOnce(key, value)
+  }
   // The handler has acted on the answers in the state: only questions that it left open can be answered.
   for (const key of state.open) if (Object.hasOwn(responses, key)) answers.set(key, responses[key]!)
 }

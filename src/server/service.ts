@@ -1,6 +1,9 @@
+import { lazy } from '../base/lazy.ts'
+import { soon } from '../base/soon.ts'
 import { allErrors } from '../errors/all.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
+import { TASKS_EXTENSION } from '../protocol/meta.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Dialects } from '../protocol/switches.ts'
@@ -12,6 +15,7 @@ import { Load } from '../rpc/load.ts'
 import { Observers } from '../rpc/observer.ts'
 import type { Service } from '../rpc/service.ts'
 import { Warnings } from '../rpc/warnings.ts'
+import type { Tasks, TasksOptions } from '../tasks/tasks.ts'
 import type { Completer, OwnerOf } from './completion.ts'
 import { callOf, Context } from './context.ts'
 import type {
@@ -34,7 +38,8 @@ import type { ServerParts } from './parts.ts'
 import { restrictList, type VisibleItem } from './visibility.ts'
 import type { Sealer } from './state.ts'
 import type { Listening } from './subscriptions.ts'
-import { callTool } from './tools.ts'
+import type * as TaskHost from './task-host.ts'
+import { callTool, type TaskHook } from './tools.ts'
 
 // Handlers throw errors by kind, and a server has all of them.
 allErrors()
@@ -46,6 +51,9 @@ export interface ExtensionEntry {
   /** Whether a client may use it. */
   isFor(peer: Peer): boolean
 }
+
+/** The tasks of a server, and the functions that answer requests about them. */
+type TaskModule = Omit<typeof TaskHost, 'createTasks'> & { readonly tasks: Tasks }
 
 /** Answers a call instead of the handler of its method; `next` calls that handler. */
 export type Interceptor = (call: Call, next: Answer) => Result | Promise<Result>
@@ -71,6 +79,8 @@ export interface ServiceOptions {
   /** Whether callers get the messages of errors that were thrown by mistake. */
   readonly showsErrors: boolean
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
+  /** Opens the store of tasks, when the first is needed. */
+  openTasks(): TasksOptions | Promise<TasksOptions>
 }
 
 /** Everything a server defines, and the one function that answers requests. It does not own connections. */
@@ -103,6 +113,11 @@ export class ServerService implements Service {
   readonly onNotice: Map<string, (context: Context) => void> = new Map([
     ['notifications/initialized', initialized],
   ])
+  /** Loads and creates the tasks of the server, with the first call that needs them. */
+  readonly tasks: () => TaskModule | Promise<TaskModule> = lazy(() => (this.openedTasks = this.#openTasks()))
+  /** The tasks, if any were needed so far. */
+  openedTasks: Promise<TaskModule> | undefined
+  #hasTasks: boolean | undefined
   readonly #options: ServiceOptions
   readonly #parts: ServerParts
   readonly #warnings = new Warnings()
@@ -201,9 +216,17 @@ export class ServerService implements Service {
     )
   }
 
+  /** Continues tasks after a start of the server: those that a store has, or those before `app.close`. */
+  startTasks(isKept: boolean): void {
+    if (!isKept && this.openedTasks === undefined) return
+    const failed = (error: unknown): void => this.report('error', 'the task store failed', { error })
+    void Promise.resolve(this.tasks()).then(({ tasks }) => tasks.start()).catch(failed)
+  }
+
   /** Folds anew at the next request: something was added that decides how requests are answered. */
   refold(): void {
     this.#dispatch = undefined
+    this.#hasTasks = undefined
   }
 
   /** Whether the server offers a capability such as `tools` or `tools.listChanged`. */
@@ -221,6 +244,8 @@ export class ServerService implements Service {
         return this.#options.declared.has(name) || this.prompts.registered.size > 0
       case 'completions':
         return this.#completes || this.refs.size > 0
+      case 'tasks':
+        return (this.#hasTasks ??= [...this.tools.registered.values()].some(({ task }) => task !== undefined))
       default:
         return this.#options.declared.has(name)
     }
@@ -239,12 +264,16 @@ export class ServerService implements Service {
       if (place === 'extensions') extensions = { ...extensions, ...own }
       else experimental = { ...experimental, ...own }
     }
+    const hasTasks = this.offers('tasks')
+    if (hasTasks && place === 'extensions') extensions = { ...extensions, [TASKS_EXTENSION]: {} }
+    const tasks = { list: {}, cancel: {}, requests: { tools: { call: {} } } }
     return {
       ...(this.offers('tools') ? { tools: { listChanged: true } } : {}),
       ...(this.offers('resources') ? { resources: { subscribe: true, listChanged: true } } : {}),
       ...(this.offers('prompts') ? { prompts: { listChanged: true } } : {}),
       ...(this.#completes ? { completions: {} } : {}),
       ...(this.offers('logging') ? { logging: {} } : {}),
+      ...(hasTasks && place === 'experimental' ? { tasks } : {}),
       ...(experimental === undefined ? {} : { experimental }),
       ...(extensions === undefined ? {} : { extensions }),
     }
@@ -285,8 +314,21 @@ export class ServerService implements Service {
     return listResources.bind(undefined, { ...this.#options, resources, templates }, wrapped)
   }
 
+  async #openTasks(): Promise<TaskModule> {
+    const module = await import('./task-host.ts')
+    return { ...module, tasks: module.createTasks(this, this.#options.limits, await this.#options.openTasks()) }
+  }
+
+  /** A handler of tasks, whose code is loaded with the first request that needs it. */
+  #later(handle: (module: TaskModule, context: Context) => Result | Promise<Result>): Handler<Context> {
+    return (context) => soon(this.tasks(), (module) => handle(module, context))
+  }
+
+  readonly #asTask: TaskHook = (call) =>
+    soon(this.tasks(), ({ callAsTask, tasks }) => callAsTask(tasks, call))
+
   #routes(): Map<string, Handler<Context>> {
-    const { instructions, ttlMs } = this.#options
+    const { instructions, ttlMs, pageSize } = this.#options
     const greeting: Greeting = {
       info: this.info,
       capabilities: this.#capabilities('experimental'),
@@ -304,8 +346,8 @@ export class ServerService implements Service {
     }
     const found = { ...greeting, capabilities: this.#capabilities('extensions') }
     const offers = (capability: string): boolean => this.offers(capability)
-    const { changes, streams, extensions } = this
-    const listening = { changes, lists, streams, extensions, offers }
+    const { changes, streams, extensions, tasks } = this
+    const listening = { changes, lists, streams, extensions, offers, tasks }
     const wrapped = new Set(this.middleware.map(({ method }) => method))
     const wraps = (method: string): boolean =>
       wrapped.has(method) || wrapped.has(undefined) || this.interceptors.has(method)
@@ -317,7 +359,7 @@ export class ServerService implements Service {
       ['server/discover', () => discover(found, wraps('server/discover'))],
       ['ping', ping],
       ['tools/list', (context) => this.tools.page(context, wraps('tools/list'))],
-      ['tools/call', callTool.bind(undefined, this.tools)],
+      ['tools/call', callTool.bind(undefined, this.tools, this.offers('tasks') ? this.#asTask : undefined)],
       ['resources/list', this.#listing(wraps('resources/list'))],
       [
         'resources/templates/list',
@@ -331,6 +373,11 @@ export class ServerService implements Service {
       ['completion/complete', (context) => complete(completing, context)],
       ['logging/setLevel', (context) => setLevel(callOf(context))],
       ['subscriptions/listen', later(subscriptions, ({ listen }, context) => listen(listening, context))],
+      ['tasks/get', this.#later(({ getTask, tasks }, context) => getTask(tasks, context))],
+      ['tasks/result', this.#later(({ taskResult, tasks }, context) => taskResult(tasks, this.load, context))],
+      ['tasks/list', this.#later(({ listTasks, tasks }, context) => listTasks(tasks, pageSize, context))],
+      ['tasks/update', this.#later(({ updateTask, tasks }, context) => updateTask(tasks, context))],
+      ['tasks/cancel', this.#later(({ cancelTask, tasks }, context) => cancelTask(tasks, context))],
     ]
     return new Map([...routes, ...this.methods])
   }

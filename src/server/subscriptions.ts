@@ -12,10 +12,12 @@ import type { Changes, Watcher } from '../rpc/changes.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
 import type { Work } from '../uri-template/reach.ts'
+import type { Tasks } from '../tasks/tasks.ts'
 import { callOf, partsOf, type Context } from './context.ts'
 import { NO_PARAMS, NOTICES } from './following.ts'
 import { holderOf, WatchedUris } from './held-bytes.ts'
 import { weighIntroduction } from './introduction.ts'
+import type * as TaskHost from './task-host.ts'
 import { checkUriLength, findResource, readUri, unknownResource, type ResourceLists } from './resources.ts'
 
 const MAX_SUBSCRIPTIONS = 1000
@@ -68,6 +70,9 @@ export interface Listening {
   readonly end: () => void
 }
 
+/** The tasks of a server, as listeners need them. */
+type ListenedTasks = Pick<typeof TaskHost, 'requireTasks' | 'callerOf' | 'followTasks'> & { readonly tasks: Tasks }
+
 export interface ListenParts {
   readonly changes: Changes
   readonly lists: ResourceLists
@@ -75,14 +80,52 @@ export interface ListenParts {
   readonly streams: Map<unknown, Set<Listening>>
   /** The extensions whose notices may be requested, by id. */
   readonly extensions: ReadonlyMap<string, { isFor(peer: Peer): boolean }>
+  /** The tasks of the server. */
+  readonly tasks: () => ListenedTasks | Promise<ListenedTasks>
   /** Whether the server offers a capability. */
   offers(capability: string): boolean
 }
 
 /** `subscriptions/listen`: sends the requested notifications until the request is cancelled, or stopped at shutdown. */
 export function listen(parts: ListenParts, context: Context): Promise<Result> {
+  const filter = readFilter(context)
+  const wanted = honour(filter, parts, context)
+  if (filter.taskIds === undefined || !parts.offers('tasks')) return open(parts, context, wanted)
+  return listenToTasks(parts, context, wanted, filter.taskIds)
+}
+
+/** Listens for tasks too. The acknowledgement leaves out those that do not exist for the caller. */
+async function listenToTasks(
+  parts: ListenParts,
+  context: Context,
+  wanted: Honoured,
+  ids: readonly string[],
+): Promise<Result> {
+  const { tasks, requireTasks, callerOf, followTasks } = await parts.tasks()
   const call = callOf(context)
-  const { uris, flags } = honour(readFilter(context), parts, context)
+  requireTasks(call)
+  const { owner } = callerOf(call)
+  const found = await Promise.all([...new Set(ids)].map((id) => tasks.find(id, owner)))
+  const heads = found.filter((head) => head !== undefined)
+  return open(parts, context, {
+    ...wanted,
+    taskIds: heads.map(({ id }) => id),
+    follow: (notify) => followTasks(tasks, heads, call.peer, notify),
+  })
+}
+
+/** What a stream is notified of, as far as the server agrees. */
+interface Honoured {
+  readonly uris: readonly string[]
+  readonly flags: Flags
+  readonly taskIds?: readonly string[]
+  /** Follows the tasks until the returned function is called. */
+  readonly follow?: (notify: (task: JsonObject) => void) => () => void
+}
+
+function open(parts: ListenParts, context: Context, wanted: Honoured): Promise<Result> {
+  const call = callOf(context)
+  const { uris, flags, taskIds = [] } = wanted
   if (typeof call.id === 'bigint') {
     throw mcpError(BAD_PARAMS, {
       method: call.method,
@@ -95,17 +138,17 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
   const watcher: Watcher = (params) => notify(UPDATED, params)
   const { watched, leave } = enter(
     call.id as string | number,
-    { uris, flags, watcher },
+    { uris, flags, watcher, taskBytes: taskIds.length * TASK_BYTES },
     parts.streams,
     context,
   )
   const resourceSubscriptions = uris.length > 0 ? { resourceSubscriptions: uris } : {}
   notify('notifications/subscriptions/acknowledged', {
-    notifications: { ...flags, ...resourceSubscriptions },
+    notifications: { ...flags, ...resourceSubscriptions, ...(wanted.taskIds && { taskIds }) },
   })
   // From here on, what the client sent is kept only as far as it is watched.
   call.dropParams()
-  if (watched.size === 0 && Object.keys(flags).length === 0) {
+  if (watched.size === 0 && taskIds.length === 0 && Object.keys(flags).length === 0) {
     leave()
     return Promise.resolve({ _meta: tag })
   }
@@ -115,10 +158,12 @@ export function listen(parts: ListenParts, context: Context): Promise<Result> {
         if (flags[change.id as `${string}/${string}`] === true) notify(change.method, change.params)
       } else if (flags[NOTICES[change.kind].filter] === true) notify(NOTICES[change.kind].method, NO_PARAMS)
     })
+    const unfollow = wanted.follow?.((task) => notify('notifications/tasks', task))
     let isOver = false
     const end = (): void => {
       isOver = true
       stop()
+      unfollow?.()
       leave()
       resolve({ _meta: tag })
     }
@@ -145,12 +190,17 @@ interface Wanted {
   readonly uris: readonly string[]
   readonly flags: Flags
   readonly watcher: Watcher
+  /** The memory for the tasks that it follows. */
+  readonly taskBytes: number
 }
+
+/** The memory that following a task takes. */
+const TASK_BYTES = 1024
 
 /** Adds a stream of a caller, and counts what is kept for it. */
 function enter(
   id: string | number,
-  { uris, flags, watcher }: Wanted,
+  { uris, flags, watcher, taskBytes }: Wanted,
   streams: ListenParts['streams'],
   context: Context,
 ): { readonly watched: Set<string>; readonly leave: () => void } {
@@ -162,7 +212,7 @@ function enter(
   const { method, peer } = call
   const { client, capabilities, session } = peer
   const holder = holderOf(call)
-  const bytes = weigh(id) + (session === undefined ? weighIntroduction(method, client, capabilities) : 0)
+  const bytes = weigh(id) + taskBytes + (session === undefined ? weighIntroduction(method, client, capabilities) : 0)
   held.take(holder, bytes)
   const free = (): void => held.free(holder, bytes)
   const watched = watchedOr(free, () => new WatchedUris({ held, holder, changes, watcher }, uris))
@@ -200,7 +250,7 @@ type Flags = { [Name in (typeof NOTICES)[keyof typeof NOTICES]['filter']]?: bool
   [id: `${string}/${string}`]: boolean
 }
 
-type Filter = Flags & { resourceSubscriptions?: readonly string[] }
+type Filter = Flags & { resourceSubscriptions?: readonly string[]; taskIds?: readonly string[] }
 
 function readFilter(context: Context): Filter {
   const filter = context.params['notifications']
@@ -211,24 +261,28 @@ function readFilter(context: Context): Filter {
     if (wanted !== undefined && typeof wanted !== 'boolean')
       throw invalid(`notifications.${name} is not a boolean`)
   }
+  const ids = filter['taskIds']
+  if (ids !== undefined && !isTexts(ids))
+    throw invalid(`notifications.taskIds is not a list of at most ${MAX_SUBSCRIPTIONS} ids`)
   const uris = filter['resourceSubscriptions']
   if (uris === undefined) return filter as Filter
-  if (
-    !Array.isArray(uris) ||
-    uris.length > MAX_SUBSCRIPTIONS ||
-    !uris.every((uri) => typeof uri === 'string')
-  ) {
+  if (!isTexts(uris))
     throw invalid(`notifications.resourceSubscriptions is not a list of at most ${MAX_SUBSCRIPTIONS} URIs`)
-  }
   for (const uri of uris) checkUriLength(uri, context)
   return filter as Filter
+}
+
+function isTexts(value: unknown): value is string[] {
+  return (
+    Array.isArray(value) && value.length <= MAX_SUBSCRIPTIONS && value.every((one) => typeof one === 'string')
+  )
 }
 
 function honour(
   filter: Filter,
   parts: ListenParts,
   context: Context,
-): { readonly uris: readonly string[]; readonly flags: Flags } {
+): Honoured {
   const flags: Flags = {}
   for (const [kind, { filter: name }] of Object.entries(NOTICES)) {
     if (filter[name] === true && parts.offers(`${kind}.listChanged`)) flags[name] = true

@@ -15,6 +15,7 @@ import { VENDOR } from '../protocol/meta.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { concealed, mask } from '../rpc/mask.ts'
 import type { Checked, Unfit } from '../schema/checker.ts'
+import { soon } from '../base/soon.ts'
 import { callOf, partsOf, roundsOf, type Context } from './context.ts'
 import type { ToolDefinition } from './definitions.ts'
 import { drain, isGenerator } from './generators.ts'
@@ -36,7 +37,11 @@ import { unknownName } from './unknown-name.ts'
 import { ToolError } from '../errors/tool-error.ts'
 
 /** `tools/call`: finds the tool, checks its arguments, runs it and builds the result. */
-export function callTool(tools: List<ToolDefinition>, context: Context): Result | Promise<Result> {
+export function callTool(
+  tools: List<ToolDefinition>,
+  asTask: TaskHook | undefined,
+  context: Context,
+): Result | Promise<Result> {
   const { params } = context
   const { name, requestId } = params
   if (typeof name !== 'string')
@@ -47,8 +52,43 @@ export function callTool(tools: List<ToolDefinition>, context: Context): Result 
 
   const input = params['arguments'] === undefined ? {} : params['arguments']
   if (!isObject(input)) throw mcpError(TOOL_ARGUMENTS, { name, issue: 'they are not an object' })
-  const answer = perform(tool, input, context)
-  return requestId === undefined ? answer : after(answer, (result) => withRequestId(result, requestId))
+  const answer =
+    asTask === undefined ? perform(tool, input, context) : asTask(new ToolCall(tool, input, context))
+  return requestId === undefined ? answer : soon(answer, (result) => withRequestId(result, requestId))
+}
+
+/** Answers the calls of a server with tasks. */
+export type TaskHook = (call: ToolCall) => Result | Promise<Result>
+
+/** A call of a tool that the caller may use. */
+export class ToolCall {
+  readonly tool: ToolDefinition
+  readonly context: Context
+  readonly #input: object
+
+  constructor(tool: ToolDefinition, input: object, context: Context) {
+    this.tool = tool
+    this.context = context
+    this.#input = input
+  }
+
+  /** Answers it, as without tasks. */
+  now(): Result | Promise<Result> {
+    return perform(this.tool, this.#input, this.context)
+  }
+
+  /** Checks its arguments. */
+  check(): Checked<unknown> | Promise<Checked<unknown>> {
+    const { context, tool } = this
+    return isLaterRound(callOf(context))
+      ? openRounds(context).then(() => tool.input.check(this.#input))
+      : tool.input.check(this.#input)
+  }
+
+  /** Runs the tool with checked arguments. */
+  run(input: Checked<unknown>): Result | Promise<Result> {
+    return run(this.tool, input, this.context)
+  }
 }
 
 function perform(tool: ToolDefinition, input: object, context: Context): Result | Promise<Result> {
@@ -87,7 +127,10 @@ function run(tool: ToolDefinition, input: Checked<unknown>, context: Context): R
 /** Stops the handler; whatever it does from now on is ignored. */
 function timedOut(tool: ToolDefinition, ms: number, context: Context): Result {
   const error = mcpError(TOOL_TIMEOUT, { name: tool.key, ms })
-  callOf(context).abort(error)
+  const call = callOf(context)
+  call.abort(error)
+  // A task may be tried again, so it must know.
+  if (call.task?.isTask() === true) throw error
   return toModel(error, context)
 }
 
@@ -132,12 +175,12 @@ function resultOf(tool: ToolDefinition, value: unknown, context: Context): Resul
   if (tool.output === undefined) return toDirectResult(value) ?? otherResult(tool, value, context)
   if (isWholeResult(value)) {
     if (value['isError'] === true) return value
-    return after(tool.output.check(value['structuredContent'], true), (checked) => {
+    return soon(tool.output.check(value['structuredContent'], true), (checked) => {
       if (!checked.ok) throw brokenOutput(tool, `structuredContent: ${checked.issue}`, context)
       return { isError: false, ...value, structuredContent: kept(checked.value) }
     })
   }
-  return after(tool.output.check(value, true), (checked) => {
+  return soon(tool.output.check(value, true), (checked) => {
     if (!checked.ok) throw brokenOutput(tool, checked.issue, context)
     return toStructuredResult(checked.value)
   })
@@ -148,14 +191,6 @@ function otherResult(tool: ToolDefinition, value: unknown, context: Context): Re
   const odd = oddityOf(value)
   if (odd !== undefined) partsOf(context).warnOnce('result', tool.key, `tool "${tool.key}" returned ${odd}`)
   return toContentResult(value)
-}
-
-/** Continues with a value now or when it arrives, so that synchronous work stays synchronous. */
-function after<Value, Next>(
-  value: Value | Promise<Value>,
-  next: (value: Value) => Next,
-): Next | Promise<Next> {
-  return value instanceof Promise ? value.then(next) : next(value)
 }
 
 /** Rethrows errors for the peer, shows errors thrown on purpose to the model, and masks all others. */
@@ -171,7 +206,13 @@ function failed(tool: ToolDefinition, thrown: unknown, context: Context): Result
     if (where === 'result') return toModel(thrown, context)
   }
   const failure = { what: `tool "${tool.key}"`, call: callOf(context), row: TOOL_FAILED, name: tool.key }
-  return toModel(mask(partsOf(context), thrown, failure), context)
+  const error = mask(partsOf(context), thrown, failure)
+  const { task } = callOf(context)
+  if (task === undefined) return toModel(error, context)
+  return soon(task.isTask(), (isTask) => {
+    if (isTask) throw error
+    return toModel(error, context)
+  })
 }
 
 /** Throws a handler's ToolError as an error for the peer. */

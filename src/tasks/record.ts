@@ -1,4 +1,8 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { TaskQuestion } from '../rpc/call.ts'
+import type { Scopes } from '../rpc/scopes.ts'
+
+export type { TaskQuestion } from '../rpc/call.ts'
 
 /** The states of a task. The last three are final. */
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
@@ -55,12 +59,8 @@ export interface TaskRequest {
   readonly capabilities: JsonObject
   readonly auth: JsonObject | undefined
   readonly ip: string | undefined
-}
-
-/** A question that waits for its answer. */
-export interface TaskQuestion {
-  readonly method: string
-  readonly params: JsonObject
+  /** The scopes of everyone who uses its transport, where that does not authenticate. */
+  readonly scopes?: Scopes | undefined
 }
 
 /** What the attempts of a task share. */

@@ -7,7 +7,7 @@ export type Soon<Value> = Value | Promise<Value>
 export interface TaskRoom {
   /** Tasks of all callers. */
   readonly tasks: number
-  /** Tasks of one scope. */
+  /** Tasks of one scope. The empty scope has no limit of its own. */
   readonly callerTasks: number
 }
 
@@ -19,7 +19,7 @@ export type Created =
   /** There is no room: for any task, or for one of this caller. */
   | { readonly outcome: 'full' | 'caller_full' }
 
-/** The members of a record that a change may replace. */
+/** The members of a record that a change may replace. A key that another task has is not given: the task then has none. */
 export type TaskChange = Partial<
   Pick<
     TaskRecord,
@@ -43,7 +43,7 @@ export interface TaskQuery {
   readonly scope?: string
   readonly status?: TaskStatus
   readonly tool?: string
-  /** The id of the last task of the page before. */
+  /** The id of the last task of the page before. Nothing follows a task that is gone, or of another scope. */
   readonly after?: string
   readonly limit: number
 }
@@ -53,25 +53,28 @@ export interface TaskQuery {
  * tasks that they do not return.
  */
 export interface TaskStore {
+  /** Whether the tasks are in the memory of this process, so that servers count their bytes. */
+  readonly isInMemory?: boolean
   /** Adds a task, unless its key is taken or there is no room. Once it answers, the task survives a crash, if the store is durable. */
   create(record: TaskRecord, room: TaskRoom): Soon<Created>
   get(id: string): Soon<TaskRecord | undefined>
   /** The head alone, for polls. */
   head(id: string): Soon<TaskHead | undefined>
-  /** Changes a task if it still has this version; answers the new head, or undefined if another change came first or it is gone. */
+  /** Changes a task if it still has this version, and adds 1 to it; answers the new head, or undefined if another change came first or it is gone. */
   change(id: string, version: number, change: TaskChange): Soon<TaskHead | undefined>
   /** Heads from the oldest to the newest. */
   list(query: TaskQuery): Soon<readonly TaskHead[]>
-  /** Removes final tasks whose time is over, and unfinished ones too; at most `limit`. Answers the ids. */
+  /** Removes tasks whose time is over (`createdAt + ttlMs <= now`), unfinished ones too; at most `limit`, the earliest first. Answers the ids. */
   expire(now: number, limit: number): Soon<readonly string[]>
   /**
    * Assigns to `node` up to `limit` unfinished tasks that no living node runs and that are due: those of dead nodes, and those that
-   * wait for another attempt. Answers their records with the new node and version.
+   * wait for another attempt. Answers their records with the new node and version; nothing else changes. The node that asks is alive.
    */
   claim(node: string, now: number, limit: number): Soon<readonly TaskRecord[]>
-  /** Says that `node` is alive until then. Tasks of nodes that are not can be claimed. */
+  /** Says that `node` is alive until then, and no longer. Tasks of nodes that are not, or that never said so, can be claimed. */
   beat(node: string, until: number): Soon<void>
-  /** Calls `onChange` with the id of each task that changed, also on other nodes if they share the store. Returns a function that stops it. */
+  /** Calls `onChange` with the id of each task that was changed, claimed or removed, also on other nodes if they share the store. Returns a function that stops it. */
   watch(onChange: (id: string) => void): () => void
+  /** Ends the store: later calls fail. Closing again does nothing. */
   close(): Soon<void>
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { InitializeRequestParams, InitializeResult } from '../protocol/spec/2025-11-25.ts'
 import type {
   CallToolResult,
@@ -36,6 +37,8 @@ export function compose(newer: Lowering, step: Lowering): Lowering {
     contents: then(newer.contents, older.contents),
     callResult: then(newer.callResult, older.callResult),
     readResult: then(newer.readResult, older.readResult),
+    task: then(newer.task, older.task),
+    taskList: then(newer.taskList, older.taskList),
     promptMessage: then(newer.promptMessage, older.promptMessage),
     promptResult: then(newer.promptResult, older.promptResult),
     complete: then(newer.complete, older.complete),
@@ -72,6 +75,7 @@ function withWholes(step: Lowering): Lowering {
       then<ReadResourceResult>(hints, member('contents', each(step.contents))),
       step.readResult,
     ),
+    taskList: member<JsonObject, 'tasks'>('tasks', each(step.task) as Step<unknown> | undefined),
     promptMessage,
     promptResult: then<GetPromptResult>(member('messages', each(promptMessage)), step.promptResult),
     rootsResult: then<ListRootsResult>(member('roots', each(step.root)), step.rootsResult),

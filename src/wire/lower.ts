@@ -45,6 +45,10 @@ const RESULTS: ReadonlyMap<string, Shape> = new Map([
   ['resources/read', 'readResult'],
   ['prompts/list', 'promptList'],
   ['prompts/get', 'promptResult'],
+  ['tasks/get', 'task'],
+  ['tasks/cancel', 'task'],
+  ['tasks/list', 'taskList'],
+  ['tasks/result', 'callResult'],
   ['sampling/createMessage', 'sampleResult'],
   ['roots/list', 'rootsResult'],
 ] as const)
@@ -56,7 +60,10 @@ const REQUESTS: ReadonlyMap<string, Shape> = new Map([
   ['sampling/createMessage', 'sample'],
 ] as const)
 
-const NOTIFICATIONS: ReadonlyMap<string, Shape> = new Map([['notifications/progress', 'progress']] as const)
+const NOTIFICATIONS: ReadonlyMap<string, Shape> = new Map([
+  ['notifications/progress', 'progress'],
+  ['notifications/tasks/status', 'task'],
+] as const)
 
 function lower(shape: Shape | undefined, value: JsonObject, lowering: Lowering): JsonObject {
   if (shape === undefined) return value

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { InitializeRequestParams, InitializeResult } from '../protocol/spec/2025-11-25.ts'
 import type {
   CacheHints,
@@ -71,6 +72,9 @@ export interface Lowering {
   readonly contents?: Optional<ResourceContents>
   readonly callResult?: Optional<CallToolResult>
   readonly readResult?: Optional<ReadResourceResult>
+  /** A task, alone or in a list. */
+  readonly task?: Optional<JsonObject>
+  readonly taskList?: Optional<JsonObject>
   readonly promptMessage?: Optional<PromptMessage>
   readonly promptResult?: Optional<GetPromptResult>
   readonly complete?: Optional<CompleteRequestParams>

@@ -19,7 +19,16 @@ export function readSchemas(folder: string, revision: Revision): Schemas {
   const file = `${folder}/${revision}/schema.json`
   if (!existsSync(file))
     throw new Error(`${file} is missing: the folder must have the schema of every revision`)
-  return toSchemas(JSON.parse(readFileSync(file, 'utf8')) as Schema)
+  const schema = JSON.parse(readFileSync(file, 'utf8')) as Schema
+  return toSchemas(revision === '2026-07-28' ? withTasks(schema, folder) : schema)
+}
+
+/** Adds the definitions of the official extension for tasks; those of the protocol itself stay. */
+function withTasks(schema: Schema, folder: string): Schema {
+  const file = `${folder}/extensions/tasks-draft/schema.json`
+  if (!existsSync(file)) throw new Error(`${file} is missing: the folder must have the schema of the tasks extension`)
+  const more = JSON.parse(readFileSync(file, 'utf8')) as Schema
+  return { ...schema, $defs: { ...more.$defs, ...schema.$defs } }
 }
 
 function toSchemas(schema: Schema): Schemas {
@@ -42,8 +51,9 @@ function toSchemas(schema: Schema): Schemas {
 }
 
 function methodOf(definition: JsonObject): string | undefined {
-  const properties = definition['properties'] as Readonly<Record<string, JsonObject>> | undefined
-  return properties?.['method']?.['const'] as string | undefined
+  const parts = (definition['allOf'] ?? [definition]) as readonly JsonObject[]
+  const all = parts.map(({ properties }) => properties as Readonly<Record<string, JsonObject>> | undefined)
+  return all.map((properties) => properties?.['method']?.['const'] as string | undefined).find(Boolean)
 }
 
 function lazily<Value>(make: () => Value): () => Value {

@@ -8,10 +8,13 @@ import type { AnyApp, Connection, ConnectionOptions, Receive } from './connectio
 import { testSocket, testTls } from './sockets.ts'
 
 const MAX_EVENT = 64 * 1024 * 1024
-const NAMES: ReadonlyMap<string, 'name' | 'uri'> = new Map([
+const NAMES: ReadonlyMap<string, 'name' | 'uri' | 'taskId'> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
   ['resources/read', 'uri'],
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
 ])
 
 /** A group of transports with a common listener. */

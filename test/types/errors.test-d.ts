@@ -19,6 +19,7 @@ import type * as profiles from '../../src/errors/profiles.ts'
 import type { ErrorRow } from '../../src/errors/row.ts'
 import type * as rpc from '../../src/errors/rpc.ts'
 import type * as server from '../../src/errors/server.ts'
+import type * as store from '../../src/errors/store.ts'
 import type * as tasks from '../../src/errors/tasks.ts'
 import type * as transport from '../../src/errors/transport.ts'
 import type * as vault from '../../src/errors/vault.ts'
@@ -43,10 +44,11 @@ expectTypeOf<ErrorKind>().toEqualTypeOf<
   | KindIn<typeof http>
   | KindIn<typeof auth>
   | KindIn<typeof keys>
+  | KindIn<typeof store>
+  | KindIn<typeof tasks>
   | KindIn<typeof vault>
   | KindIn<typeof login>
   | KindIn<typeof profiles>
-  | KindIn<typeof tasks>
 >()
 
 // Kinds and refusals are closed: a name that does not exist cannot be asked for.

@@ -45,7 +45,7 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
     service,
     limits,
     gate,
-    source: gate === undefined ? { scopes: options.scopes ?? 'all' } : {},
+    source: gate === undefined ? { scopes: options.scopes ?? 'all', isParent: true } : {},
     maxBytes: limits.stdioBytes,
     input,
     output,

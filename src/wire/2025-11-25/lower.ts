@@ -1,4 +1,5 @@
-import { STRUCTURED } from '../../protocol/meta.ts'
+import type { JsonObject } from '../../protocol/jsonrpc.ts'
+import { STRUCTURED, TASK_SUPPORT } from '../../protocol/meta.ts'
 import type {
   CallToolResult,
   CreateMessageRequestParams,
@@ -17,18 +18,31 @@ export const lowering: Lowering = {
   tool: lowerTool,
   /** Structured content that is not an object becomes `{ result }`; `_meta` says so. */
   callResult: lowerCallResult,
+  /** The handle of a task becomes a member, and its durations get other names. */
+  task: lowerTask,
   /** Caching hints are dropped. */
   hints: (value) => omit(value, 'ttlMs', 'cacheScope'),
   /** The same rules apply to tools and tool results inside a sampling request. */
   sample: lowerSample,
 }
 
-function lowerTool(tool: Tool): Tool {
+/** A task in the names of 2025-11-25. */
+export function lowerTask(task: JsonObject): JsonObject {
+  const { ttlMs: ttl, pollIntervalMs: pollInterval, ...rest } = task
+  return { ...rest, ttl, ...(pollInterval === undefined ? {} : { pollInterval }) }
+}
+
+function lowerTool(given: Tool): Tool {
+  const support = (given as { readonly [TASK_SUPPORT]?: 'optional' | 'required' })[TASK_SUPPORT]
+  const tool = support === undefined ? given : { ...given, execution: { taskSupport: support } }
   const lowered = change(tool, 'outputSchema', toObjectSchema)
   return change(lowered, 'inputSchema', (schema) => withSchemaObjects<ObjectSchema>(schema))
 }
 
 function lowerCallResult(result: CallToolResult): CallToolResult {
+  const { resultType, _meta, ...task } = result as CallToolResult & { readonly resultType?: string }
+  if (resultType === 'task')
+    return { task: lowerTask(task), ...(_meta === undefined ? {} : { _meta }) } as unknown as CallToolResult
   const wrapped = wrapStructured(result)
   return wrapped === result ? result : { ...wrapped, _meta: { ...result._meta, [STRUCTURED]: 'result' } }
 }

@@ -1,0 +1,300 @@
+import { nextTask } from '../base/next-task.ts'
+import { soon } from '../base/soon.ts'
+import { mcpError } from '../errors/error.ts'
+import { MISSING_CAPABILITY } from '../errors/server.ts'
+import { TASK_CANCELLED, TASK_FORBIDDEN, TASK_REQUIRED } from '../errors/tasks.ts'
+import { BAD_PARAMS } from '../errors/wire.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
+import { META, TASKS_EXTENSION } from '../protocol/meta.ts'
+import { ownerOf, type Call, type Peer } from '../rpc/call.ts'
+import type { Result } from '../rpc/dispatch.ts'
+import type { Session } from '../rpc/session.ts'
+import type { Checked } from '../schema/checker.ts'
+import { newTaskId } from '../tasks/id.ts'
+import { readOutcome } from '../tasks/outcome.ts'
+import type { TaskCaller, TaskPlan } from '../tasks/plan.ts'
+import type { TaskHead, TaskRequest } from '../tasks/record.ts'
+import { Run } from '../tasks/run.ts'
+import { isFinal } from '../tasks/states.ts'
+import type { Begun, Tasks } from '../tasks/tasks.ts'
+import { callOf, roundsOf, type Context } from './context.ts'
+import type { ToolDefinition } from './definitions.ts'
+import { progressToken } from './progress.ts'
+import { sendOfTask, tellStatus } from './task-messages.ts'
+import { toTask } from './task-shape.ts'
+import type { ToolCall } from './tools.ts'
+
+/** Whether a client declared the extension on its request. */
+export function declaresTasks({ capabilities }: Peer): boolean {
+  const { extensions } = capabilities
+  return isObject(extensions) && Object.hasOwn(extensions, TASKS_EXTENSION) && isObject(extensions[TASKS_EXTENSION])
+}
+
+/** Throws if a client at a revision with the extension did not declare it. */
+export function requireTasks(call: Call): 'asked' | 'extension' {
+  const style = call.peer.dialect.tasks as 'asked' | 'extension'
+  if (style === 'extension' && !declaresTasks(call.peer)) throw undeclared()
+  return style
+}
+
+function undeclared(): Error {
+  const data = { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } }
+  return mcpError(MISSING_CAPABILITY, { capability: `extensions["${TASKS_EXTENSION}"]` }, { data })
+}
+
+/** Answers a call of a server with tasks: with a result, or with a task. */
+export function callAsTask(
+  tasks: Tasks,
+  ways: ToolCall,
+): Result | Promise<Result> {
+  const { tool, context } = ways
+  const call = callOf(context)
+  const plan = tool.task
+  if (call.task !== undefined) return tasks.inGate(call.task as Run, () => ways.now())
+  const wish = wishOf(call, tool)
+  if (wish === 'never' || plan === undefined) return ways.now()
+  const run = newRun(tasks, tool, plan, call)
+  if (wish === 'wait') return waiting(run, ways)
+  if (wish !== 'maybe') return soon(ways.check(), (input) => atOnce(run, context, ways, input, wish))
+  if (plan.key === undefined || callerOf(call).scope === '') return later(run, context, ways)
+  return soon(ways.check(), (input) => {
+    const key = keyOf(plan, input, context)
+    return input.ok && key !== '' ? keyed(run, context, ways, input, key) : later(run, context, ways)
+  })
+}
+
+/** Whether a call becomes a task: never, not visibly, perhaps after a while, or at once. */
+function wishOf(call: Call, { key: name, task: plan }: ToolDefinition): 'never' | 'wait' | 'maybe' | Wish {
+  if (call.asTask !== undefined && plan !== undefined) return call.asTask
+  const { tasks: style } = call.peer.dialect
+  if (style === 'asked') {
+    const asked = call.params['task']
+    if (asked !== undefined && plan === undefined) throw mcpError(TASK_FORBIDDEN, { name })
+    if (asked !== undefined) return readWish(call, asked)
+    if (plan?.mode === 'required') throw mcpError(TASK_REQUIRED, { name })
+  }
+  if (plan === undefined) return 'never'
+  if (style !== 'extension') return 'wait'
+  if (!declaresTasks(call.peer)) {
+    if (plan.mode === 'required') throw undeclared()
+    return 'wait'
+  }
+  return plan.mode === 'required' ? {} : 'maybe'
+}
+
+/** How long a client wants its task to be kept. */
+interface Wish {
+  readonly ttlMs?: number | null | undefined
+}
+
+function readWish(call: Call, asked: unknown): Wish {
+  const invalid = (reason: string): Error => mcpError(BAD_PARAMS, { method: call.method, reason })
+  if (!isObject(asked)) throw invalid('task is not an object')
+  const { ttl } = asked
+  if (ttl === undefined || ttl === null) return { ttlMs: ttl }
+  if (typeof ttl !== 'number' || !(ttl >= 0)) throw invalid('task.ttl is not a number of milliseconds')
+  return { ttlMs: ttl }
+}
+
+function newRun(tasks: Tasks, tool: ToolDefinition, plan: TaskPlan, call: Call): Run {
+  const run = new Run(tasks, tool.key, plan)
+  run.call = call
+  return run
+}
+
+/** Runs a call that cannot become a task, when there is a place for it. */
+function waiting(run: Run, ways: ToolCall): Result | Promise<Result> {
+  if (run.plan?.concurrency === Infinity) return ways.now()
+  return untilCancelled(run, run.tasks.inGate(run, () => ways.now()))
+}
+
+/** Leaves the queue of a tool when the request is cancelled. */
+function untilCancelled(run: Run, result: Result | Promise<Result>): Result | Promise<Result> {
+  if (run.giveUp === undefined || !(result instanceof Promise)) return result
+  const { signal } = run.call
+  const giveUp = (): void => run.giveUp?.()
+  signal.addEventListener('abort', giveUp, { once: true })
+  return result.finally(() => signal.removeEventListener('abort', giveUp))
+}
+
+/** Makes the call a task before it runs; answers with the task. */
+function atOnce(
+  run: Run,
+  context: Context,
+  ways: ToolCall,
+  input: Checked<unknown>,
+  { ttlMs }: Wish,
+): Result | Promise<Result> {
+  const { call, plan } = run
+  // A client that leaves it to the server gets the error at once. One that asked for a task expects a task.
+  if (!input.ok && call.peer.dialect.tasks === 'extension') return ways.run(input)
+  const key = keyOf(plan as TaskPlan, input, context)
+  return soon(store(run, key, ttlMs), (begun) => {
+    if (begun.outcome === 'rejected') throw begun.error
+    if (begun.outcome === 'created') startSoon(run, ways, input)
+    return toTask(begun.head, call.peer, 'task')
+  })
+}
+
+/** Runs the handler after the task was answered. */
+function startSoon(run: Run, ways: ToolCall, input: Checked<unknown>): void {
+  void nextTask().then(() => start(run, ways, input))
+}
+
+function start(run: Run, ways: ToolCall, input: Checked<unknown>): void {
+  if (run.isOver) return
+  run.tasks.settle(run, run.tasks.inGate(run, () => new Promise<Result>((resolve) => resolve(ways.run(input)))))
+}
+
+/** Makes the call a task before it runs, since others may join it, and waits a while for its end. */
+function keyed(
+  run: Run,
+  context: Context,
+  ways: ToolCall,
+  input: Checked<unknown>,
+  key: string,
+): Result | Promise<Result> {
+  const { tasks, call, plan } = run
+  return soon(store(run, key, undefined), (begun) => {
+    if (begun.outcome === 'rejected') return tasks.inGate(run, () => ways.run(input))
+    if (begun.outcome === 'created') start(run, ways, input)
+    return endOrTask(tasks, begun.head, call, (plan as TaskPlan).afterMs)
+  })
+}
+
+/** The end of a task if it comes in time; otherwise the task. */
+async function endOrTask(tasks: Tasks, { id, owner }: TaskHead, call: Call, afterMs: number): Promise<Result> {
+  const late = new AbortController()
+  const timer = tasks.clock.after(afterMs, () => late.abort(LATE))
+  try {
+    await tasks.until(id, owner, (head) => isFinal(head.status), late.signal)
+  } catch (error) {
+    if (error !== LATE) throw error
+  } finally {
+    tasks.clock.clear(timer)
+  }
+  const record = await tasks.get(id, owner)
+  if (record === undefined || record.status === 'cancelled') throw mcpError(TASK_CANCELLED, {})
+  if (!isFinal(record.status)) return toTask(record, call.peer, 'task')
+  const outcome = readOutcome(record.outcome)
+  if ('error' in outcome) throw outcome.error
+  return outcome.result
+}
+
+const LATE = new Error('the task takes longer')
+
+/** Runs the call, which becomes a task if it has not finished after a while. */
+function later(run: Run, context: Context, ways: ToolCall): Result | Promise<Result> {
+  const { tasks, call, plan } = run
+  call.task = run
+  const result = untilCancelled(run, tasks.inGate(run, () => ways.now()))
+  if (!(result instanceof Promise)) {
+    call.task = undefined
+    return result
+  }
+  return new Promise((resolve, reject) => {
+    let timer: unknown = tasks.clock.after((plan as TaskPlan).afterMs, () => {
+      timer = undefined
+      void promote(run, context, result).then((task) => task !== undefined && resolve(task))
+    })
+    const unlessTask = (act: () => void): void => {
+      tasks.clock.clear(timer)
+      const isTask = run.isTask()
+      if (isTask instanceof Promise) void isTask.then((is) => is || act())
+      else if (!isTask) act()
+    }
+    result.then(
+      (value) => unlessTask(() => resolve(value)),
+      (error: unknown) => unlessTask(() => reject(error as Error)),
+    )
+  })
+}
+
+/** Makes a running call a task, if there is room and it has not ended with a question. */
+async function promote(run: Run, context: Context, result: Promise<Result>): Promise<Result | undefined> {
+  if (run.call.aborted || (roundsOf(context)?.questions.size ?? 0) > 0) return undefined
+  const stored = Promise.resolve(store(run, '', undefined))
+  run.storing = stored.then(
+    ({ outcome }) => outcome === 'created',
+    () => false,
+  )
+  const begun = await stored.catch((error: unknown) => run.tasks.unawaited(Promise.reject(error)))
+  if (begun?.outcome !== 'created') return undefined
+  run.tasks.settle(run, result)
+  return toTask(begun.head, run.call.peer, 'task')
+}
+
+/** Stores the call of a run as a task; from then on it outlives its request. */
+function store(run: Run, key: string, ttlMs: number | null | undefined): Begun | Promise<Begun> {
+  const { call } = run
+  call.task = run
+  const request = requestOf(call)
+  const { session } = call.peer
+  return soon(run.tasks.begin(run, { caller: callerOf(call), key, ttlMs, request }), (begun) => {
+    if (begun.outcome !== 'created') return begun
+    const isAsked = call.peer.dialect.tasks === 'asked'
+    call.becomeTask(run, isAsked ? withToken(request.params, call) : request.params)
+    if (session !== undefined && isAsked) {
+      run.send = sendOfTask(session)
+      if (session.reachable) run.onStatus = tellStatus(session)
+    }
+    return begun
+  })
+}
+
+/** The token for progress stays valid as long as the task runs. */
+function withToken(params: JsonObject, call: Call): JsonObject {
+  const token = progressToken(call)
+  if (token === undefined) return params
+  return { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), [META.progressToken]: token } }
+}
+
+/** What a further attempt needs to know of a request. */
+function requestOf({ params, peer, source }: Call): TaskRequest {
+  const { name, arguments: input, _meta: meta } = params
+  const own = isObject(meta) ? Object.entries(meta).filter(([key]) => !FIRST_ONLY.has(key)) : []
+  return {
+    revision: peer.dialect.revision,
+    params: {
+      name,
+      ...(input === undefined ? {} : { arguments: input }),
+      ...(own.length === 0 ? {} : { _meta: Object.fromEntries(own) }),
+    },
+    client: peer.client as TaskRequest['client'],
+    capabilities: peer.capabilities,
+    auth: source.auth,
+    ip: source.ip,
+    scopes: source.scopes,
+  }
+}
+
+/** Members of `_meta` that concern only the request that created the task. */
+const FIRST_ONLY: ReadonlySet<string> = new Set(Object.values(META))
+
+function keyOf({ key }: TaskPlan, input: Checked<unknown>, context: Context): string {
+  if (key === undefined || !input.ok) return ''
+  const made: unknown = key(input.value as never, context as never)
+  if (made === undefined) return ''
+  if (typeof made !== 'string' && typeof made !== 'number')
+    throw new TypeError(`the key of a task must be a string; the option key returned ${typeof made}`)
+  return String(made).slice(0, MOST_KEY_CHARS)
+}
+
+const MOST_KEY_CHARS = 1024
+
+/** Sessions whose callers cannot be told apart otherwise. The id of a session is a secret, so they get names. */
+const scopes = new WeakMap<Session, string>()
+
+/** Whose task a call would create, and whose tasks it may use. */
+export function callerOf({ source, peer }: Call): TaskCaller {
+  if (source.auth !== undefined) {
+    const owner = ownerOf(source.auth)
+    return { owner, scope: owner }
+  }
+  if (source.isParent === true) return { owner: 'local', scope: 'local' }
+  const { session } = peer
+  if (session === undefined) return { owner: '', scope: '' }
+  let scope = scopes.get(session)
+  if (scope === undefined) scopes.set(session, (scope = `session ${newTaskId()}`))
+  return { owner: '', scope }
+}

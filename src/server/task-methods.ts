@@ -1,0 +1,187 @@
+import { soon } from '../base/soon.ts'
+import { mcpError } from '../errors/error.ts'
+import { toErrorObject } from '../errors/reply.ts'
+import { BAD_CURSOR, CURSOR_TOO_LONG } from '../errors/server.ts'
+import { TASK_CANCELLED, TASK_FINAL, UNKNOWN_TASK } from '../errors/tasks.ts'
+import { BAD_PARAMS } from '../errors/wire.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
+import type { Call, Peer } from '../rpc/call.ts'
+import type { Result } from '../rpc/dispatch.ts'
+import type { Load } from '../rpc/load.ts'
+import { TaskWatch } from '../tasks/followers.ts'
+import { readOutcome } from '../tasks/outcome.ts'
+import type { TaskHead } from '../tasks/record.ts'
+import { Shared } from '../tasks/shared.ts'
+import { isFinal } from '../tasks/states.ts'
+import type { Soon } from '../tasks/store.ts'
+import type { Tasks } from '../tasks/tasks.ts'
+import { callOf, partsOf, type Context } from './context.ts'
+import { callerOf, requireTasks } from './task-calls.ts'
+import { related } from './task-messages.ts'
+import { toTask } from './task-shape.ts'
+
+/** The most characters of a task id that anybody could have got from us. */
+const MOST_ID_CHARS = 64
+
+/** `tasks/get` */
+export function getTask(tasks: Tasks, context: Context): Soon<Result> {
+  const call = callOf(context)
+  const style = requireTasks(call)
+  const id = readId(context)
+  return soon(tasks.find(id, callerOf(call).owner), (head) => {
+    if (head === undefined) throw unknownTask(id)
+    return style === 'asked' ? toTask(head, call.peer) : detailed(tasks, head, call.peer)
+  })
+}
+
+/** A task with what goes with its status: questions, result or error. */
+export function detailed(tasks: Tasks, head: TaskHead, peer: Pick<Peer, 'dialect'>): Soon<Result> {
+  if (head.status === 'working' || head.status === 'cancelled') return toTask(head, peer)
+  return soon(tasks.store.get(head.id), (record) => {
+    if (record === undefined) throw unknownTask(head.id)
+    const task = toTask(record, peer)
+    if (record.status === 'input_required')
+      return { ...task, inputRequests: Object.fromEntries(Shared.of(record.state).questions) }
+    if (record.outcome === '') return task
+    const outcome = readOutcome(record.outcome)
+    return 'result' in outcome
+      ? { ...task, result: outcome.result }
+      : { ...task, error: toErrorObject(outcome.error, peer.dialect) }
+  })
+}
+
+/** `tasks/cancel` */
+export function cancelTask(tasks: Tasks, context: Context): Soon<Result> {
+  const call = callOf(context)
+  const style = requireTasks(call)
+  const id = readId(context)
+  return soon(tasks.cancel(id, callerOf(call).owner), (cancelled) => {
+    if (cancelled === undefined) throw unknownTask(id)
+    if (style === 'extension') return {}
+    const { head, isDone } = cancelled
+    const task = toTask(head, call.peer)
+    if (!isDone) throw mcpError(TASK_FINAL, { id, status: String(task['status']) })
+    return task
+  })
+}
+
+/** `tasks/update`: takes answers to the questions of a task. */
+export function updateTask(tasks: Tasks, context: Context): Soon<Result> {
+  const call = callOf(context)
+  requireTasks(call)
+  const id = readId(context)
+  const responses = context.params['inputResponses']
+  if (!isObject(responses)) throw invalid(context, 'inputResponses is not an object')
+  const answers = Object.entries(responses) as [string, JsonObject][]
+  const wrong = answers.find(([, answer]) => !isObject(answer))
+  if (wrong !== undefined) throw invalid(context, `the answer to "${wrong[0].slice(0, 64)}" is not an object`)
+  return soon(tasks.answer(id, callerOf(call).owner, answers), (isKnown) => {
+    if (!isKnown) throw unknownTask(id)
+    return {}
+  })
+}
+
+/** `tasks/list`: the tasks of a caller that can be told apart from others. */
+export function listTasks(tasks: Tasks, pageSize: number, context: Context): Soon<Result> {
+  const call = callOf(context)
+  const { owner, scope } = callerOf(call)
+  const { cursor } = context.params
+  const { cursorLength } = partsOf(context).limits
+  const isFirst = cursor === undefined || cursor === null || cursor === ''
+  if (!isFirst && typeof cursor !== 'string') throw mcpError(BAD_CURSOR, {})
+  if (!isFirst && cursor.length > cursorLength) throw mcpError(CURSOR_TOO_LONG, { limit: cursorLength })
+  if (scope === '') return { tasks: [] }
+  const page = (after?: string): Soon<Result> =>
+    soon(
+      tasks.list({ scope, limit: pageSize + 1, ...(after === undefined ? {} : { after }) }),
+      (heads) => {
+        const shown = heads.slice(0, pageSize)
+        const more = heads.length > pageSize ? { nextCursor: shown.at(-1)?.id } : {}
+        return { tasks: shown.map((head) => toTask(head, call.peer)), ...more }
+      },
+    )
+  if (isFirst) return page()
+  return soon(tasks.find(cursor, owner), (last) => {
+    if (last === undefined || last.scope !== scope) throw mcpError(BAD_CURSOR, {})
+    return page(cursor)
+  })
+}
+
+/** `tasks/result`: waits for the end of a task and answers as its request would have. Carries the questions of the task meanwhile. */
+export async function taskResult(tasks: Tasks, load: Load, context: Context): Promise<Result> {
+  const call = callOf(context)
+  const id = readId(context)
+  const { owner } = callerOf(call)
+  // Nothing is reserved for an id that does not exist.
+  if ((await tasks.find(id, owner)) === undefined) throw unknownTask(id)
+  const { allInFlight } = partsOf(context).limits
+  await load.whileAsking(call, allInFlight, () => carry(tasks, id, owner, call))
+  const record = await tasks.get(id, owner)
+  if (record === undefined) throw unknownTask(id)
+  if (record.outcome === '') throw mcpError(TASK_CANCELLED, {})
+  const outcome = readOutcome(record.outcome)
+  if ('error' in outcome) throw outcome.error
+  return { ...outcome.result, _meta: related(id, outcome.result['_meta']) }
+}
+
+/** Asks the questions of a task on the stream of a request until the task ends. */
+async function carry(tasks: Tasks, id: string, owner: string, call: Call): Promise<void> {
+  const watch = new TaskWatch(tasks.followers, id, call.signal)
+  const run = tasks.runs.get(id)
+  const before = run?.send
+  const send: typeof before = (method, params) =>
+    call.emit(method, { ...params, _meta: related(id, params['_meta']) })
+  if (run !== undefined && before !== undefined) run.send = send
+  const asked = new Set<string>()
+  try {
+    for (;;) {
+      const head = await tasks.find(id, owner)
+      if (head === undefined || isFinal(head.status)) return
+      tasks.checkOpen()
+      if (head.status === 'input_required') await askAll(tasks, head, call, asked)
+      await watch.changed()
+    }
+  } finally {
+    watch.stop()
+    if (run?.send === send) run.send = before
+  }
+}
+
+/** Asks the questions that no other request carries. */
+async function askAll(tasks: Tasks, { id, owner }: TaskHead, call: Call, asked: Set<string>): Promise<void> {
+  const record = await tasks.get(id, owner)
+  if (record === undefined) return
+  for (const [name, { method, params }] of Shared.of(record.state).questions) {
+    const place = `${id} ${name}`
+    if (asked.has(name) || tasks.carried.has(place) || call.channel.ask === undefined) continue
+    asked.add(name)
+    tasks.carried.add(place)
+    void call.channel
+      .ask(method, { ...params, _meta: related(id, params['_meta']) }, call)
+      .then(
+        (answer) => tasks.answer(id, owner, [[name, answer]]),
+        (error: unknown) => (call.aborted || call.ended ? undefined : tasks.runs.get(id)?.refuse(name, error)),
+      )
+      .catch((error: unknown) => tasks.unawaited(Promise.reject(error)))
+      .finally(() => {
+        tasks.carried.delete(place)
+        // Another request may ask instead.
+        tasks.followers.changed(id)
+      })
+  }
+}
+
+function readId(context: Context): string {
+  const id = context.params['taskId']
+  if (typeof id !== 'string') throw invalid(context, 'taskId is not a string')
+  if (id.length > MOST_ID_CHARS) throw unknownTask(id)
+  return id
+}
+
+function invalid(context: Context, reason: string): Error {
+  return mcpError(BAD_PARAMS, { method: context.method, reason })
+}
+
+function unknownTask(id: string): Error {
+  return mcpError(UNKNOWN_TASK, { id: id.slice(0, MOST_ID_CHARS) })
+}

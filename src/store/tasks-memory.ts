@@ -1,0 +1,240 @@
+import { mcpError } from '../errors/error.ts'
+import { STORE_CLOSED } from '../errors/store.ts'
+import type { TaskHead, TaskRecord, TaskStatus } from '../tasks/record.ts'
+import type { Created, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
+import { Chain, type Link } from './chain.ts'
+import { Heap, type HeapEntry } from './heap.ts'
+
+interface Texts {
+  readonly request: string
+  state: string
+  outcome: string
+}
+
+/** A task, and its places in the orders that the store keeps. */
+interface Kept extends Texts {
+  head: TaskHead
+  /** Its place among all tasks, by creation. */
+  link?: Link<Kept>
+  /** Its place among those of its scope. */
+  own?: Link<Kept>
+  /** Its place among those that end some day. */
+  expiry?: HeapEntry<Kept> | undefined
+  /** Its place among those that wait for a node. */
+  waiting?: HeapEntry<Kept> | undefined
+}
+
+const FINAL: ReadonlySet<TaskStatus> = new Set(['completed', 'failed', 'cancelled'])
+
+/** Keeps tasks in memory. Every method answers at once, and costs the same however many tasks there are. */
+export class MemoryTaskStore implements TaskStore {
+  readonly isInMemory = true
+  readonly #tasks = new Map<string, Kept>()
+  readonly #order = new Chain<Kept>()
+  readonly #scopes = new Map<string, Chain<Kept>>()
+  readonly #keys = new Map<string, Kept>()
+  readonly #expiry = new Heap<Kept>()
+  /** Unfinished tasks without a node, by the time from which one may run them. */
+  readonly #waiting = new Heap<Kept>()
+  /** Unfinished tasks by the node that runs them. */
+  readonly #running = new Map<string, Set<Kept>>()
+  /** Until when nodes are alive. */
+  readonly #alive = new Map<string, number>()
+  readonly #watchers = new Set<(id: string) => void>()
+  #closed = false
+
+  create(record: TaskRecord, room: TaskRoom): Created {
+    this.#open()
+    const { request, state, outcome, ...head } = record
+    const name = keyOf(head)
+    const same = name === undefined ? undefined : this.#keys.get(name)
+    if (same !== undefined) return { outcome: 'exists', head: same.head }
+    if (this.#tasks.size >= room.tasks) return { outcome: 'full' }
+    const own = this.#scopes.get(head.scope)?.size ?? 0
+    if (head.scope !== '' && own >= room.callerTasks) return { outcome: 'caller_full' }
+    this.#add(head, { request, state, outcome })
+    return { outcome: 'created' }
+  }
+
+  get(id: string): TaskRecord | undefined {
+    const kept = this.#open().get(id)
+    return kept === undefined ? undefined : recordOf(kept)
+  }
+
+  head(id: string): TaskHead | undefined {
+    return this.#open().get(id)?.head
+  }
+
+  change(id: string, version: number, change: TaskChange): TaskHead | undefined {
+    const kept = this.#open().get(id)
+    if (kept === undefined || kept.head.version !== version) return undefined
+    this.#replace(kept, change)
+    this.#notify(id)
+    return kept.head
+  }
+
+  list({ scope, status, tool, after, limit }: TaskQuery): readonly TaskHead[] {
+    const last = after === undefined ? undefined : this.#open().get(after)
+    const chain = scope === undefined ? this.#order : this.#scopes.get(scope)
+    if (chain === undefined || (after !== undefined && last === undefined)) return []
+    if (scope !== undefined && last !== undefined && last.head.scope !== scope) return []
+    const place = (kept: Kept | undefined): Link<Kept> | undefined =>
+      scope === undefined ? kept?.link : kept?.own
+    const heads: TaskHead[] = []
+    for (let link = chain.after(place(last)); link !== undefined; link = link.next) {
+      if (heads.length >= limit) break
+      const { head } = link.item
+      if ((status ?? head.status) === head.status && (tool ?? head.tool) === head.tool) heads.push(head)
+    }
+    return heads
+  }
+
+  expire(now: number, limit: number): readonly string[] {
+    this.#open()
+    const ids: string[] = []
+    for (let first = this.#expiry.first; first !== undefined; first = this.#expiry.first) {
+      if (first.at > now || ids.length >= limit) break
+      this.#remove(first.item)
+      ids.push(first.item.head.id)
+    }
+    for (const id of ids) this.#notify(id)
+    return ids
+  }
+
+  claim(node: string, now: number, limit: number): readonly TaskRecord[] {
+    this.#open()
+    const claimed: Kept[] = []
+    const take = (kept: Kept): void => {
+      this.#replace(kept, { node })
+      claimed.push(kept)
+    }
+    for (const [name, until] of this.#alive) if (until <= now) this.#alive.delete(name)
+    for (const [name, tasks] of this.#running) {
+      // The node that asks is alive.
+      if (name === node || this.#alive.has(name)) continue
+      for (const kept of tasks) {
+        if (claimed.length >= limit) break
+        if (kept.head.dueAt <= now) take(kept)
+      }
+    }
+    for (let first = this.#waiting.first; first !== undefined; first = this.#waiting.first) {
+      if (first.at > now || claimed.length >= limit) break
+      take(first.item)
+    }
+    const records = claimed.map(recordOf)
+    for (const { id } of records) this.#notify(id)
+    return records
+  }
+
+  beat(node: string, until: number): void {
+    this.#open()
+    this.#alive.set(node, until)
+  }
+
+  watch(onChange: (id: string) => void): () => void {
+    this.#open()
+    // Its own function, so that the same one can watch twice.
+    const watcher = (id: string): void => onChange(id)
+    this.#watchers.add(watcher)
+    return () => void this.#watchers.delete(watcher)
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#watchers.clear()
+  }
+
+  #open(): ReadonlyMap<string, Kept> {
+    if (this.#closed) throw mcpError(STORE_CLOSED, {})
+    return this.#tasks
+  }
+
+  #add(head: TaskHead, texts: Texts): void {
+    const kept: Kept = { head, ...texts }
+    this.#tasks.set(head.id, kept)
+    kept.link = this.#order.add(kept)
+    if (head.scope !== '') kept.own = this.#scope(head.scope).add(kept)
+    this.#hold(kept)
+    this.#setExpiry(kept)
+    this.#assign(kept)
+  }
+
+  #remove(kept: Kept): void {
+    const { id, scope } = kept.head
+    this.#unassign(kept)
+    if (kept.expiry !== undefined) this.#expiry.remove(kept.expiry)
+    this.#release(kept)
+    this.#tasks.delete(id)
+    if (kept.link !== undefined) this.#order.remove(kept.link)
+    if (kept.own === undefined) return
+    const chain = this.#scope(scope)
+    chain.remove(kept.own)
+    if (chain.size === 0) this.#scopes.delete(scope)
+  }
+
+  #replace(kept: Kept, { state, outcome, ...change }: TaskChange): void {
+    const { key, ttlMs, version } = kept.head
+    this.#unassign(kept)
+    if ((change.key ?? key) !== key) this.#release(kept)
+    kept.state = state ?? kept.state
+    kept.outcome = outcome ?? kept.outcome
+    kept.head = { ...kept.head, ...change, version: version + 1 }
+    if (kept.head.key !== key) this.#hold(kept)
+    if (kept.head.ttlMs !== ttlMs) this.#setExpiry(kept)
+    this.#assign(kept)
+  }
+
+  /** Gives a task its key, unless another one has it. */
+  #hold(kept: Kept): void {
+    const name = keyOf(kept.head)
+    if (name === undefined) return
+    if (this.#keys.has(name)) kept.head = { ...kept.head, key: '' }
+    else this.#keys.set(name, kept)
+  }
+
+  #release({ head }: Kept): void {
+    const name = keyOf(head)
+    if (name !== undefined) this.#keys.delete(name)
+  }
+
+  #setExpiry(kept: Kept): void {
+    const { createdAt, ttlMs } = kept.head
+    if (kept.expiry !== undefined) this.#expiry.remove(kept.expiry)
+    kept.expiry = ttlMs === null ? undefined : this.#expiry.add(createdAt + ttlMs, kept)
+  }
+
+  /** Enters an unfinished task where `claim` looks for it. */
+  #assign(kept: Kept): void {
+    const { status, node, dueAt } = kept.head
+    if (FINAL.has(status)) return
+    if (node === '') kept.waiting = this.#waiting.add(dueAt, kept)
+    else if (this.#running.get(node)?.add(kept) === undefined) this.#running.set(node, new Set([kept]))
+  }
+
+  #unassign(kept: Kept): void {
+    if (kept.waiting !== undefined) this.#waiting.remove(kept.waiting)
+    kept.waiting = undefined
+    const running = this.#running.get(kept.head.node)
+    running?.delete(kept)
+    if (running?.size === 0) this.#running.delete(kept.head.node)
+  }
+
+  #scope(name: string): Chain<Kept> {
+    const chain = this.#scopes.get(name) ?? new Chain<Kept>()
+    this.#scopes.set(name, chain)
+    return chain
+  }
+
+  #notify(id: string): void {
+    for (const watcher of this.#watchers) watcher(id)
+  }
+}
+
+/** The key of a task among those of its scope and tool; undefined if it has none. */
+function keyOf({ scope, tool, key }: TaskHead): string | undefined {
+  return scope === '' || key === '' ? undefined : JSON.stringify([scope, tool, key])
+}
+
+function recordOf({ head, request, state, outcome }: Kept): TaskRecord {
+  return { ...head, request, state, outcome }
+}

@@ -1,0 +1,21 @@
+import { LONGEST_MS } from '../base/duration.ts'
+
+/** The time, so that tests can set it. */
+export interface TaskClock {
+  /** Milliseconds since 1970. */
+  now(): number
+  /** Runs `act` after some time; the timer alone does not keep the process alive. */
+  after(ms: number, act: () => void): unknown
+  clear(timer: unknown): void
+}
+
+/** The time of the machine. */
+export const CLOCK: TaskClock = {
+  now: () => Date.now(),
+  after(ms, act) {
+    const timer: unknown = setTimeout(act, Math.min(ms, LONGEST_MS))
+    ;(timer as { unref?: () => void }).unref?.()
+    return timer
+  },
+  clear: (timer) => clearTimeout(timer as number),
+}

@@ -1,0 +1,33 @@
+/** Lets a limited number of handlers run at once. The others wait in the order in which they came. */
+export class Gate {
+  readonly #limit: number
+  #running = 0
+  readonly #waiting = new Set<() => void>()
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** Enters, and returns undefined, if there is a place; otherwise `start` is called, within the place, once there is one. Returns a function that gives up. */
+  enter(start: () => void): (() => void) | undefined {
+    if (this.#running < this.#limit) {
+      this.#running++
+      return undefined
+    }
+    // Its own function, so that the same one can wait twice.
+    const waiter = (): void => start()
+    this.#waiting.add(waiter)
+    return () => void this.#waiting.delete(waiter)
+  }
+
+  /** Leaves a place, which the next one takes. */
+  leave(): void {
+    const [next] = this.#waiting
+    if (next === undefined) {
+      this.#running--
+      return
+    }
+    this.#waiting.delete(next)
+    next()
+  }
+}

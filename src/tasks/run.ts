@@ -1,0 +1,259 @@
+import { Deferred } from '../base/deferred.ts'
+import { soon } from '../base/soon.ts'
+import type { McpError } from '../errors/error.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Call, CallTask, Channel, Peer } from '../rpc/call.ts'
+import type { TaskPlan } from './plan.ts'
+import type { TaskHead, TaskQuestion, TaskRecord } from './record.ts'
+import { Shared } from './shared.ts'
+import { isFinal, type TaskEvent } from './states.ts'
+import type { Soon, TaskChange } from './store.ts'
+import type { Tasks } from './tasks.ts'
+
+/** Milliseconds between two writes of progress. */
+const PROGRESS_MS = 1000
+/** The most characters of a status message. */
+const MESSAGE_CHARS = 1024
+
+/**
+ * One attempt of a task in this process: what its handler reaches while it runs. It is the channel of its call once the request
+ * is answered. A call that may become a task has one from the start.
+ */
+export class Run implements Channel, CallTask {
+  readonly tasks: Tasks
+  readonly tool: string
+  readonly plan: TaskPlan | undefined
+  call!: Call
+  /** Undefined until the call is a task. */
+  head: TaskHead | undefined = undefined
+  /** Whether the call is being stored as a task. */
+  storing: Promise<boolean> | undefined = undefined
+  /** The holder of the memory that it takes. */
+  holder = ''
+  /** The length of its request, which counts as memory. */
+  requestBytes = 0
+  /** Sends a notification of the handler to the client; absent if there is no way. */
+  send: ((method: string, params: JsonObject, run: Run) => void) | undefined = undefined
+  /** Called with each change of its state. */
+  onStatus: ((head: TaskHead) => void) | undefined = undefined
+  /** Whether a change of its record is under way. */
+  isChanging = false
+  /** Stops waiting for its turn. */
+  giveUp: (() => void) | undefined = undefined
+  #shared: Shared | undefined
+  #open: Map<string, Deferred<JsonObject>> | undefined
+  #values: Map<string, Promise<unknown>> | undefined
+  #message: string | undefined
+  #wroteAt = 0
+  #timer: unknown
+  #writing: Promise<unknown> | undefined
+  #isOver = false
+
+  constructor(tasks: Tasks, tool: string, plan: TaskPlan | undefined) {
+    this.tasks = tasks
+    this.tool = tool
+    this.plan = plan
+  }
+
+  get attempt(): number {
+    return this.head?.attempt ?? 1
+  }
+
+  /** Whether this attempt has no influence any more. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  isTask(): boolean | Promise<boolean> {
+    return this.head !== undefined || (this.storing ?? false)
+  }
+
+  /** Reads what earlier attempts left. */
+  load(record: TaskRecord): void {
+    const { request: _1, state, outcome: _2, ...head } = record
+    this.head = head
+    if (state !== '') this.#shared = Shared.of(state)
+  }
+
+  get shared(): Shared {
+    return (this.#shared ??= new Shared())
+  }
+
+  /** The state for the record. */
+  get stateText(): string {
+    return this.#shared === undefined ? '' : this.#shared.text
+  }
+
+  emit(method: string, params: JsonObject, _peer: Peer): void {
+    this.send?.(method, params, this)
+  }
+
+  progress(message: string | undefined): void {
+    if (typeof message !== 'string' || this.#isOver) return
+    this.#message = message.slice(0, MESSAGE_CHARS)
+    if (this.head === undefined || this.#timer !== undefined) return
+    const { clock } = this.tasks
+    const wait = this.#wroteAt + PROGRESS_MS - clock.now()
+    if (wait <= 0) this.#writeProgress()
+    else this.#timer = clock.after(wait, () => this.#writeProgress())
+  }
+
+  #writeProgress(): void {
+    this.#timer = undefined
+    if (this.#isOver) return
+    this.#wroteAt = this.tasks.clock.now()
+    this.tasks.unawaited(this.write('progress', () => ({})))
+  }
+
+  /** The message that is not written yet. */
+  takeMessage(): Pick<TaskChange, 'statusMessage'> | undefined {
+    const statusMessage = this.#message
+    this.#message = undefined
+    return statusMessage === undefined ? undefined : { statusMessage }
+  }
+
+  /** Changes the record, after the changes before. False if this attempt is over, or the event is not legal. */
+  write(event: TaskEvent, change: () => TaskChange): Soon<boolean> {
+    const act = (): Soon<boolean> => this.tasks.change(this, event, change)
+    const done = this.#writing === undefined ? act() : this.#writing.then(act, act)
+    if (!(done instanceof Promise)) return done
+    const last: Promise<unknown> = done.then(
+      () => undefined,
+      () => undefined,
+    )
+    this.#writing = last
+    void last.then(() => {
+      if (this.#writing === last) this.#writing = undefined
+    })
+    return done
+  }
+
+  async question(key: string, question: TaskQuestion): Promise<JsonObject> {
+    const name = this.shared.open(key, question)
+    const answer = new Deferred<JsonObject>()
+    ;(this.#open ??= new Map()).set(name, answer)
+    // A handler whose task has ended may never look at it.
+    answer.promise.catch(() => undefined)
+    try {
+      this.tasks.hold(this)
+      await this.write('ask', () => ({ state: this.stateText }))
+    } catch (error) {
+      this.#open.delete(name)
+      this.shared.close(name)
+      throw error
+    }
+    if (this.#isOver) throw this.call.signal.reason
+    return answer.promise
+  }
+
+  answerTo(key: string, question: TaskQuestion, isSame: boolean): JsonObject | undefined {
+    return this.#shared?.answerTo(key, question, isSame)
+  }
+
+  keepAnswer(key: string, question: TaskQuestion, answer: JsonObject | undefined): void {
+    this.shared.keep(key, question, answer)
+    if (this.head === undefined) return
+    this.tasks.unawaited(this.write('progress', () => ({ state: this.stateText })))
+  }
+
+  /** Takes answers of the client; unknown keys are ignored. Resolves once they are stored. */
+  answer(responses: readonly (readonly [string, JsonObject])[]): Soon<void> {
+    const taken = this.shared.take(responses)
+    if (taken.length === 0) return undefined
+    this.tasks.hold(this)
+    const stored = this.write(this.shared.questions.length === 0 ? 'answer' : 'ask', () => ({
+      state: this.stateText,
+    }))
+    return soon(stored, () => this.#deliver(taken))
+  }
+
+  /** Gives up a question, because the client refuses to answer. */
+  refuse(name: string, error: unknown): Soon<void> {
+    const waiting = this.#open?.get(name)
+    if (waiting === undefined) return undefined
+    this.#open?.delete(name)
+    this.shared.close(name)
+    waiting.reject(error)
+    return soon(
+      this.write(this.shared.questions.length === 0 ? 'answer' : 'ask', () => ({ state: this.stateText })),
+      () => undefined,
+    )
+  }
+
+  #deliver(names: readonly string[]): void {
+    const { answers } = this.shared
+    for (const name of names) {
+      const waiting = this.#open?.get(name)
+      this.#open?.delete(name)
+      const key = name.slice(0, name.lastIndexOf('.'))
+      const found = answers.find(([other]) => other === key)
+      if (found !== undefined) waiting?.resolve(found[2])
+    }
+  }
+
+  once(key: string, make: () => unknown): Promise<unknown> {
+    const values = (this.#values ??= new Map())
+    const kept = values.get(key)
+    if (kept !== undefined) return kept
+    const value = this.#once(key, make)
+    values.set(key, value)
+    value.catch(() => values.delete(key))
+    return value
+  }
+
+  async #once(key: string, make: () => unknown): Promise<unknown> {
+    const before = this.shared.once.find(([other]) => other === key)
+    if (before !== undefined) return before[1]
+    const value = await make()
+    this.keepOnce(key, value)
+    if (this.head !== undefined) {
+      this.tasks.hold(this)
+      await this.write('progress', () => ({ state: this.stateText }))
+    }
+    return value
+  }
+
+  /** Keeps a value for further attempts. */
+  keepOnce(key: string, value: unknown): void {
+    this.shared.once = [...this.shared.once, value === undefined ? [key] : [key, value]]
+  }
+
+  /** Compares with the record after another node changed it. False if this attempt has lost its task. */
+  refresh(record: TaskRecord | undefined): boolean {
+    if (this.#isOver) return false
+    if (record === undefined || isFinal(record.status) || record.node !== this.tasks.node) {
+      this.tasks.lose(this, record)
+      return false
+    }
+    const { request: _1, state, outcome: _2, ...head } = record
+    this.head = head
+    if (this.#open === undefined || this.#open.size === 0) return true
+    const theirs = Shared.of(state)
+    const answered = [...this.#open.keys()].filter((name) => theirs.questions.every(([key]) => key !== name))
+    for (const name of answered) {
+      const key = name.slice(0, name.lastIndexOf('.'))
+      const found = theirs.answers.find(([other]) => other === key)
+      if (found === undefined) continue
+      this.shared.close(name)
+      this.shared.keep(...found)
+    }
+    this.#deliver(answered)
+    return true
+  }
+
+  /** Ends this attempt: nothing that its handler does from now on counts. */
+  close(reason?: McpError): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    if (this.#timer !== undefined) this.tasks.clock.clear(this.#timer)
+    this.#timer = undefined
+    this.giveUp?.()
+    if (this.call === undefined) return
+    if (reason !== undefined) {
+      this.call.abort(reason)
+      if (this.#open !== undefined) for (const waiting of this.#open.values()) waiting.reject(reason)
+    }
+    this.#open = undefined
+    this.call.finish()
+  }
+}

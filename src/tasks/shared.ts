@@ -1,0 +1,74 @@
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { TaskQuestion, TaskState } from './record.ts'
+
+/** What the attempts of a task share, while one of them runs. */
+export class Shared {
+  answers: TaskState['answers'] = []
+  once: TaskState['once'] = []
+  questions: TaskState['questions'] = []
+  asked = 0
+
+  /** Reads the text of a record. */
+  static of(text: string): Shared {
+    const shared = new Shared()
+    if (text !== '') Object.assign(shared, JSON.parse(text) as TaskState)
+    return shared
+  }
+
+  /** The text for the record; empty if there is nothing to keep. */
+  get text(): string {
+    const { answers, once, questions, asked } = this
+    return asked === 0 && answers.length === 0 && once.length === 0
+      ? ''
+      : JSON.stringify({ answers, once, questions, asked })
+  }
+
+  /** Opens a question; one that an earlier attempt left open, and that is the same, keeps its key. */
+  open(key: string, question: TaskQuestion): string {
+    const same = this.questions.find(([name, other]) => ownKey(name) === key && isSame(other, question))
+    if (same !== undefined) return same[0]
+    // The number makes keys unique over the life of the task, whatever handlers choose.
+    const name = `${key}.${++this.asked}`
+    this.questions = [...this.questions.filter(([other]) => ownKey(other) !== key), [name, question]]
+    return name
+  }
+
+  /** Takes the answers to open questions, and ignores all others. Returns the keys that it took. */
+  take(responses: Iterable<readonly [string, JsonObject]>): readonly string[] {
+    const taken: string[] = []
+    for (const [name, answer] of responses) {
+      const open = this.questions.find(([key]) => key === name)
+      if (open === undefined) continue
+      this.close(name)
+      this.keep(ownKey(name), open[1], answer)
+      taken.push(name)
+    }
+    return taken
+  }
+
+  /** Gives up a question. */
+  close(name: string): void {
+    this.questions = this.questions.filter(([key]) => key !== name)
+  }
+
+  /** Keeps an answer by the key of its question; without one, forgets it. */
+  keep(key: string, question: TaskQuestion, answer: JsonObject | undefined): void {
+    const others = this.answers.filter(([other]) => other !== key)
+    this.answers = answer === undefined ? others : [...others, [key, question, answer]]
+  }
+
+  /** The answer to a question; with `mustBeSame`, only if the question was the same. */
+  answerTo(key: string, question: TaskQuestion, mustBeSame: boolean): JsonObject | undefined {
+    const found = this.answers.find(([other]) => other === key)
+    return found === undefined || (mustBeSame && !isSame(found[1], question)) ? undefined : found[2]
+  }
+}
+
+/** The key that the handler gave a question. */
+export function ownKey(name: string): string {
+  return name.slice(0, name.lastIndexOf('.'))
+}
+
+function isSame(one: TaskQuestion, other: TaskQuestion): boolean {
+  return JSON.stringify([one.method, one.params]) === JSON.stringify([other.method, other.params])
+}

@@ -1,0 +1,47 @@
+import type { TaskHead, TaskStatus } from './record.ts'
+
+/** The reasons for which a task changes its state. */
+export type TaskEvent =
+  'ask' | 'answer' | 'progress' | 'attempt' | 'return' | 'fail' | 'cancel' | 'release' | 'retry'
+
+/** The state that follows from an event, for each state in which it is legal. */
+const TRANSITIONS = {
+  working: {
+    ask: 'input_required',
+    answer: 'working',
+    progress: 'working',
+    attempt: 'working',
+    release: 'working',
+    return: 'completed',
+    fail: 'failed',
+    cancel: 'cancelled',
+  },
+  input_required: {
+    ask: 'input_required',
+    answer: 'working',
+    progress: 'input_required',
+    attempt: 'working',
+    release: 'working',
+    return: 'completed',
+    fail: 'failed',
+    cancel: 'cancelled',
+  },
+  completed: {},
+  failed: { retry: 'working' },
+  cancelled: {},
+} as const satisfies Readonly<Record<TaskStatus, Partial<Record<TaskEvent, TaskStatus>>>>
+
+/** The state after an event; undefined if the event is not legal in this state. */
+export function stateAfter(status: TaskStatus, event: TaskEvent): TaskStatus | undefined {
+  return (TRANSITIONS[status] as Partial<Record<TaskEvent, TaskStatus>>)[event]
+}
+
+/** Whether a state is one that clients cannot change any more. */
+export function isFinal(status: TaskStatus): boolean {
+  return status !== 'working' && status !== 'input_required'
+}
+
+/** Whether the time of a task is over. */
+export function isOver({ createdAt, ttlMs }: TaskHead, now: number): boolean {
+  return ttlMs !== null && createdAt + ttlMs <= now
+}

@@ -1,0 +1,156 @@
+import { soon } from '../base/soon.ts'
+import type { TaskHead } from './record.ts'
+import type { Run } from './run.ts'
+import type { Soon } from './store.ts'
+import type { Tasks } from './tasks.ts'
+
+/** Milliseconds for which a node counts as alive, and between two signs of life. */
+const LEASE_MS = 15_000
+const BEAT_MS = 5_000
+/** Milliseconds between two removals of tasks whose time is over. */
+const SWEEP_MS = 10_000
+/** The most tasks that are claimed, or removed, at once. */
+const AT_ONCE = 100
+
+/**
+ * What the tasks of a server need from time to time: a sign of life in the store, further attempts that are due, tasks that other
+ * nodes left, and the removal of those whose time is over. One timer serves them all, and none runs while there are no tasks.
+ */
+export class Upkeep {
+  readonly #tasks: Tasks
+  #isStarted = false
+  #starting: Promise<void> | undefined
+  #unwatch: (() => void) | undefined
+  #timer: unknown
+  #timerAt = Infinity
+  /** When tasks that wait may begin another attempt. */
+  #dues: number[] = []
+  /** Outcomes that the store did not take yet. */
+  readonly #unwritten = new Map<Run, () => Soon<void>>()
+
+  constructor(tasks: Tasks) {
+    this.#tasks = tasks
+  }
+
+  start(): Soon<void> {
+    if (this.#isStarted) return undefined
+    if (this.#starting !== undefined) return this.#starting
+    const { store } = this.#tasks
+    this.#unwatch ??= store.watch((id) => this.#tasks.noticed(id))
+    const begun = soon(this.#beat(), () => {
+      this.#isStarted = true
+      this.#starting = undefined
+      this.#arm(this.#now)
+    })
+    if (begun instanceof Promise)
+      this.#starting = begun.finally(() => {
+        this.#starting = undefined
+      })
+    return this.#starting ?? undefined
+  }
+
+  async stop(): Promise<void> {
+    await this.#starting
+    if (!this.#isStarted) return
+    this.#isStarted = false
+    this.#unwatch?.()
+    this.#unwatch = undefined
+    this.#disarm()
+    this.#dues = []
+    this.#unwritten.clear()
+    // Tasks that wait can be claimed by others at once.
+    await this.#tasks.store.beat(this.#tasks.node, this.#now)
+  }
+
+  /** A task was created, whose time will be over. */
+  expect(_head: TaskHead): void {
+    if (this.#timerAt === Infinity) this.#arm(this.#now + SWEEP_MS)
+  }
+
+  /** A task waits for another attempt. */
+  due(at: number): void {
+    this.#dues.push(at)
+    this.#arm(at)
+  }
+
+  /** Writes an outcome; if the store fails, again with the next upkeep. */
+  insist(run: Run, write: () => Soon<void>): Soon<void> {
+    const later = (error: unknown): void => {
+      this.#tasks.host.report('error', 'the outcome of a task could not be stored; it is tried again', { error })
+      this.#unwritten.set(run, write)
+      this.#arm(this.#now + BEAT_MS)
+    }
+    try {
+      const written = write()
+      return written instanceof Promise ? written.catch(later) : written
+    } catch (error) {
+      return later(error)
+    }
+  }
+
+  get #now(): number {
+    return this.#tasks.clock.now()
+  }
+
+  #beat(): Soon<void> {
+    const { store, node, isInMemory } = this.#tasks
+    return store.beat(node, isInMemory ? Number.MAX_SAFE_INTEGER : this.#now + LEASE_MS)
+  }
+
+  #arm(at: number): void {
+    if (at >= this.#timerAt || !this.#isStarted) return
+    this.#disarm()
+    this.#timerAt = at
+    this.#timer = this.#tasks.clock.after(Math.max(0, at - this.#now), () => {
+      this.#timer = undefined
+      this.#timerAt = Infinity
+      void this.#tick()
+    })
+  }
+
+  #disarm(): void {
+    if (this.#timer !== undefined) this.#tasks.clock.clear(this.#timer)
+    this.#timer = undefined
+    this.#timerAt = Infinity
+  }
+
+  async #tick(): Promise<void> {
+    const now = this.#now
+    let isMore = false
+    try {
+      if (!this.#tasks.isInMemory) await this.#beat()
+      for (const [run, write] of this.#unwritten) {
+        this.#unwritten.delete(run)
+        await this.insist(run, write)
+      }
+      isMore = await this.#expire(now)
+      isMore = (await this.#claim(now)) || isMore
+    } catch (error) {
+      this.#tasks.host.report('error', 'the task store failed', { error })
+    }
+    if (!this.#isStarted) return
+    this.#dues = this.#dues.filter((at) => at > now)
+    const { isInMemory, bytes } = this.#tasks
+    const isIdle = isInMemory && bytes.total === 0 && this.#unwritten.size === 0
+    const next = isIdle ? Infinity : now + (isInMemory ? SWEEP_MS : BEAT_MS)
+    this.#arm(isMore ? now : this.#dues.reduce((least, at) => Math.min(least, at), next))
+  }
+
+  async #expire(now: number): Promise<boolean> {
+    const { store, bytes, runs } = this.#tasks
+    const ids = await store.expire(now, AT_ONCE)
+    for (const id of ids) {
+      bytes.delete(id)
+      const run = runs.get(id)
+      if (run !== undefined) this.#tasks.lose(run, undefined)
+    }
+    return ids.length === AT_ONCE
+  }
+
+  async #claim(now: number): Promise<boolean> {
+    if (this.#tasks.isClosing) return false
+    const records = await this.#tasks.store.claim(this.#tasks.node, now, AT_ONCE)
+    for (const record of records) this.#tasks.resume(record)
+    return records.length === AT_ONCE
+  }
+}
