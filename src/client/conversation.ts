@@ -76,11 +76,13 @@ export class Conversation {
     const refresh = (): Promise<void> => this.refreshTools(options, clock)
     if (this.#checks) await (await import('./check-input.ts')).checkInput(this.known, params, refresh)
     const callOnce = (): Promise<JsonObject> => this.#callOnce(params, options, { clock, asTask })
-    const result = await callOnce().catch(async (error: unknown) => {
-      const { isOutdated } = await import('./call-again.ts')
-      if (await isOutdated(this, name, error, refresh)) return callOnce()
+    const isOutdated = async (failed: unknown): Promise<boolean> =>
+      (await import('./call-again.ts')).isOutdated(this, name, failed, refresh)
+    let result = await callOnce().catch(async (error: unknown) => {
+      if (await isOutdated(error)) return callOnce()
       throw error
     })
+    if (result['isError'] === true && (await isOutdated(result))) result = await callOnce()
     return result['resultType'] === undefined ? this.checkOutput(name, result) : result
   }
 

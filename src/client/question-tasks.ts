@@ -47,7 +47,8 @@ export class QuestionTasks {
   async reply(method: string, params: JsonObject, signal: AbortSignal, forms: Forms): Promise<JsonObject> {
     const now = Date.now()
     for (const [id, { createdAt, ttl }] of this.#tasks) if (now > createdAt + ttl) this.#forget(id)
-    if (params['task'] !== undefined) return { task: this.#begin(method, params, forms) }
+    // Some servers send `task` in requests about tasks too.
+    if (!method.startsWith('tasks/')) return { task: this.#begin(method, params, forms) }
     if (method === 'tasks/list') return { tasks: [...this.#tasks].map(toWire) }
     const taskId = params['taskId'] as string
     const task = this.#tasks.get(taskId)
