@@ -5,11 +5,19 @@ import { McpError, ToolError, type App } from 'pierhead'
 export function addTasks(app: App): void {
   const job = { seconds: { type: 'number' }, label: { type: 'string' } } as const
 
-  app.tool('greet', { description: 'Greets at once', input: NAMED }, ({ name }) => `Hello, ${name ?? 'world'}!`)
+  app.tool(
+    'greet',
+    { description: 'Greets at once', input: NAMED },
+    ({ name }) => `Hello, ${name ?? 'world'}!`,
+  )
 
   app.tool(
     'slow_compute',
-    { description: 'Takes as long as it is told', input: { type: 'object', properties: job }, task: { after: 100 } },
+    {
+      description: 'Takes as long as it is told',
+      input: { type: 'object', properties: job },
+      task: { after: 100 },
+    },
     async ({ seconds = 1, label = 'job' }, { signal }) => {
       await pause(seconds * 1000, undefined, { signal })
       return `${label} took ${seconds} s`
@@ -35,14 +43,20 @@ function addAsking(app: App): void {
     { description: 'Asks before it deletes', input: FILE, task: 'required' },
     async ({ filename = 'file' }, { elicit }) => {
       const { action, content } = await elicit(`Delete ${filename}?`, CONFIRM)
-      return action === 'accept' && content['confirm'] === true ? `${filename} was deleted` : `${filename} was kept`
+      return action === 'accept' && content['confirm'] === true
+        ? `${filename} was deleted`
+        : `${filename} was kept`
     },
   )
 
-  app.tool('multi_input', { description: 'Asks two questions at once', task: 'required' }, async (_, { elicit }) => {
-    const answers = await Promise.all([elicit('Your name?', NAME), elicit('Your colour?', COLOUR)])
-    return JSON.stringify(answers.map(({ content }) => content))
-  })
+  app.tool(
+    'multi_input',
+    { description: 'Asks two questions at once', task: 'required' },
+    async (_, { elicit }) => {
+      const answers = await Promise.all([elicit('Your name?', NAME), elicit('Your colour?', COLOUR)])
+      return JSON.stringify(answers.map(({ content }) => content))
+    },
+  )
 
   app.tool(
     'test_tool_with_task',
@@ -57,6 +71,10 @@ function addAsking(app: App): void {
 
 const NAMED = { type: 'object', properties: { name: { type: 'string' } } } as const
 const FILE = { type: 'object', properties: { filename: { type: 'string' } } } as const
-const CONFIRM = { type: 'object', properties: { confirm: { type: 'boolean' } }, required: ['confirm'] } as const
+const CONFIRM = {
+  type: 'object',
+  properties: { confirm: { type: 'boolean' } },
+  required: ['confirm'],
+} as const
 const NAME = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const
 const COLOUR = { type: 'object', properties: { colour: { type: 'string' } }, required: ['colour'] } as const

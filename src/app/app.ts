@@ -1,20 +1,20 @@
 import { toLimits } from '../base/limits.ts'
 import type { Limits } from '../protocol/limits.ts'
 import type { ServerMethod } from '../protocol/methods.ts'
-import { badOption } from '../base/options.ts'
 import { checkNode } from '../base/runtime.ts'
 import type { Served } from '../extensions/install.ts'
 import type { Auth } from '../rpc/call.ts'
 import type { Revoked } from '../rpc/leases.ts'
 import type { Completer } from '../server/completion.ts'
 import { callOf, type Context } from '../server/context.ts'
-import { checkerOf, type PromptOptions } from '../server/register.ts'
+import type { PromptOptions } from '../server/register.ts'
 import type { ResourceOptions } from '../server/register-resource.ts'
-import { ServerService, type Provider } from '../server/service.ts'
+import { ServerService } from '../server/service.ts'
 import { checkRevoked, openAuth, type AuthOption } from './auth.ts'
 import type { WebHandler } from '../transport/http/server/web-endpoint.ts'
 import { Mounts, type EndpointChoice, type Fetch, type FetchHandler } from './mounts.ts'
-import { checkListener, checkMethod, FOREIGN_STATE } from './misuse.ts'
+import { checkListener, FOREIGN_STATE } from './misuse.ts'
+import { addExtension, addMiddleware, addProvider } from './additions.ts'
 import { addInterceptor, addParts, checkPlugin, type Interceptor, type Plugin } from './plugin.ts'
 import type { Endpoint } from '../transport/http/server/endpoint.ts'
 import { MemoryClients } from '../transport/memory/clients.ts'
@@ -62,6 +62,8 @@ export let openEndpoint: <C extends Context>(of: App<C, unknown>, how: EndpointC
 export class App<Ctx extends Context = Context, Tools = {}> {
   /** The limits in force: the usual ones with the changes of the option `limits`, or the strict ones. */
   readonly limits: Limits
+  /** The tasks of all callers, for operators: lists, shows, cancels and retries them. */
+  readonly tasks: TaskDesk
   /** Answers a web request, for Hono, Workers, Deno, Bun and similar runtimes: `export default app`. */
   declare readonly fetch: Fetch
   /** Does not exist. It carries the types of the tools to clients. */
@@ -97,6 +99,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
       limits: this.limits,
       sealer: sealerOf(options, () => this.#service.warnOnce('state', '', FOREIGN_STATE)),
     })
+    this.tasks = new TaskDesk(this.#service)
     this.#hooks = new Hooks(options, this.#service, this.limits.drainMs)
     this.#mounts = new Mounts((choice) => this.#open(choice), this.#hooks.newUse(), this.#service)
     this.#items = new Items(this.#service, this.limits, options.profile)
@@ -247,12 +250,8 @@ export class App<Ctx extends Context = Context, Tools = {}> {
   use(addition: Middleware<AnyContext<Ctx>> | Plugin<Ctx>): this
   use(first: string | Middleware<AnyContext<Ctx>> | Plugin<Ctx>, second?: Middleware<Ctx>): this {
     if (typeof first === 'object') return this.#plugIn(first)
-    const [method, wrap] = typeof first === 'string' ? [first, second] : [undefined, first]
-    if (typeof wrap !== 'function')
-      throw badOption('use', 'the middleware is not a function; write (ctx, next) => next()')
-    if (method !== undefined) checkMethod(this.#service, 'use', method)
-    this.#service.middleware.push({ method, wrap: wrap as unknown as Middleware<Context> })
-    this.#service.refold()
+    if (typeof first === 'string') addMiddleware(this.#service, first, second)
+    else addMiddleware(this.#service, undefined, first)
     return this
   }
 
@@ -274,26 +273,20 @@ export class App<Ctx extends Context = Context, Tools = {}> {
   provide<More extends Addition>(
     provider: (context: Ctx) => More | Promise<More>,
   ): App<Ctx & Readonly<More>, Tools> {
-    if (typeof provider !== 'function')
-      throw badOption('provide', 'the argument is not a function; write provide(() => ({ db }))')
-    this.#service.providers.push(provider as unknown as Provider)
-    this.#service.refold()
+    addProvider(this.#service, provider)
     return this as never
   }
 
   /** Adds an extension, for clients that declare it too. */
   extend(extension: Served): this {
-    if (typeof extension?.install !== 'function')
-      throw badOption('extend', 'pass an extension from defineExtension')
-    extension.install(this.#service, (item, schema) => checkerOf(item, 'args', schema, this.limits))
-    this.#service.refold()
+    addExtension(this.#service, extension, this.limits)
     return this
   }
 
   /** Opens transports, such as `{ http: { port: 3000 } }`. Default: those of the option `transports`, which are stdio. */
   listen(options: ListenOptions = {}): Promise<Running> {
     this.#service.isClosed = false
-    this.#startTasks()
+    this.#service.tasks.start()
     const running = import('#listen').then(({ listen }) => {
       secretsOf(this.#options)
       return listen(this, options, defaultListen(this.#options), this.#options.log)
@@ -325,7 +318,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     readonly auth?: Auth | undefined
   }): MemoryEnd {
     releaseStdout()
-    this.#startTasks()
+    this.#service.tasks.start()
     return this.#clients.add(this.#service, {
       limits: this.limits,
       source: { auth: options.auth },
@@ -337,7 +330,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 
   async #open(options: EndpointChoice): Promise<Endpoint> {
     releaseStdout()
-    this.#startTasks()
+    this.#service.tasks.start()
     const onClosed = (): unknown => this.#endpoints.delete(endpoint)
     const parts = { limits: this.limits, handlers: this.#handlers, onClosed }
     const host = { path: options.path, verifyMs: this.limits.headersMs }
@@ -356,11 +349,6 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     this.#service.leases.revoke(caller)
   }
 
-  /** The tasks of all callers, for operators: lists, shows, cancels and retries them. */
-  get tasks(): TaskDesk {
-    return new TaskDesk(this.#service)
-  }
-
   /** How often each kind of error was sent, and how often each limit without an error was reached. */
   get counts(): ReadonlyMap<string, number> {
     return this.#service.observers.counts
@@ -372,8 +360,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
    */
   async close(): Promise<void> {
     const begun = performance.now()
-    const opened = await this.#service.openedTasks?.catch(() => undefined)
-    opened?.tasks.endWaits()
+    const closeTasks = await this.#service.tasks.beginClose()
     // `onStop` may run after stdio has closed, while its client still reads.
     const unguard = keepGuard()
     this.#mounts.close()
@@ -382,14 +369,9 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     await Promise.all([...running, ...[...this.#endpoints].map((one) => one.close())])
     // After the others, because their requests may use such clients.
     await this.#clients.finish(begun + this.limits.drainMs - performance.now())
-    await opened?.tasks.close(Math.max(0, begun + this.limits.drainMs - performance.now()))
+    await closeTasks(begun + this.limits.drainMs - performance.now())
     await this.#mounts.end(this.limits.drainMs)
     unguard()
-  }
-
-  /** Continues tasks that another process left in the store. */
-  #startTasks(): void {
-    this.#service.startTasks(this.#options.store?.tasks !== undefined)
   }
 
   #plugIn(plugin: Plugin<Ctx>): this {

@@ -10,7 +10,8 @@ type Names<T> = Readonly<Record<keyof T, true>>
 const server: Names<lists.ServerOptions> = {
   name: true, id: true, version: true, title: true, description: true, websiteUrl: true, icons: true, instructions: true,
   tools: true, transports: true, capabilities: true, experimental: true, extensions: true, secret: true, auth: true, revisions: true,
-  profile: true, pageSize: true, ttl: true, limits: true, errors: true, log: true,
+  profile: true,
+  store: true, pageSize: true, ttl: true, limits: true, errors: true, log: true,
   onStart: true, onStop: true,
 }
 // oxfmt-ignore

@@ -90,6 +90,7 @@ export function readOptions(options: ServerOptions): Omit<ServiceOptions, 'limit
     experimental,
     extensions,
     openTasks: tasksOpener(options),
+    keepsTasks: options.store?.tasks !== undefined,
     showsErrors: errors === 'show',
     report: reporterOf(options),
   }

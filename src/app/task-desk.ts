@@ -91,7 +91,7 @@ export class TaskDesk {
   }
 
   async #tasks(): Promise<Tasks> {
-    return (await this.#service.tasks()).tasks
+    return (await this.#service.tasks.load()).tasks
   }
 }
 

@@ -211,7 +211,8 @@ async function ask<Value>(
   read: (answer: JsonObject) => Value | Promise<Value>,
 ): Promise<Value> {
   const call = callOf(context)
-  if (call.task !== undefined && (await call.task.isTask())) return askInTask(context, call.task, question, read)
+  if (call.task !== undefined && (await call.task.isTask()))
+    return askInTask(context, call.task, question, read)
   if (call.peer.dialect.questions === 'rounds') return askInRounds(context, question, read)
   if (call.channel.ask === undefined) {
     throw mcpError(CANNOT_ASK, {

@@ -212,7 +212,9 @@ export class Context {
    */
   get once(): <Value>(key: string, make: () => Value | Promise<Value>) => Promise<Value> {
     return <Value>(key: string, make: () => Value | Promise<Value>) =>
-      abandonable((async () => (await onceIn(beginRounds(this), key, keptBy(this.#call, key, make))) as Value)())
+      abandonable(
+        (async () => (await onceIn(beginRounds(this), key, keptBy(this.#call, key, make))) as Value)(),
+      )
   }
 
   /** The number of the attempt that runs, if the request is a task that may be tried again; 1 is the first. Outside tasks it is 1. */

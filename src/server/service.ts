@@ -1,10 +1,6 @@
-import { lazy } from '../base/lazy.ts'
-import { soon } from '../base/soon.ts'
 import { allErrors } from '../errors/all.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import type { Limits } from '../protocol/limits.ts'
 import { TASKS_EXTENSION } from '../protocol/meta.ts'
-import { methodRow } from '../protocol/methods.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Dialects } from '../protocol/switches.ts'
 import type { Call, Peer } from '../rpc/call.ts'
@@ -15,7 +11,6 @@ import { Load } from '../rpc/load.ts'
 import { Observers } from '../rpc/observer.ts'
 import type { Service } from '../rpc/service.ts'
 import { Warnings } from '../rpc/warnings.ts'
-import type { Tasks, TasksOptions } from '../tasks/tasks.ts'
 import type { Completer, OwnerOf } from './completion.ts'
 import { callOf, Context } from './context.ts'
 import type {
@@ -29,17 +24,18 @@ import { complete } from './completion.ts'
 import { HeldBytes } from './held-bytes.ts'
 import { getPrompt } from './prompts.ts'
 import { isDefined, isForSome, noSuchResource, tooLongToNotify, readResource } from './resources.ts'
+import { LateTasks, type TaskStoreOptions } from './late-tasks.ts'
 import { later } from './later.ts'
 import { discover, initialize, ping, type Greeting } from './lifecycle.ts'
 import { isListing, listResources } from './listing.ts'
 import { List } from './lists.ts'
 import { setLevel } from './logging.ts'
 import type { ServerParts } from './parts.ts'
+import { isForItems, provided, type Provider } from './providers.ts'
 import { restrictList, type VisibleItem } from './visibility.ts'
 import type { Sealer } from './state.ts'
 import type { Listening } from './subscriptions.ts'
-import type * as TaskHost from './task-host.ts'
-import { callTool, type TaskHook } from './tools.ts'
+import { callTool } from './tools.ts'
 
 // Handlers throw errors by kind, and a server has all of them.
 allErrors()
@@ -52,22 +48,15 @@ export interface ExtensionEntry {
   isFor(peer: Peer): boolean
 }
 
-/** The tasks of a server, and the functions that answer requests about them. */
-type TaskModule = Omit<typeof TaskHost, 'createTasks'> & { readonly tasks: Tasks }
-
 /** Answers a call instead of the handler of its method; `next` calls that handler. */
 export type Interceptor = (call: Call, next: Answer) => Result | Promise<Result>
 
 type Answer = (call: Call) => Result | Promise<Result>
 
-/** Adds to the context of every request. */
-export type Provider = (context: Context) => object | Promise<object>
-
-export interface ServiceOptions {
+export interface ServiceOptions extends TaskStoreOptions {
   readonly info: JsonObject
   readonly instructions: string | undefined
   readonly sealer: Sealer
-  readonly limits: Limits
   readonly pageSize: number
   readonly ttlMs: number
   readonly revisions: readonly Revision[]
@@ -79,8 +68,6 @@ export interface ServiceOptions {
   /** Whether callers get the messages of errors that were thrown by mistake. */
   readonly showsErrors: boolean
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
-  /** Opens the store of tasks, when the first is needed. */
-  openTasks(): TasksOptions | Promise<TasksOptions>
 }
 
 /** Everything a server defines, and the one function that answers requests. It does not own connections. */
@@ -113,10 +100,7 @@ export class ServerService implements Service {
   readonly onNotice: Map<string, (context: Context) => void> = new Map([
     ['notifications/initialized', initialized],
   ])
-  /** Loads and creates the tasks of the server, with the first call that needs them. */
-  readonly tasks: () => TaskModule | Promise<TaskModule> = lazy(() => (this.openedTasks = this.#openTasks()))
-  /** The tasks, if any were needed so far. */
-  openedTasks: Promise<TaskModule> | undefined
+  readonly tasks: LateTasks
   #hasTasks: boolean | undefined
   readonly #options: ServiceOptions
   readonly #parts: ServerParts
@@ -139,6 +123,7 @@ export class ServerService implements Service {
     this.resources = new List('resources', options)
     this.templates = new List('resourceTemplates', options)
     this.prompts = new List('prompts', options)
+    this.tasks = new LateTasks(this, options)
   }
 
   /** The folded function itself, so that this file adds no stack frame to a request. */
@@ -214,13 +199,6 @@ export class ServerService implements Service {
       '',
       `${needs}; their requests for it are rejected; the option auth authenticates callers`,
     )
-  }
-
-  /** Continues tasks after a start of the server: those that a store has, or those before `app.close`. */
-  startTasks(isKept: boolean): void {
-    if (!isKept && this.openedTasks === undefined) return
-    const failed = (error: unknown): void => this.report('error', 'the task store failed', { error })
-    void Promise.resolve(this.tasks()).then(({ tasks }) => tasks.start()).catch(failed)
   }
 
   /** Folds anew at the next request: something was added that decides how requests are answered. */
@@ -314,19 +292,6 @@ export class ServerService implements Service {
     return listResources.bind(undefined, { ...this.#options, resources, templates }, wrapped)
   }
 
-  async #openTasks(): Promise<TaskModule> {
-    const module = await import('./task-host.ts')
-    return { ...module, tasks: module.createTasks(this, this.#options.limits, await this.#options.openTasks()) }
-  }
-
-  /** A handler of tasks, whose code is loaded with the first request that needs it. */
-  #later(handle: (module: TaskModule, context: Context) => Result | Promise<Result>): Handler<Context> {
-    return (context) => soon(this.tasks(), (module) => handle(module, context))
-  }
-
-  readonly #asTask: TaskHook = (call) =>
-    soon(this.tasks(), ({ callAsTask, tasks }) => callAsTask(tasks, call))
-
   #routes(): Map<string, Handler<Context>> {
     const { instructions, ttlMs, pageSize } = this.#options
     const greeting: Greeting = {
@@ -347,7 +312,7 @@ export class ServerService implements Service {
     const found = { ...greeting, capabilities: this.#capabilities('extensions') }
     const offers = (capability: string): boolean => this.offers(capability)
     const { changes, streams, extensions, tasks } = this
-    const listening = { changes, lists, streams, extensions, offers, tasks }
+    const listening = { changes, lists, streams, extensions, offers, tasks: tasks.load }
     const wrapped = new Set(this.middleware.map(({ method }) => method))
     const wraps = (method: string): boolean =>
       wrapped.has(method) || wrapped.has(undefined) || this.interceptors.has(method)
@@ -359,7 +324,7 @@ export class ServerService implements Service {
       ['server/discover', () => discover(found, wraps('server/discover'))],
       ['ping', ping],
       ['tools/list', (context) => this.tools.page(context, wraps('tools/list'))],
-      ['tools/call', callTool.bind(undefined, this.tools, this.offers('tasks') ? this.#asTask : undefined)],
+      ['tools/call', callTool.bind(undefined, this.tools, this.offers('tasks') ? tasks.hook : undefined)],
       ['resources/list', this.#listing(wraps('resources/list'))],
       [
         'resources/templates/list',
@@ -373,11 +338,14 @@ export class ServerService implements Service {
       ['completion/complete', (context) => complete(completing, context)],
       ['logging/setLevel', (context) => setLevel(callOf(context))],
       ['subscriptions/listen', later(subscriptions, ({ listen }, context) => listen(listening, context))],
-      ['tasks/get', this.#later(({ getTask, tasks }, context) => getTask(tasks, context))],
-      ['tasks/result', this.#later(({ taskResult, tasks }, context) => taskResult(tasks, this.load, context))],
-      ['tasks/list', this.#later(({ listTasks, tasks }, context) => listTasks(tasks, pageSize, context))],
-      ['tasks/update', this.#later(({ updateTask, tasks }, context) => updateTask(tasks, context))],
-      ['tasks/cancel', this.#later(({ cancelTask, tasks }, context) => cancelTask(tasks, context))],
+      ['tasks/get', tasks.handler(({ getTask, tasks }, context) => getTask(tasks, context))],
+      [
+        'tasks/result',
+        tasks.handler(({ taskResult, tasks }, context) => taskResult(tasks, this.load, context)),
+      ],
+      ['tasks/list', tasks.handler(({ listTasks, tasks }, context) => listTasks(tasks, pageSize, context))],
+      ['tasks/update', tasks.handler(({ updateTask, tasks }, context) => updateTask(tasks, context))],
+      ['tasks/cancel', tasks.handler(({ cancelTask, tasks }, context) => cancelTask(tasks, context))],
     ]
     return new Map([...routes, ...this.methods])
   }
@@ -388,32 +356,4 @@ function chained(interceptors: readonly Interceptor[], dispatch: Answer): Answer
   return interceptors.reduceRight<Answer>((next, interceptor) => (call) => interceptor(call, next), dispatch)
 }
 
-/** Whether a method concerns tools, resources or prompts, not only the connection. */
-function isForItems(method: string): boolean {
-  const row = methodRow(method)
-  return row?.capability !== undefined || row?.lasting === true
-}
-
 const subscriptions = () => import('./subscriptions.ts')
-
-async function provided(
-  context: Context,
-  providers: readonly Provider[],
-  { warnOnce }: ServerParts,
-): Promise<Context> {
-  for (const provide of providers) {
-    const more: unknown = await provide(context)
-    if (typeof more !== 'object' || more === null) {
-      const what = typeof more === 'string' ? 'a string' : String(more)
-      const problem = `provide returned ${what.slice(0, 64)}, so it added nothing to the context`
-      warnOnce('provide', '', `${problem}; return an object with the members: provide(() => ({ db }))`)
-      continue
-    }
-    for (const name of Object.keys(more)) {
-      if (name in context)
-        throw new TypeError(`provide: "${name}" is a member of every context; choose another name`)
-    }
-    Object.assign(context, more)
-  }
-  return context
-}

@@ -71,7 +71,9 @@ export interface Listening {
 }
 
 /** The tasks of a server, as listeners need them. */
-type ListenedTasks = Pick<typeof TaskHost, 'requireTasks' | 'callerOf' | 'followTasks'> & { readonly tasks: Tasks }
+type ListenedTasks = Pick<typeof TaskHost, 'requireTasks' | 'callerOf' | 'followTasks'> & {
+  readonly tasks: Tasks
+}
 
 export interface ListenParts {
   readonly changes: Changes
@@ -212,7 +214,8 @@ function enter(
   const { method, peer } = call
   const { client, capabilities, session } = peer
   const holder = holderOf(call)
-  const bytes = weigh(id) + taskBytes + (session === undefined ? weighIntroduction(method, client, capabilities) : 0)
+  const bytes =
+    weigh(id) + taskBytes + (session === undefined ? weighIntroduction(method, client, capabilities) : 0)
   held.take(holder, bytes)
   const free = (): void => held.free(holder, bytes)
   const watched = watchedOr(free, () => new WatchedUris({ held, holder, changes, watcher }, uris))
@@ -278,11 +281,7 @@ function isTexts(value: unknown): value is string[] {
   )
 }
 
-function honour(
-  filter: Filter,
-  parts: ListenParts,
-  context: Context,
-): Honoured {
+function honour(filter: Filter, parts: ListenParts, context: Context): Honoured {
   const flags: Flags = {}
   for (const [kind, { filter: name }] of Object.entries(NOTICES)) {
     if (filter[name] === true && parts.offers(`${kind}.listChanged`)) flags[name] = true

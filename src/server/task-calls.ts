@@ -16,7 +16,8 @@ import type { TaskCaller, TaskPlan } from '../tasks/plan.ts'
 import type { TaskHead, TaskRequest } from '../tasks/record.ts'
 import { Run } from '../tasks/run.ts'
 import { isFinal } from '../tasks/states.ts'
-import type { Begun, Tasks } from '../tasks/tasks.ts'
+import type { Begun } from '../tasks/host.ts'
+import type { Tasks } from '../tasks/tasks.ts'
 import { callOf, roundsOf, type Context } from './context.ts'
 import type { ToolDefinition } from './definitions.ts'
 import { progressToken } from './progress.ts'
@@ -27,7 +28,11 @@ import type { ToolCall } from './tools.ts'
 /** Whether a client declared the extension on its request. */
 export function declaresTasks({ capabilities }: Peer): boolean {
   const { extensions } = capabilities
-  return isObject(extensions) && Object.hasOwn(extensions, TASKS_EXTENSION) && isObject(extensions[TASKS_EXTENSION])
+  return (
+    isObject(extensions) &&
+    Object.hasOwn(extensions, TASKS_EXTENSION) &&
+    isObject(extensions[TASKS_EXTENSION])
+  )
 }
 
 /** Throws if a client at a revision with the extension did not declare it. */
@@ -43,10 +48,7 @@ function undeclared(): Error {
 }
 
 /** Answers a call of a server with tasks: with a result, or with a task. */
-export function callAsTask(
-  tasks: Tasks,
-  ways: ToolCall,
-): Result | Promise<Result> {
+export function callAsTask(tasks: Tasks, ways: ToolCall): Result | Promise<Result> {
   const { tool, context } = ways
   const call = callOf(context)
   const plan = tool.task
@@ -105,7 +107,10 @@ function newRun(tasks: Tasks, tool: ToolDefinition, plan: TaskPlan, call: Call):
 /** Runs a call that cannot become a task, when there is a place for it. */
 function waiting(run: Run, ways: ToolCall): Result | Promise<Result> {
   if (run.plan?.concurrency === Infinity) return ways.now()
-  return untilCancelled(run, run.tasks.inGate(run, () => ways.now()))
+  return untilCancelled(
+    run,
+    run.tasks.inGate(run, () => ways.now()),
+  )
 }
 
 /** Leaves the queue of a tool when the request is cancelled. */
@@ -143,7 +148,10 @@ function startSoon(run: Run, ways: ToolCall, input: Checked<unknown>): void {
 
 function start(run: Run, ways: ToolCall, input: Checked<unknown>): void {
   if (run.isOver) return
-  run.tasks.settle(run, run.tasks.inGate(run, () => new Promise<Result>((resolve) => resolve(ways.run(input)))))
+  run.tasks.settle(
+    run,
+    run.tasks.inGate(run, () => new Promise<Result>((resolve) => resolve(ways.run(input)))),
+  )
 }
 
 /** Makes the call a task before it runs, since others may join it, and waits a while for its end. */
@@ -154,7 +162,8 @@ function keyed(
   input: Checked<unknown>,
   key: string,
 ): Result | Promise<Result> {
-  const { tasks, call, plan } = run
+  const { call, plan } = run
+  const tasks = run.tasks as Tasks
   return soon(store(run, key, undefined), (begun) => {
     if (begun.outcome === 'rejected') return tasks.inGate(run, () => ways.run(input))
     if (begun.outcome === 'created') start(run, ways, input)
@@ -163,7 +172,12 @@ function keyed(
 }
 
 /** The end of a task if it comes in time; otherwise the task. */
-async function endOrTask(tasks: Tasks, { id, owner }: TaskHead, call: Call, afterMs: number): Promise<Result> {
+async function endOrTask(
+  tasks: Tasks,
+  { id, owner }: TaskHead,
+  call: Call,
+  afterMs: number,
+): Promise<Result> {
   const late = new AbortController()
   const timer = tasks.clock.after(afterMs, () => late.abort(LATE))
   try {
@@ -187,7 +201,10 @@ const LATE = new Error('the task takes longer')
 function later(run: Run, context: Context, ways: ToolCall): Result | Promise<Result> {
   const { tasks, call, plan } = run
   call.task = run
-  const result = untilCancelled(run, tasks.inGate(run, () => ways.now()))
+  const result = untilCancelled(
+    run,
+    tasks.inGate(run, () => ways.now()),
+  )
   if (!(result instanceof Promise)) {
     call.task = undefined
     return result

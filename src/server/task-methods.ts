@@ -92,14 +92,11 @@ export function listTasks(tasks: Tasks, pageSize: number, context: Context): Soo
   if (!isFirst && cursor.length > cursorLength) throw mcpError(CURSOR_TOO_LONG, { limit: cursorLength })
   if (scope === '') return { tasks: [] }
   const page = (after?: string): Soon<Result> =>
-    soon(
-      tasks.list({ scope, limit: pageSize + 1, ...(after === undefined ? {} : { after }) }),
-      (heads) => {
-        const shown = heads.slice(0, pageSize)
-        const more = heads.length > pageSize ? { nextCursor: shown.at(-1)?.id } : {}
-        return { tasks: shown.map((head) => toTask(head, call.peer)), ...more }
-      },
-    )
+    soon(tasks.list({ scope, limit: pageSize + 1, ...(after === undefined ? {} : { after }) }), (heads) => {
+      const shown = heads.slice(0, pageSize)
+      const more = heads.length > pageSize ? { nextCursor: shown.at(-1)?.id } : {}
+      return { tasks: shown.map((head) => toTask(head, call.peer)), ...more }
+    })
   if (isFirst) return page()
   return soon(tasks.find(cursor, owner), (last) => {
     if (last === undefined || last.scope !== scope) throw mcpError(BAD_CURSOR, {})
@@ -160,7 +157,8 @@ async function askAll(tasks: Tasks, { id, owner }: TaskHead, call: Call, asked: 
       .ask(method, { ...params, _meta: related(id, params['_meta']) }, call)
       .then(
         (answer) => tasks.answer(id, owner, [[name, answer]]),
-        (error: unknown) => (call.aborted || call.ended ? undefined : tasks.runs.get(id)?.refuse(name, error)),
+        (error: unknown) =>
+          call.aborted || call.ended ? undefined : tasks.runs.get(id)?.refuse(name, error),
       )
       .catch((error: unknown) => tasks.unawaited(Promise.reject(error)))
       .finally(() => {

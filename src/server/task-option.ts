@@ -61,7 +61,8 @@ export function toPlan(item: string, option: unknown, repeatable: boolean): Task
   const where = `${item} task`
   const given = typeof option === 'string' ? { mode: option } : option
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    const reason = "task must be 'optional', 'required' or an object: { mode, after, ttl, poll, retries, concurrency, key, onRestart }"
+    const reason =
+      "task must be 'optional', 'required' or an object: { mode, after, ttl, poll, retries, concurrency, key, onRestart }"
     throw mcpError(BAD_DEFINITION, { item: item.slice(0, 256), reason })
   }
   checkOptions(where, given, TASK_OPTIONS)

@@ -29,7 +29,8 @@ export class TaskBytes {
   set(id: string, holder: string, bytes: number): boolean {
     const held = this.#tasks.get(id)
     const more = bytes - (held?.bytes ?? 0)
-    if (more > 0 && !isWithinShare(this.#holders.get(holder) + more, this.#total + more, this.#limit)) return false
+    if (more > 0 && !isWithinShare(this.#holders.get(holder) + more, this.#total + more, this.#limit))
+      return false
     this.force(id, holder, bytes)
     return true
   }

@@ -1,5 +1,5 @@
 /** Lets a limited number of handlers run at once. The others wait in the order in which they came. */
-export class Gate {
+class Gate {
   readonly #limit: number
   #running = 0
   readonly #waiting = new Set<() => void>()
@@ -29,5 +29,20 @@ export class Gate {
     }
     this.#waiting.delete(next)
     next()
+  }
+}
+
+/** The gates of tools whose handlers run only so many at once. */
+export class Gates {
+  readonly #byTool = new Map<string, { readonly limit: number; readonly gate: Gate }>()
+
+  /** The gate of a tool; undefined if any number may run. A new limit begins with an empty gate. */
+  of(tool: string, limit: number): Gate | undefined {
+    if (limit === Infinity) return undefined
+    const known = this.#byTool.get(tool)
+    if (known?.limit === limit) return known.gate
+    const gate = new Gate(limit)
+    this.#byTool.set(tool, { limit, gate })
+    return gate
   }
 }

@@ -8,7 +8,7 @@ import type { TaskHead, TaskQuestion, TaskRecord } from './record.ts'
 import { Shared } from './shared.ts'
 import { isFinal, type TaskEvent } from './states.ts'
 import type { Soon, TaskChange } from './store.ts'
-import type { Tasks } from './tasks.ts'
+import type { TaskRunner } from './runner.ts'
 
 /** Milliseconds between two writes of progress. */
 const PROGRESS_MS = 1000
@@ -20,7 +20,7 @@ const MESSAGE_CHARS = 1024
  * is answered. A call that may become a task has one from the start.
  */
 export class Run implements Channel, CallTask {
-  readonly tasks: Tasks
+  readonly tasks: TaskRunner
   readonly tool: string
   readonly plan: TaskPlan | undefined
   call!: Call
@@ -49,7 +49,7 @@ export class Run implements Channel, CallTask {
   #writing: Promise<unknown> | undefined
   #isOver = false
 
-  constructor(tasks: Tasks, tool: string, plan: TaskPlan | undefined) {
+  constructor(tasks: TaskRunner, tool: string, plan: TaskPlan | undefined) {
     this.tasks = tasks
     this.tool = tool
     this.plan = plan

@@ -2,7 +2,15 @@ import type { TaskHead, TaskStatus } from './record.ts'
 
 /** The reasons for which a task changes its state. */
 export type TaskEvent =
-  'ask' | 'answer' | 'progress' | 'attempt' | 'return' | 'fail' | 'cancel' | 'release' | 'retry'
+  | 'ask'
+  | 'answer'
+  | 'progress'
+  | 'attempt'
+  | 'return'
+  | 'fail'
+  | 'cancel'
+  | 'release'
+  | 'retry'
 
 /** The state that follows from an event, for each state in which it is legal. */
 const TRANSITIONS = {

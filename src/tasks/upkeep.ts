@@ -2,7 +2,7 @@ import { soon } from '../base/soon.ts'
 import type { TaskHead } from './record.ts'
 import type { Run } from './run.ts'
 import type { Soon } from './store.ts'
-import type { Tasks } from './tasks.ts'
+import type { TaskRunner } from './runner.ts'
 
 /** Milliseconds for which a node counts as alive, and between two signs of life. */
 const LEASE_MS = 15_000
@@ -17,7 +17,7 @@ const AT_ONCE = 100
  * nodes left, and the removal of those whose time is over. One timer serves them all, and none runs while there are no tasks.
  */
 export class Upkeep {
-  readonly #tasks: Tasks
+  readonly #tasks: TaskRunner
   #isStarted = false
   #starting: Promise<void> | undefined
   #unwatch: (() => void) | undefined
@@ -28,7 +28,7 @@ export class Upkeep {
   /** Outcomes that the store did not take yet. */
   readonly #unwritten = new Map<Run, () => Soon<void>>()
 
-  constructor(tasks: Tasks) {
+  constructor(tasks: TaskRunner) {
     this.#tasks = tasks
   }
 
@@ -76,7 +76,9 @@ export class Upkeep {
   /** Writes an outcome; if the store fails, again with the next upkeep. */
   insist(run: Run, write: () => Soon<void>): Soon<void> {
     const later = (error: unknown): void => {
-      this.#tasks.host.report('error', 'the outcome of a task could not be stored; it is tried again', { error })
+      this.#tasks.host.report('error', 'the outcome of a task could not be stored; it is tried again', {
+        error,
+      })
       this.#unwritten.set(run, write)
       this.#arm(this.#now + BEAT_MS)
     }

@@ -30,7 +30,14 @@ type Names<T> = Readonly<Record<keyof T, true>>
 
 // oxfmt-ignore
 const described = { title: true, description: true, icons: true, _meta: true, visible: true, scopes: true } as const
-const tool: Names<ToolSpec<unknown>> = { ...described, input: true, output: true, hints: true, timeout: true }
+const tool: Names<ToolSpec<unknown>> = {
+  ...described,
+  input: true,
+  output: true,
+  hints: true,
+  timeout: true,
+  task: true,
+}
 const resource: Names<ResourceOptions<unknown>> = {
   ...described,
   name: true,

@@ -26,7 +26,8 @@ export function readSchemas(folder: string, revision: Revision): Schemas {
 /** Adds the definitions of the official extension for tasks; those of the protocol itself stay. */
 function withTasks(schema: Schema, folder: string): Schema {
   const file = `${folder}/extensions/tasks-draft/schema.json`
-  if (!existsSync(file)) throw new Error(`${file} is missing: the folder must have the schema of the tasks extension`)
+  if (!existsSync(file))
+    throw new Error(`${file} is missing: the folder must have the schema of the tasks extension`)
   const more = JSON.parse(readFileSync(file, 'utf8')) as Schema
   return { ...schema, $defs: { ...more.$defs, ...schema.$defs } }
 }

@@ -5,25 +5,8 @@ import { createServer, McpError, ToolError } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { META, TASKS_EXTENSION } from '../../src/protocol/meta.ts'
 import type { Client } from '../harness/client.ts'
+import { Door } from '../harness/door.ts'
 import { scenario } from '../harness/scenario.ts'
-
-/** A door that a test opens for a handler. */
-class Door {
-  readonly #waiting = new Map<string, () => void>()
-  readonly #open = new Set<string>()
-
-  async pass(name: string): Promise<void> {
-    if (this.#open.delete(name)) return
-    await new Promise<void>((resolve) => this.#waiting.set(name, resolve))
-  }
-
-  open(name: string): void {
-    const go = this.#waiting.get(name)
-    if (go === undefined) this.#open.add(name)
-    else go()
-    this.#waiting.delete(name)
-  }
-}
 
 const door = new Door()
 const stopped: string[] = []
@@ -88,7 +71,7 @@ scenario(
   'a call that takes long becomes a task, whose result can be fetched [R250] [R251]',
   app,
   async (client) => {
-    expect(await client.call('quick')).toEqual({ content: [{ type: 'text', text: 'quick' }] })
+    expect(await client.call('quick')).toEqual({ content: [{ type: 'text', text: 'quick' }], isError: false })
     const name = `slow-${next++}`
     const { taskId, ...task } = await started(client, 'slow', { id: name })
     expect(task).toMatchObject({ status: 'working', ttlMs: 3_600_000, pollIntervalMs: 1000 })
@@ -162,7 +145,9 @@ scenario(
     const [key] = Object.keys(third['inputRequests'] as object) as [string]
     expect(Object.keys(asked)).not.toContain(key)
     await update({ [key]: answer({ c: 'z' }) })
-    expect(await polled(client, taskId, 'completed')).toMatchObject({ result: { content: [{ text: 'x y z' }] } })
+    expect(await polled(client, taskId, 'completed')).toMatchObject({
+      result: { content: [{ text: 'x y z' }] },
+    })
   },
   options,
 )

@@ -75,5 +75,10 @@ export const REVISION_SCRIPTS: Readonly<Record<Scripted, (revision: Revision) =>
     asked(revision, 3, 'subscriptions/listen', { notifications: { resourceSubscriptions: ['bytes://few'] } }),
     asked(revision, 4, 'tools/call', { name: 'touch' }),
   ],
+  tasks: (revision) => [
+    ...opened(revision),
+    asked(revision, 2, 'tools/call', { name: 'later' }),
+    asked(revision, 3, 'tasks/get', { taskId: 'unknown' }),
+  ],
   emptyCursor: (revision) => [...opened(revision), asked(revision, 2, 'prompts/list', { cursor: '' })],
 }

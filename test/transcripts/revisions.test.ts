@@ -48,6 +48,7 @@ function newestOf(name: Name): readonly Revision[] {
 
 function play(name: Name, revision: Revision, recorded?: readonly Entry[]): Promise<readonly Entry[]> {
   const app: App = createApp(official)
+  if (name === 'tasks') app.tool('later', { task: 'required' }, () => 'done')
   if (name in HTTP_SCRIPTS) return exchange(app, HTTP_SCRIPTS[name as keyof typeof HTTP_SCRIPTS](revision))
   const steps = REVISION_SCRIPTS[name as keyof typeof REVISION_SCRIPTS](revision)
   return recorded === undefined ? record(app, steps) : replay(app, steps, recorded)

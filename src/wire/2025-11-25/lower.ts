@@ -18,7 +18,7 @@ export const lowering: Lowering = {
   tool: lowerTool,
   /** Structured content that is not an object becomes `{ result }`; `_meta` says so. */
   callResult: lowerCallResult,
-  /** The handle of a task becomes a member, and its durations get other names. */
+  /** The durations of a task get other names. */
   task: lowerTask,
   /** Caching hints are dropped. */
   hints: (value) => omit(value, 'ttlMs', 'cacheScope'),
@@ -27,7 +27,8 @@ export const lowering: Lowering = {
 }
 
 /** A task in the names of 2025-11-25. */
-export function lowerTask(task: JsonObject): JsonObject {
+function lowerTask(task: JsonObject): JsonObject {
+  if (!('ttlMs' in task)) return task
   const { ttlMs: ttl, pollIntervalMs: pollInterval, ...rest } = task
   return { ...rest, ttl, ...(pollInterval === undefined ? {} : { pollInterval }) }
 }

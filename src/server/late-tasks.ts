@@ -1,0 +1,65 @@
+import { lazy } from '../base/lazy.ts'
+import { soon } from '../base/soon.ts'
+import type { Limits } from '../protocol/limits.ts'
+import type { Handler, Result } from '../rpc/dispatch.ts'
+import type { TasksOptions } from '../tasks/host.ts'
+import type { Tasks } from '../tasks/tasks.ts'
+import type { Context } from './context.ts'
+import type * as TaskHost from './task-host.ts'
+import type { TaskHook } from './tools.ts'
+
+/** The tasks of a server, and the functions that answer requests about them. */
+export type TaskModule = Omit<typeof TaskHost, 'createTasks'> & { readonly tasks: Tasks }
+
+/** Where the tasks of a server are kept. */
+export interface TaskStoreOptions {
+  readonly limits: Limits
+  /** Opens the store of tasks, when the first is needed. */
+  openTasks(): TasksOptions | Promise<TasksOptions>
+  /** Whether that store may have tasks of another process. */
+  readonly keepsTasks: boolean
+}
+
+/** The tasks of a server, whose code is loaded with the first request that needs them. */
+export class LateTasks {
+  /** Loads them. */
+  readonly load: () => TaskModule | Promise<TaskModule>
+  /** Answers calls that may become tasks. */
+  readonly hook: TaskHook = (call) => soon(this.load(), ({ callAsTask, tasks }) => callAsTask(tasks, call))
+  readonly #service: TaskHost.TaskService
+  readonly #options: TaskStoreOptions
+  #opened: Promise<TaskModule> | undefined
+
+  constructor(service: TaskHost.TaskService, options: TaskStoreOptions) {
+    this.#service = service
+    this.#options = options
+    this.load = lazy(() => (this.#opened = this.#open()))
+  }
+
+  /** A handler that needs them. */
+  handler(handle: (module: TaskModule, context: Context) => Result | Promise<Result>): Handler<Context> {
+    return (context) => soon(this.load(), (module) => handle(module, context))
+  }
+
+  /** Continues tasks after a start of the server: those that a store has, or those before `app.close`. */
+  start(): void {
+    if (!this.#options.keepsTasks && this.#opened === undefined) return
+    const failed = (error: unknown): void => this.#service.report('error', 'the task store failed', { error })
+    void Promise.resolve(this.load())
+      .then(({ tasks }) => tasks.start())
+      .catch(failed)
+  }
+
+  /** Ends what waits for tasks. Returns a function that waits for tasks up to some milliseconds, then gives up the others. */
+  async beginClose(): Promise<(drainMs: number) => Promise<void>> {
+    const opened = await this.#opened?.catch(() => undefined)
+    opened?.tasks.endWaits()
+    return async (drainMs) => opened?.tasks.close(Math.max(0, drainMs))
+  }
+
+  async #open(): Promise<TaskModule> {
+    const module = await import('./task-host.ts')
+    const { limits } = this.#options
+    return { ...module, tasks: module.createTasks(this.#service, limits, await this.#options.openTasks()) }
+  }
+}

@@ -1,0 +1,384 @@
+import { delayOf } from '../base/backoff.ts'
+import { soon } from '../base/soon.ts'
+import { textBytes } from '../base/weight.ts'
+import { afterRun } from '../errors/after-run.ts'
+import { McpError, mcpError } from '../errors/error.ts'
+import { MUCH_LATER } from '../errors/retry-after.ts'
+import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
+import {
+  TASK_CANCELLED,
+  TASK_LOST,
+  TASK_RESULT_TOO_LARGE,
+  TASKS_TOO_LARGE,
+  TOO_MANY_CALLER_TASKS,
+  TOO_MANY_TASKS,
+} from '../errors/tasks.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Limits } from '../protocol/limits.ts'
+import type { Result } from '../rpc/dispatch.ts'
+import { TASK_OVERHEAD, TaskBytes } from './bytes.ts'
+import { CLOCK, type TaskClock } from './clock.ts'
+import { Followers } from './followers.ts'
+import { Gates } from './gate.ts'
+import { newTaskId } from './id.ts'
+import { outcomeText, type TaskOutcome } from './outcome.ts'
+import type { Begun, TaskDraft, TaskHost, TasksOptions } from './host.ts'
+import type { TaskHead, TaskRecord, TaskRequest } from './record.ts'
+import { Run } from './run.ts'
+import { stateAfter, type TaskEvent } from './states.ts'
+import type { Soon, TaskChange, TaskStore } from './store.ts'
+import { Upkeep } from './upkeep.ts'
+
+/** How often a change is tried again after another one came first. */
+export const TRIES = 10
+/** The pauses before further attempts. */
+const RETRY_PAUSES = { firstMs: 1000, maxMs: 300_000 }
+
+/**
+ * Runs the tasks of one server: creates, changes and ends them. Records are in the store; a `Run` is an attempt in this process.
+ */
+export class TaskRunner {
+  readonly host: TaskHost
+  readonly store: TaskStore
+  readonly clock: TaskClock
+  /** Identifies this process among those that share the store. */
+  readonly node: string = newTaskId()
+  readonly followers: Followers = new Followers()
+  readonly runs: Map<string, Run> = new Map()
+  /** The questions that a request carries to the client. */
+  readonly carried: Set<string> = new Set()
+  readonly bytes: TaskBytes
+  readonly isInMemory: boolean
+  readonly #random: () => number
+  readonly #gates = new Gates()
+  readonly upkeep: Upkeep
+  #isClosing = false
+  #onIdle: (() => void) | undefined
+
+  constructor(host: TaskHost, options: TasksOptions) {
+    this.host = host
+    this.store = options.store
+    this.isInMemory = options.isInMemory
+    this.clock = options.clock ?? CLOCK
+    this.#random = options.random ?? Math.random
+    this.bytes = new TaskBytes(host.limits.taskBytes)
+    this.upkeep = new Upkeep(this)
+  }
+
+  /** Begins to claim what other processes left, and to remove what is over. Calling it again does nothing. */
+  start(): Soon<void> {
+    this.#isClosing = false
+    return this.upkeep.start()
+  }
+
+  get isClosing(): boolean {
+    return this.#isClosing
+  }
+
+  /** Stores a call as a task, which `run` works on. The task exists once this answers. */
+  begin(run: Run, draft: TaskDraft): Soon<Begun> {
+    if (this.#isClosing) return { outcome: 'rejected', error: mcpError(SHUTTING_DOWN, {}) }
+    const { caller, request } = draft
+    const { limits } = this.host
+    const text = JSON.stringify(request)
+    const id = newTaskId()
+    run.holder = caller.owner === '' ? caller.scope : caller.owner
+    run.requestBytes = textBytes(text)
+    const state = run.stateText
+    if (!this.bytes.set(id, run.holder, this.#bytesOf(run.requestBytes, state)))
+      return {
+        outcome: 'rejected',
+        error: mcpError(TASKS_TOO_LARGE, { limit: limits.taskBytes }, MUCH_LATER),
+      }
+    const head = this.#newHead(id, run, draft)
+    const create = (): Soon<Begun> =>
+      soon(this.store.create({ ...head, request: text, state, outcome: '' }, limits), (created) => {
+        if (created.outcome === 'created') {
+          run.head = head
+          this.runs.set(id, run)
+          this.upkeep.expect(head)
+          return { outcome: 'created', head }
+        }
+        this.bytes.delete(id)
+        if (created.outcome === 'exists') return { outcome: 'exists', head: created.head }
+        const error =
+          created.outcome === 'full'
+            ? mcpError(TOO_MANY_TASKS, { limit: limits.tasks }, MUCH_LATER)
+            : mcpError(TOO_MANY_CALLER_TASKS, { limit: limits.callerTasks }, MUCH_LATER)
+        return { outcome: 'rejected', error }
+      })
+    return this.#orFree(id, () => soon(this.upkeep.start(), create))
+  }
+
+  #orFree(id: string, act: () => Soon<Begun>): Soon<Begun> {
+    const free = (error: unknown): never => {
+      this.bytes.delete(id)
+      throw error
+    }
+    try {
+      const begun = act()
+      return begun instanceof Promise ? begun.catch(free) : begun
+    } catch (error) {
+      return free(error)
+    }
+  }
+
+  #newHead(id: string, run: Run, { caller, key, ttlMs }: TaskDraft): TaskHead {
+    const now = this.clock.now()
+    const most = this.host.limits.taskMs
+    const wanted = ttlMs === undefined ? (run.plan?.ttlMs ?? most) : (ttlMs ?? most)
+    return {
+      id,
+      owner: caller.owner,
+      scope: caller.scope,
+      tool: run.tool,
+      key: caller.scope === '' ? '' : key,
+      status: 'working',
+      statusMessage: run.takeMessage()?.statusMessage ?? '',
+      isError: false,
+      createdAt: now,
+      updatedAt: now,
+      ttlMs: Math.min(Math.max(Math.round(wanted), 1), most),
+      pollMs: run.plan?.pollMs ?? 1000,
+      attempt: 1,
+      dueAt: 0,
+      node: this.node,
+      version: 1,
+    }
+  }
+
+  #bytesOf(requestBytes: number, ...texts: readonly string[]): number {
+    return texts.reduce((sum, text) => sum + textBytes(text), requestBytes + TASK_OVERHEAD)
+  }
+
+  /** Counts the memory of what a run keeps for further attempts; throws if there is no room. */
+  hold(run: Run): void {
+    const { head } = run
+    if (
+      head === undefined ||
+      this.bytes.set(head.id, run.holder, this.#bytesOf(run.requestBytes, run.stateText))
+    )
+      return
+    throw mcpError(TASKS_TOO_LARGE, { limit: this.host.limits.taskBytes }, MUCH_LATER)
+  }
+
+  /** Runs a handler once there is a place for it. */
+  inGate(run: Run, work: () => Result | Promise<Result>): Result | Promise<Result> {
+    const gate = run.plan === undefined ? undefined : this.#gates.of(run.tool, run.plan.concurrency)
+    if (gate === undefined) return work()
+    return new Promise((resolve, reject) => {
+      const start = (): void => {
+        run.giveUp = undefined
+        const done = new Promise<Result>((begun) => begun(work()))
+        done.then(resolve, reject).finally(() => gate.leave())
+      }
+      const leave = gate.enter(start)
+      if (leave === undefined) return start()
+      run.giveUp = () => {
+        leave()
+        reject(mcpError(TASK_CANCELLED, {}))
+      }
+    })
+  }
+
+  /** Ends a task with what its handler returned or threw, when it does. */
+  settle(run: Run, result: Result | Promise<Result>): void {
+    if (!(result instanceof Promise)) return this.unawaited(this.finish(run, { result }))
+    result.then(
+      (value) => this.unawaited(this.finish(run, { result: value })),
+      (thrown: unknown) => this.unawaited(this.fail(run, thrown)),
+    )
+  }
+
+  /** Reports a failure of something that nobody waits for. */
+  unawaited(work: unknown): void {
+    if (work instanceof Promise)
+      work.catch((error: unknown) => this.host.report('error', 'the task store failed', { error }))
+  }
+
+  /** Ends a task because its handler threw something, or begins another attempt after a while. */
+  fail(run: Run, thrown: unknown): Soon<void> {
+    if (run.isOver) return undefined
+    const error = afterRun(this.host.toError(thrown, run))
+    const head = run.head as TaskHead
+    if (UNEXPECTED.has(error.kind) && head.attempt <= (run.plan?.retries ?? 0)) return this.#again(run, error)
+    return this.finish(run, { error })
+  }
+
+  /** Puts a task back, so that this or another node begins another attempt. */
+  #again(run: Run, error: McpError): Soon<void> {
+    const { attempt } = run.head as TaskHead
+    const pause = delayOf(attempt - 1, RETRY_PAUSES, this.#random)
+    return this.release(run, pause, error.message)
+  }
+
+  /** Gives up a task, so that any node begins another attempt. */
+  release(run: Run, pauseMs: number, statusMessage?: string): Soon<void> {
+    const dueAt = Math.max(1, Math.round(this.clock.now() + pauseMs))
+    const message = statusMessage === undefined ? {} : { statusMessage }
+    const released = run.write('release', () => ({
+      attempt: (run.head as TaskHead).attempt + 1,
+      dueAt,
+      node: '',
+      state: run.stateText,
+      ...message,
+    }))
+    return soon(released, (ok) => {
+      this.leave(run)
+      if (ok) this.upkeep.due(dueAt)
+    })
+  }
+
+  /** Ends a task with its outcome. */
+  finish(run: Run, outcome: TaskOutcome): Soon<void> {
+    if (run.isOver) return undefined
+    const [text, end] = this.#encode(run, outcome)
+    const head = run.head as TaskHead
+    this.bytes.force(head.id, run.holder, this.#bytesOf(run.requestBytes, text))
+    const change: TaskChange = { outcome: text, node: '', dueAt: 0, ...endOf(end) }
+    const write = (): Soon<void> =>
+      soon(
+        run.write('result' in end ? 'return' : 'fail', () => change),
+        () => this.leave(run),
+      )
+    return this.upkeep.insist(run, write)
+  }
+
+  /** The text of an outcome, or of the error that it cannot be kept. */
+  #encode(run: Run, outcome: TaskOutcome): readonly [string, TaskOutcome] {
+    const { taskResultBytes, taskBytes } = this.host.limits
+    const { id } = run.head as TaskHead
+    try {
+      const text = outcomeText(outcome)
+      const bytes = textBytes(text)
+      if (bytes > taskResultBytes) throw mcpError(TASK_RESULT_TOO_LARGE, { limit: taskResultBytes })
+      if (!this.bytes.set(id, run.holder, this.#bytesOf(run.requestBytes) + bytes))
+        throw mcpError(TASKS_TOO_LARGE, { limit: taskBytes })
+      return [text, outcome]
+    } catch (thrown) {
+      const error = this.host.toError(thrown, run)
+      return [outcomeText({ error }), { error }]
+    }
+  }
+
+  /** Forgets a run whose attempt is over. */
+  leave(run: Run, reason?: McpError): void {
+    const { id } = run.head as TaskHead
+    if (this.runs.get(id) === run) this.runs.delete(id)
+    if (!this.isInMemory) this.bytes.delete(id)
+    run.close(reason)
+    if (this.runs.size === 0) this.#onIdle?.()
+  }
+
+  /** Stops a run whose task ended elsewhere, or belongs to another node now. */
+  lose(run: Run, record: TaskRecord | undefined): void {
+    if (record === undefined) this.bytes.delete((run.head as TaskHead).id)
+    this.leave(run, mcpError(TASK_CANCELLED, {}))
+  }
+
+  /** Changes the record of a run. False if the run is over, or the event is not legal. */
+  change(run: Run, event: TaskEvent, make: () => TaskChange): Soon<boolean> {
+    const message = run.takeMessage()
+    const attempt = (tries: number): Soon<boolean> => {
+      if (run.isOver) return false
+      const head = run.head as TaskHead
+      const status = stateAfter(head.status, event)
+      if (status === undefined) return false
+      const change = { status, updatedAt: this.clock.now(), ...message, ...make() }
+      run.isChanging = true
+      return soon(this.store.change(head.id, head.version, change), (next) => {
+        run.isChanging = false
+        if (next !== undefined) {
+          run.head = next
+          if (next.status !== head.status) run.onStatus?.(next)
+          return true
+        }
+        if (tries === 0) throw mcpError(OVERLOADED, {})
+        return soon(this.store.get(head.id), (record) => run.refresh(record) && attempt(tries - 1))
+      })
+    }
+    return attempt(TRIES)
+  }
+
+  /** Compares the run of a task, if it is here, with what another node changed. */
+  noticed(id: string): void {
+    this.followers.changed(id)
+    const run = this.runs.get(id)
+    if (run === undefined || run.isChanging) return
+    const seen = soon(this.store.head(id), (head) =>
+      head?.version === run.head?.version ? true : soon(this.store.get(id), (record) => run.refresh(record)),
+    )
+    this.unawaited(seen)
+  }
+
+  /** Runs a task that this node has claimed, or ends it. */
+  resume(record: TaskRecord): void {
+    const run = new Run(this, record.tool, this.host.planOf(record.tool))
+    run.load(record)
+    run.holder = record.owner === '' ? record.scope : record.owner
+    run.requestBytes = textBytes(record.request)
+    this.runs.set(record.id, run)
+    this.bytes.force(record.id, run.holder, this.#bytesOf(run.requestBytes, record.state))
+    // A task that waited has a time; one whose node died has none.
+    const isDue = record.dueAt > 0
+    const attempt = isDue ? record.attempt : record.attempt + 1
+    if (!isDue && (run.plan?.onRestart !== 'retry' || attempt > MOST_ATTEMPTS)) {
+      const error = mcpError(TASK_LOST, { attempt: record.attempt })
+      return this.unawaited(this.finish(run, { error }))
+    }
+    const begun = soon(
+      run.write('attempt', () => ({ attempt, dueAt: 0 })),
+      (ok) => {
+        if (!ok) return
+        const request = JSON.parse(record.request) as TaskRequest
+        this.settle(run, new Promise<Result>((resolve) => resolve(this.host.attempt(run, request))))
+      },
+    )
+    this.unawaited(begun)
+  }
+
+  /** Ends what waits for tasks, because the server closes. */
+  endWaits(): void {
+    this.#isClosing = true
+    this.followers.all()
+  }
+
+  /** Waits up to `drainMs` until tasks have ended, then gives up the rest: they are tried again elsewhere, or fail. */
+  async close(drainMs: number): Promise<void> {
+    this.endWaits()
+    if (this.runs.size > 0 && drainMs > 0) {
+      await new Promise<void>((resolve) => {
+        const timer = this.clock.after(drainMs, resolve)
+        this.#onIdle = () => {
+          this.clock.clear(timer)
+          resolve()
+        }
+      })
+      this.#onIdle = undefined
+    }
+    for (const run of this.runs.values()) await this.#abandon(run)
+    await this.upkeep.stop()
+  }
+
+  async #abandon(run: Run): Promise<void> {
+    const { attempt } = run.head as TaskHead
+    try {
+      if (run.plan?.onRestart === 'retry') await this.release(run, 0)
+      else await this.finish(run, { error: mcpError(TASK_LOST, { attempt }) })
+    } catch (error) {
+      this.host.report('error', 'the task store failed', { error })
+    }
+  }
+}
+
+/** Errors that nobody meant to throw, so that another attempt may succeed. */
+const UNEXPECTED: ReadonlySet<string> = new Set(['tool_failed', 'tool_timeout', 'internal'])
+/** After so many attempts, a task that ends its process each time is not begun again. */
+const MOST_ATTEMPTS = 1000
+
+/** The members of a record that say how the task ended. One that failed frees its key. */
+function endOf(outcome: TaskOutcome): TaskChange {
+  return 'result' in outcome
+    ? { isError: outcome.result['isError'] === true, state: '' }
+    : { statusMessage: outcome.error.message, key: '' }
+}
