@@ -83,7 +83,7 @@ export class Conversation {
       throw error
     })
     if (result['isError'] === true && (await isOutdated(result))) result = await callOnce()
-    return result['resultType'] === undefined ? this.checkOutput(name, result) : result
+    return result['resultType'] === 'task' ? result : this.checkOutput(name, result)
   }
 
   /** Rejects a result that does not match the output schema of the tool, if it is known. */

@@ -286,12 +286,15 @@ test.each<readonly [string, Readonly<Record<string, Turn>>, RegExp]>([
   expect(error.message).toMatch(message)
 })
 
-test('C.task-undeclared a task that nobody asked for is an invalid answer at 2025-11-25', async () => {
+test.each([
+  { task: coreTask('working') },
+  { resultType: 'task', ...content('x'), ...coreTask('working'), token: 1 },
+])('C.task-undeclared a task that nobody asked for is an invalid answer at 2025-11-25', async (task) => {
   const server = scripted(
     '2025-11-25',
     ({ method }, peer) => {
       if (method !== 'tools/call') return false
-      peer.reply({ task: coreTask('working') })
+      peer.reply(task)
       return true
     },
     CAPABILITIES,
