@@ -20,6 +20,7 @@ import {
   createTaskSessionFromClient,
   resultFromTaskOutcome,
 } from '@modelcontextprotocol/ext-tasks/client'
+import { bindTaskReceiver } from '@modelcontextprotocol/ext-tasks/receiver'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { connect, type Answers } from '../../src/client.ts'
@@ -136,7 +137,8 @@ async function ours(): Promise<string> {
     .tool(
       'samples',
       {},
-      async (_, { sample }) => (await sample({ messages: [{ role: 'user', content: 'Hi' }] })).model,
+      async (_, { sample }) =>
+        (await sample({ messages: [{ role: 'user', content: 'Hi' }] }, { task: {} })).model,
     )
     .tool('fails', { task: { mode: 'required', poll: '100ms' } }, () => {
       throw new ToolError('broken')
@@ -178,6 +180,27 @@ test('ext-tasks calls our tasks at 2025-11-25', async () => {
   const execution = await session.callTool('render', { name: 'a film' })
   const { outcome } = await execution.settle()
   expect(resultFromTaskOutcome(outcome)).toMatchObject({ content: [{ text: 'a film' }] })
+})
+
+test('the receiver of ext-tasks answers questions of our server as tasks', async () => {
+  const client = new ClientV2(ABOUT, {
+    capabilities: { sampling: {}, elicitation: { form: {} } },
+    supportedProtocolVersions: ['2025-11-25'],
+  })
+  const receiver = bindTaskReceiver(client, {
+    methods: { 'sampling/createMessage': true, 'elicitation/create': true },
+    pollIntervalMs: 100,
+    sampling: async () => SAID,
+    elicitation: async () => ({ action: 'decline' }),
+  })
+  client.registerCapabilities({ tasks: receiver.capabilities } as never)
+  await client.connect(new HttpV2(new URL(await ours())))
+  onTestFinished(async () => {
+    receiver.close()
+    await client.close()
+  })
+  const { content } = await client.callTool({ name: 'samples', arguments: {} })
+  expect(content).toEqual([{ type: 'text', text: 'm' }])
 })
 
 test('ext-tasks calls our tasks at 2026-07-28, and answers their questions', async () => {
