@@ -18,7 +18,7 @@ import type { Following } from './following.ts'
 import type { Agreement } from './negotiate.ts'
 import { has } from './offered.ts'
 import { CALL_OPTIONS, toRequestOptions, type CallOptions } from './options.ts'
-import { FinishedTask, RunningTask } from './running-task.ts'
+import { finished, RunningTask } from './running-task.ts'
 import { TOKEN } from './results.ts'
 import type { UnfinishedRequest } from './rounds.ts'
 import type { StartOptions, TaskHandle } from './task-handle.ts'
@@ -74,8 +74,8 @@ export async function start(
     if (conversation.known.get(name)?.taskSupport !== undefined) asTask = { task }
   }
   const result = await conversation.call(name, input, options, asTask, clock)
-  if (result['resultType'] !== 'task') return new FinishedTask(conversation, name, result)
-  const following = await follow(conversation, 'tools/call', result, settings)
+  const isTask = result['resultType'] === 'task'
+  const following = isTask ? await follow(conversation, 'tools/call', result, settings) : finished(result)
   return new RunningTask(conversation, following, name)
 }
 
