@@ -160,7 +160,7 @@ async function askAll(tasks: Tasks, { id, owner }: TaskHead, call: Call, asked: 
         (error: unknown) =>
           call.aborted || call.ended ? undefined : tasks.runs.get(id)?.refuse(name, error),
       )
-      .catch((error: unknown) => tasks.unawaited(Promise.reject(error)))
+      .catch((error: unknown) => tasks.reportFailure(error))
       .finally(() => {
         tasks.carried.delete(place)
         // Another request may ask instead.

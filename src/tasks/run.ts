@@ -5,7 +5,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Call, CallTask, Channel, Peer } from '../rpc/call.ts'
 import type { TaskPlan } from './plan.ts'
 import type { TaskHead, TaskQuestion, TaskRecord } from './record.ts'
-import { Shared } from './shared.ts'
+import { ownKey, Shared } from './shared.ts'
 import { isFinal, type TaskEvent } from './states.ts'
 import type { Soon, TaskChange } from './store.ts'
 import type { TaskRunner } from './runner.ts'
@@ -185,7 +185,7 @@ export class Run implements Channel, CallTask {
     for (const name of names) {
       const waiting = this.#open?.get(name)
       this.#open?.delete(name)
-      const key = name.slice(0, name.lastIndexOf('.'))
+      const key = ownKey(name)
       const found = answers.find(([other]) => other === key)
       if (found !== undefined) waiting?.resolve(found[2])
     }
@@ -231,7 +231,7 @@ export class Run implements Channel, CallTask {
     const theirs = Shared.of(state)
     const answered = [...this.#open.keys()].filter((name) => theirs.questions.every(([key]) => key !== name))
     for (const name of answered) {
-      const key = name.slice(0, name.lastIndexOf('.'))
+      const key = ownKey(name)
       const found = theirs.answers.find(([other]) => other === key)
       if (found === undefined) continue
       this.shared.close(name)
