@@ -55,7 +55,7 @@ export class RunningTask implements TaskHandle {
     const unread: TaskProgress[] = []
     const stop = new AbortController()
     let isOver = false
-    let failure: unknown
+    let failure: Error | undefined
     let wake = (): void => undefined
     const off = this.#following.onProgress((progress) => {
       if (unread.length === MAX_UNREAD) unread.shift()
@@ -64,7 +64,7 @@ export class RunningTask implements TaskHandle {
     })
     void this.#following
       .wait(stop.signal)
-      .catch((error: unknown) => (failure = error))
+      .catch((error: Error) => (failure = error))
       .finally(() => {
         isOver = true
         wake()
