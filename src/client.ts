@@ -15,6 +15,14 @@ export type {
 } from './client/options.ts'
 export type { RecoveryOptions } from './client/recovery-options.ts'
 export type { ServerAbout } from './client/settings.ts'
+export type {
+  StartOptions,
+  TaskHandle,
+  TaskProgress,
+  TaskReport,
+  TaskStatus,
+  WaitOptions,
+} from './client/task-handle.ts'
 export type { Config, CommandTarget, LocalServer, Target, UrlTarget } from './client/target.ts'
 export type {
   AnyTools,

@@ -27,6 +27,7 @@ import {
   type ClientPlugin,
 } from './options.ts'
 import type { ClientSettings, ServerAbout } from './settings.ts'
+import type { StartOptions, TaskHandle } from './task-handle.ts'
 import type { AnyTools, CallArguments, Described, OutputOfTool, ToolName, TypedClient } from './typed.ts'
 import { toValue } from './values.ts'
 import type { Change, SubscribeOptions, Watched } from './watched.ts'
@@ -108,6 +109,36 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   ): Promise<CallToolResult>
   callRaw(name: string, input?: unknown, options: unknown = {}): Promise<unknown> {
     return this.#conversation.call(name, input, options as CallOptions)
+  }
+
+  /**
+   * Calls a tool without waiting for its result: returns a handle as soon as the server has begun a task, or has answered. At
+   * 2026-07-28 the server decides whether the call becomes a task; at 2025-11-25 it does if the tool supports that.
+   *
+   * @example
+   * const task = await client.start('render', { film })
+   * await save(task.id)
+   * const movie = await task.result()
+   */
+  start<Name extends ToolName<Known>, Known = AnyTools>(
+    this: TypedClient<Known>,
+    name: Name,
+    ...rest: CallArguments<Known, Name, StartOptions>
+  ): Promise<TaskHandle<OutputOfTool<Known, Name>>>
+  async start(name: string, input?: unknown, options?: StartOptions): Promise<TaskHandle> {
+    return (await import('./tasks.ts')).start(this.#conversation, name, input, options)
+  }
+
+  /**
+   * Continues with a task that was started earlier, perhaps by another process: pass the `id` of its handle. Rejects with an error of
+   * kind `unknown_task` if the server does not know it, or not for this caller.
+   *
+   * @example
+   * const task = await client.resume(await load())
+   * const movie = await task.result()
+   */
+  async resume<Output = unknown>(id: string, options?: CallOptions): Promise<TaskHandle<Output>> {
+    return (await import('./tasks.ts')).resume(this.#conversation, id, options) as Promise<TaskHandle<Output>>
   }
 
   /**

@@ -62,6 +62,8 @@ export interface RequestOptions {
   readonly isOwn?: boolean | undefined
   /** Called before each round after the first. */
   readonly onRound?: (() => void) | undefined
+  /** Params that ask for a task, where the caller does. With them, a result that is a task is returned as it is. */
+  readonly asTask?: JsonObject | undefined
   /** Called with the id of each attempt. */
   readonly onId?: ((id: number) => void) | undefined
 }

@@ -1,5 +1,4 @@
-import { McpError, mcpError } from '../errors/error.ts'
-import { BAD_ANSWER } from '../errors/client.ts'
+import { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { badOption, checkOptions } from '../base/options.ts'
 import { LATEST } from '../protocol/revisions.ts'
@@ -56,34 +55,39 @@ export class Conversation {
         this.events.emit('missed', undefined)
       },
       onNewCredentials: () => this.#cache.clear(),
-      answer: (method, params, signal) => this.#answer(method, params, signal),
+      answer: (method, params, signal) => this.answer(method, params, signal),
     })
     this.events.on('state', (state) => {
       if (state === 'reconnecting') this.#cache.clear()
     })
   }
 
-  /** Calls a tool. Returns its complete result, even if the tool failed. */
-  async call(name: string, input: unknown, options: CallOptions): Promise<JsonObject> {
+  /** Calls a tool. Returns its complete result, even if the tool failed; with `asTask`, perhaps a task. */
+  async call(
+    name: string,
+    input: unknown,
+    options: CallOptions,
+    asTask?: JsonObject,
+    clock: Clock = new Clock(),
+  ): Promise<JsonObject> {
     if (typeof name !== 'string') throw badOption('call', CALL_FORM)
     const params = { name, arguments: (input ?? {}) as JsonObject }
-    const clock = new Clock()
-    const refresh = (): Promise<void> => this.#refreshTools(options, clock)
+    const refresh = (): Promise<void> => this.refreshTools(options, clock)
     if (this.#checks) await (await import('./check-input.ts')).checkInput(this.known, params, refresh)
-    let result: JsonObject
-    try {
-      result = await this.#callOnce(params, options, clock)
-    } catch (error) {
-      if (!(error instanceof McpError) || error.kind !== 'header_mismatch') throw error
-      if (error.data?.['mayHaveRun'] === true) throw error
-      // The tool's schema says which arguments to send as headers; ours was missing or out of date.
-      await refresh()
-      result = await this.#callOnce(params, options, clock)
-    }
-    const output = this.known.get(name)?.output
-    const checked = result['isError'] === true ? undefined : await output?.(result['structuredContent'])
-    if (checked?.ok === false)
-      throw mcpError(BAD_ANSWER, { method: `the tool "${name}"`, issue: checked.issue })
+    const callOnce = (): Promise<JsonObject> => this.#callOnce(params, options, { clock, asTask })
+    const isOutdated = async (failed: unknown): Promise<boolean> =>
+      (await import('./call-again.ts')).isOutdated(this, name, failed, refresh)
+    let result = await callOnce().catch(async (error: unknown) => {
+      if (await isOutdated(error)) return callOnce()
+      throw error
+    })
+    if (result['isError'] === true && (await isOutdated(result))) result = await callOnce()
+    return result['resultType'] === 'task' ? result : this.checkOutput(name, result)
+  }
+
+  /** Rejects a result that does not match the output schema of the tool, if it is known. */
+  async checkOutput(name: string, result: JsonObject): Promise<JsonObject> {
+    await this.known.get(name)?.checkResult(result)
     return result
   }
 
@@ -150,16 +154,16 @@ export class Conversation {
   #callOnce(
     params: { readonly name: string; readonly arguments: JsonObject },
     options: CallOptions,
-    clock: Clock,
+    more: RequestOptions,
   ): Promise<JsonObject> {
-    const known = this.known.get(params.name)
-    const idempotent = options.idempotent ?? known?.repeatable ?? false
-    const { paramHeaders } = known ?? {}
-    return this.send('tools/call', params, { ...options, idempotent }, { paramHeaders, clock })
+    const { repeatable = false, paramHeaders, added } = this.known.get(params.name) ?? {}
+    const idempotent = options.idempotent ?? repeatable
+    const sent = { ...params, ...(more.asTask ?? added) }
+    return this.send('tools/call', sent, { ...options, idempotent }, { ...more, paramHeaders })
   }
 
   /** Lists the tools again, with the options of the call that needs it. */
-  async #refreshTools(options: CallOptions, clock: Clock): Promise<void> {
+  async refreshTools(options: CallOptions, clock: Clock): Promise<void> {
     this.#cache.invalidate({ kind: 'tools' })
     for await (const _ of this.tools(options, clock)) continue
   }
@@ -178,10 +182,9 @@ export class Conversation {
     }
     try {
       const result = await this.connection.request(method, sent, settings)
-      if (result['resultType'] !== 'input_required') return result
-      const { finishRounds } = await import('./rounds.ts')
-      const unfinished = { method, params: sent, options: settings, result }
-      return await finishRounds(this.connection, unfinished, (...question) => this.#answer(...question))
+      if (result['resultType'] === undefined) return result
+      const { finish } = await import('./unfinished.ts')
+      return await finish(this, { method, params: sent, options: settings, result })
     } catch (error) {
       if (error instanceof TypeError)
         throw (await import('./unsendable.ts')).toUnsendable(error, method, sent)
@@ -190,7 +193,8 @@ export class Conversation {
     }
   }
 
-  #answer(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+  /** Answers a question of the server. */
+  answer(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const { answers } = this.connection
     return this.middleware.answer({ method, params, options: { signal } }, async (request) => {
       const { answerQuestion } = await import('./answers.ts')

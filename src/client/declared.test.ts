@@ -60,9 +60,9 @@ test.each([
 })
 
 test('extensions are declared by id, with their settings', () => {
-  expect(declarationOf()).toBeUndefined()
+  expect(declarationOf()).toEqual({ extensions: { 'io.modelcontextprotocol/tasks': {} } })
   expect(declarationOf([{ id: 'a/b' }, { id: 'c/d', settings: { e: 1 } }])).toEqual({
-    extensions: { 'a/b': {}, 'c/d': { e: 1 } },
+    extensions: { 'io.modelcontextprotocol/tasks': {}, 'a/b': {}, 'c/d': { e: 1 } },
   })
 })
 

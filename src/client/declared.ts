@@ -1,6 +1,7 @@
 import { callable, either, FLAG, listOf, object, type Kind, type KindsOf } from '../base/kinds.ts'
 import { badOption, checkOptions } from '../base/options.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { TASKS_EXTENSION } from '../protocol/meta.ts'
 import type { Root } from '../protocol/spec/2026-07-28.ts'
 import type { Answers } from './answers.ts'
 
@@ -25,10 +26,10 @@ export const EXTENSIONS: Kind<readonly DeclaredExtension[]> = {
     value.every((one) => typeof (one as Partial<DeclaredExtension> | null)?.id === 'string'),
 }
 
-/** The capability that declares extensions, by their id. */
-export function declarationOf(extensions?: readonly DeclaredExtension[]): JsonObject | undefined {
-  if (extensions === undefined) return undefined
-  return { extensions: Object.fromEntries(extensions.map(({ id, settings = {} }) => [id, settings])) }
+/** The capability that declares extensions, by their id: tasks, and those that the caller names. */
+export function declarationOf(extensions: readonly DeclaredExtension[] = []): JsonObject {
+  const named = Object.fromEntries(extensions.map(({ id, settings = {} }) => [id, settings]))
+  return { extensions: { [TASKS_EXTENSION]: {}, ...named } }
 }
 
 /** The capabilities that follow from the answers, in the form of the newest revision. Those that do not are undefined. */

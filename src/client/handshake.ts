@@ -2,6 +2,7 @@ import { McpError, mcpError } from '../errors/error.ts'
 import { BAD_ANSWER, NO_REVISION } from '../errors/client.ts'
 import { UNKNOWN_METHOD } from '../errors/rpc.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
+import { TASKS_EXTENSION } from '../protocol/meta.ts'
 import { LATEST, REVISIONS, isRevision, type Revision } from '../protocol/revisions.ts'
 import type { ClientTransport } from '../rpc/client-transport.ts'
 import { orAborted } from '../base/backoff.ts'
@@ -62,12 +63,20 @@ function isFromLatest(error: unknown): boolean {
   return error instanceof McpError && error.code >= -32022 && error.code <= -32020
 }
 
-/** Converts capabilities to the form of the handshake: roots may change, and extensions are experimental. */
-function toHandshakeForm({ extensions, ...capabilities }: JsonObject): JsonObject {
+/** Converts capabilities to the form of the handshake: roots may change, and extensions other than tasks are experimental. */
+function toHandshakeForm({ extensions, ...capabilities }: JsonObject, proposed: Revision): JsonObject {
+  const { sampling, elicitation, roots } = capabilities
+  const { [TASKS_EXTENSION]: _, ...experimental } = (extensions ?? {}) as JsonObject
+  const requests = {
+    sampling: sampling && { createMessage: {} },
+    elicitation: elicitation && { create: {} },
+  }
+  const runsTasks = proposed === '2025-11-25' && (sampling ?? elicitation) !== undefined
   return {
     ...capabilities,
-    roots: capabilities['roots'] && { listChanged: true },
-    experimental: extensions,
+    roots: roots && { listChanged: true },
+    tasks: runsTasks ? { list: {}, cancel: {}, requests } : undefined,
+    experimental: Object.keys(experimental).length === 0 ? undefined : experimental,
   }
 }
 
@@ -95,7 +104,7 @@ async function propose(
   const { client, capabilities } = options.sender()
   const params = {
     protocolVersion: proposed,
-    capabilities: toHandshakeForm(capabilities),
+    capabilities: toHandshakeForm(capabilities, proposed),
     clientInfo: client,
   }
   const forms = formsOf(proposed, options.dialects)

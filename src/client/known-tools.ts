@@ -1,3 +1,5 @@
+import { BAD_ANSWER } from '../errors/client.ts'
+import { mcpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { weigh } from '../base/weight.ts'
 import { paramHeadersOf, toParamHeaders } from '../wire/param-headers.ts'
@@ -16,6 +18,12 @@ export interface KnownTool {
   readonly input: Check | undefined
   readonly output: Check | undefined
   readonly outputSchema: unknown
+  /** Whether a call may or must be a task at 2025-11-25. */
+  readonly taskSupport: 'optional' | 'required' | undefined
+  /** The params that each call needs. */
+  readonly added: JsonObject | undefined
+  /** Rejects a result that does not match the output schema. */
+  readonly checkResult: (result: JsonObject) => Promise<void>
   /** Approximate memory use, in bytes. */
   readonly weight: number
 }
@@ -63,16 +71,25 @@ export class KnownTools {
     }
     this.#weight += weight
     const hints = (descriptor['annotations'] ?? {}) as JsonObject
+    const { taskSupport } = (descriptor['execution'] ?? {}) as JsonObject
     const repeatable = hints['idempotentHint'] === true || hints['readOnlyHint'] === true
+    const output = checkOf(outputSchema, 'output', (reason) =>
+      this.#warnOnce(`the output of the tool "${name.slice(0, 128)}" is not checked: ${reason}`),
+    )
     this.#tools.set(name, {
       paramHeaders:
         rules.length === 0 ? undefined : (args) => Object.fromEntries(toParamHeaders(rules, args)),
       repeatable,
       input: checkOf(inputSchema, 'input'),
       outputSchema,
-      output: checkOf(outputSchema, 'output', (reason) =>
-        this.#warnOnce(`the output of the tool "${name.slice(0, 128)}" is not checked: ${reason}`),
-      ),
+      taskSupport: taskSupport === 'required' || taskSupport === 'optional' ? taskSupport : undefined,
+      added: taskSupport === 'required' ? { task: {} } : undefined,
+      output,
+      checkResult: async ({ isError, structuredContent }) => {
+        const checked = isError === true ? undefined : await output?.(structuredContent)
+        if (checked?.ok === false)
+          throw mcpError(BAD_ANSWER, { method: `the tool "${name}"`, issue: checked.issue })
+      },
       weight,
     })
     return undefined

@@ -40,20 +40,29 @@ export class ModelNames {
 
   /** The name of an item. */
   nameOf(server: string, item: string): string {
-    const start = `${this.prefixes.get(server)}${this.separator}`
+    const start = this.startOf(server)
     const room = MAX_NAME - start.length
     if (item.length <= room && PLAIN.test(item) && !CHANGED.test(item)) return start + item
     return start + changed(item.slice(0, room).replace(/[^a-zA-Z0-9_-]/g, '_'), '_', room, item)
   }
 
+  /** The beginning of the names of a server. */
+  startOf(server: string): string {
+    return `${this.prefixes.get(server)}${this.separator}`
+  }
+
   /** The item with a name; undefined if no server has the prefix. */
   read(name: string): Named | undefined {
+    const found = this.split(name)
+    return found && { server: found.server, item: CHANGED.test(found.rest) ? undefined : found.rest }
+  }
+
+  /** The server with the prefix of a name, and the rest of the name; undefined if no server has the prefix. */
+  split(name: string): { readonly server: string; readonly rest: string } | undefined {
     // No prefix contains the separator.
     const at = name.indexOf(this.separator)
     const server = at < 0 ? undefined : this.#servers.get(name.slice(0, at))
-    if (server === undefined) return undefined
-    const item = name.slice(at + this.separator.length)
-    return { server, item: CHANGED.test(item) ? undefined : item }
+    return server === undefined ? undefined : { server, rest: name.slice(at + this.separator.length) }
   }
 }
 

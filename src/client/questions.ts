@@ -1,11 +1,12 @@
 import { textBytes } from '../base/weight.ts'
 import { mcpError } from '../errors/error.ts'
 import { CANCELLED, CONNECTION_CLOSED } from '../errors/rpc.ts'
-import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import type { ClientTransport } from '../rpc/client-transport.ts'
-import type { Forms } from './forms.ts'
+import type { Agreement } from './negotiate.ts'
 import { encodeAnswer, encodeFailure, refuseId } from './question-reply.ts'
 import type { QuestionRoom } from './question-room.ts'
+import type { QuestionTasks } from './question-tasks.ts'
 
 /** Answers a question of the server. Throws the error to send back. */
 export type Answer = (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>
@@ -19,6 +20,7 @@ export class Questions {
   readonly #answer: Answer
   readonly #idLength: number
   readonly #room: QuestionRoom
+  #tasks: QuestionTasks | undefined
   #sending = 0
   readonly #unsent: (() => void)[] = []
 
@@ -31,14 +33,17 @@ export class Questions {
   /** Returns the reply to a question; undefined if it was cancelled. */
   async reply(
     question: { readonly id: RequestId; readonly method: string; readonly params: JsonObject },
-    forms: Forms,
+    { revision, forms }: Pick<Agreement, 'revision' | 'forms'>,
   ): Promise<string | undefined> {
     const { id, method, params } = question
     if (String(id).length > this.#idLength) return refuseId(this.#idLength)
     const controller = new AbortController()
     this.#open.set(id, controller)
     try {
-      const result = await this.#answer(method, params, controller.signal)
+      const { signal } = controller
+      const result = isAboutTask(method, params, revision)
+        ? await (await this.#asTasks()).reply(method, params, signal, forms)
+        : await this.#answer(method, params, signal)
       return controller.signal.aborted ? undefined : encodeAnswer(id, forms.result(method, result))
     } catch (error) {
       return controller.signal.aborted ? undefined : encodeFailure(id, error)
@@ -62,6 +67,11 @@ export class Questions {
     })
   }
 
+  async #asTasks(): Promise<QuestionTasks> {
+    const { QuestionTasks } = await import('./question-tasks.ts')
+    return (this.#tasks ??= new QuestionTasks(this.#answer, this.#room))
+  }
+
   /** Cancels a question at the server's request. */
   cancel(id: unknown): void {
     this.#open.get(id)?.abort(mcpError(CANCELLED, { reason: ' by the server' }))
@@ -72,5 +82,15 @@ export class Questions {
     for (const controller of this.#open.values())
       controller.abort(mcpError(CONNECTION_CLOSED, { method: 'a question' }))
     this.#open.clear()
+    this.#tasks?.clear()
   }
+}
+
+/** The questions that may be tasks. */
+const AS_TASKS: ReadonlySet<string> = new Set(['sampling/createMessage', 'elicitation/create'])
+
+/** Whether a question asks for a task, or is about one. Other revisions have no tasks, and ignore that. */
+function isAboutTask(method: string, { task }: JsonObject, revision: string): boolean {
+  if (revision !== '2025-11-25') return false
+  return method.startsWith('tasks/') || (isObject(task) && AS_TASKS.has(method))
 }

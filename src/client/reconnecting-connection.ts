@@ -37,7 +37,7 @@ export class ReconnectingConnection {
   readonly #options: ConnectionOptions
   readonly #owner: ConnectionOwner
   readonly #backoff: Backoff
-  readonly #ids: Ids
+  readonly ids: Ids
   #answers: Answers
   #logLevel: string | undefined
   #sender: Sender
@@ -59,7 +59,7 @@ export class ReconnectingConnection {
   constructor(options: ConnectionOptions, answers: Answers, owner: ConnectionOwner) {
     this.#options = options
     this.#backoff = createBackoff(options.backoff)
-    this.#ids = new Ids(options.maxId)
+    this.ids = new Ids(options.maxId)
     this.#answers = checkAnswers(answers)
     this.#sender = this.#buildSender()
     this.#owner = owner
@@ -198,7 +198,7 @@ export class ReconnectingConnection {
         timeoutMs: openMs,
         probeMs,
         signal: deadline.signal,
-        nextId: () => this.#ids.next(),
+        nextId: () => this.ids.next(),
       })
       const { transport, agreement, Questions } = opened
       if (Questions !== undefined)
@@ -235,9 +235,9 @@ export class ReconnectingConnection {
 
   /** Replaces the connection when its ids are used up. Pending requests finish on the old one. */
   #renewIds(): void {
-    if (!this.#ids.exhausted) return
+    if (!this.ids.exhausted) return
     if (this.#current !== undefined) this.#retire(this.#current, new Error('the request ids are used up'))
-    this.#ids.restart()
+    this.ids.restart()
   }
 
   /** Sets the log level again, which the server keeps per connection. */
@@ -265,7 +265,7 @@ export class ReconnectingConnection {
   ): Promise<JsonObject> {
     const { transport, agreement } = live
     if (options.undeclared !== true) requireOffered(agreement, method)
-    const id = this.#ids.next()
+    const id = this.ids.next()
     const { revision, forms } = agreement
     options.onId?.(id)
     const wantsProgress =
@@ -279,7 +279,7 @@ export class ReconnectingConnection {
         deadline.abort(error instanceof Error ? error : new Error(String(error)))
       }
     }
-    this.#ids.begin(id, wantsProgress ? onProgress : undefined)
+    this.ids.begin(id, wantsProgress ? onProgress : undefined)
     live.pending++
     try {
       const answer = await transport.request({
@@ -296,13 +296,13 @@ export class ReconnectingConnection {
       })
       if (options.isOwn !== true) this.#backoff.answered()
       if (answer.error !== undefined) throw await toRemoteError(answer.error, forms)
-      return readResult(method, answer.result ?? {}, agreement)
+      return readResult(method, answer.result ?? {}, agreement, params['task'] && id)
     } catch (error) {
       // Not awaited: a server that does not answer may not accept the notification either.
       if (deadline.aborted && transport.cancels === 'message') void sendCancelled(live, id, deadline.reason)
       throw deadline.aborted ? deadline.reason : markReceived(error)
     } finally {
-      this.#ids.end(id)
+      this.ids.end(id)
       live.pending--
       this.#closeIfRetired(live)
     }
@@ -315,7 +315,7 @@ export class ReconnectingConnection {
     if (method === undefined) return
     const params = given ?? {}
     if (id !== undefined) this.#reply(id, method, params, live).catch(() => undefined)
-    else if (method === 'notifications/progress') this.#ids.progress(params)
+    else if (method === 'notifications/progress') this.ids.progress(params)
     else if (method === 'notifications/cancelled') this.#questions?.cancel(params['requestId'])
     else this.#owner.onNotification(method, params)
   }
@@ -327,7 +327,7 @@ export class ReconnectingConnection {
       const { transport, agreement } = from ?? (await this.open())
       // At the newest revision servers may not send requests, so there is nothing to answer.
       if (agreement.revision === LATEST) return
-      const text = await this.#questions?.reply({ id, method, params }, agreement.forms)
+      const text = await this.#questions?.reply({ id, method, params }, agreement)
       if (text !== undefined) await this.#questions?.send(text, transport)
     } finally {
       this.#room.end(bytes)

@@ -6,6 +6,9 @@ import { untrustedText } from '../base/untrusted-text.ts'
 import { decodeResult } from '../wire/2026-07-28/decode-result.ts'
 import type { Agreement } from './negotiate.ts'
 
+/** The member of a task that was asked for which has the token of its progress. No server can send it. */
+export const TOKEN: unique symbol = Symbol('token')
+
 type Check = (result: JsonObject) => string | undefined
 
 /** The members that the result of each method must have, except of methods whose code is loaded when it is used. */
@@ -43,16 +46,22 @@ export function checkResult(method: string, result: JsonObject): JsonObject {
   return result
 }
 
-/** Decodes and checks a result. A result that asks for input is returned as it is. */
+/**
+ * Decodes and checks a result. One that asks for input or is a task is returned as it is. `token` is that of the progress, if a task
+ * was asked for.
+ */
 export function readResult(
   method: string,
   encoded: JsonObject,
   { revision, forms: { adapter } }: Pick<Agreement, 'revision' | 'forms'>,
+  token?: unknown,
 ): JsonObject {
-  if (revision !== LATEST)
+  const { resultType = 'complete', task } = encoded
+  if (revision !== LATEST) {
+    if (token !== undefined && isObject(task)) return { ...task, resultType: 'task', [TOKEN]: token }
     return checkResult(method, adapter === undefined ? encoded : adapter.decodeResult(method, encoded))
-  const { resultType = 'complete' } = encoded
-  if (resultType === 'input_required') return encoded
+  }
+  if (resultType === 'input_required' || resultType === 'task') return encoded
   if (resultType !== 'complete') {
     const issue = `the result type "${untrustedText(resultType).slice(0, 32)}" is unknown`
     throw mcpError(BAD_ANSWER, { method, issue })

@@ -82,7 +82,12 @@ async function respond(
   }
 }
 
-async function answersTo(questions: JsonObject, answer: Answer, signal: AbortSignal): Promise<JsonObject> {
+/** Answers questions, by key. */
+export async function answersTo(
+  questions: JsonObject,
+  answer: Answer,
+  signal: AbortSignal,
+): Promise<JsonObject> {
   const answered = Object.entries(questions).map(async ([key, question]): Promise<[string, JsonObject]> => {
     const { method, params } = (question ?? {}) as { method?: unknown; params?: JsonObject }
     if (methodRow(untrustedText(method))?.embedded !== true)

@@ -33,11 +33,11 @@ export type InputOfTool<Tools, Name extends ToolName<Tools>> =
 export type OutputOfTool<Tools, Name extends ToolName<Tools>> =
   string extends ToolName<Tools> ? unknown : ToolOutput<ToolsOf<Tools>, Name>
 
-/** The arguments of `call` after the name. The input may be left out if the tool requires no argument. */
-export type CallArguments<Tools, Name extends ToolName<Tools>> =
+/** The arguments of `call`, or with other options of `start`, after the name. The input may be left out if the tool requires no argument. */
+export type CallArguments<Tools, Name extends ToolName<Tools>, Options = CallOptions> =
   {} extends InputOfTool<Tools, Name>
-    ? [input?: InputOfTool<Tools, Name>, options?: CallOptions]
-    : [input: InputOfTool<Tools, Name>, options?: CallOptions]
+    ? [input?: InputOfTool<Tools, Name>, options?: Options]
+    : [input: InputOfTool<Tools, Name>, options?: Options]
 
 /**
  * A client of which only the tools matter. If `call` took them from the type parameter of its class, the compiler would

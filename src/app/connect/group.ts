@@ -3,6 +3,7 @@ import { toList, type ItemList } from '../../client/lists.ts'
 import { ModelNames, SEPARATOR } from '../../client/model-names.ts'
 import type { Answers } from '../../client/answers.ts'
 import type { CallOptions } from '../../client/options.ts'
+import type { StartOptions, TaskHandle } from '../../client/task-handle.ts'
 import type { Config, Target } from '../../client/target.ts'
 import type { Change, Watched } from '../../client/watched.ts'
 import { connect, CONNECT_OPTIONS, createClient, type ConnectOptions } from './connect.ts'
@@ -119,6 +120,28 @@ export class Group implements AsyncDisposable {
     return client.callRaw(item, input, left())
   }
 
+  /**
+   * Calls a tool by its name in the group without waiting for its result. Returns what `client.start` does; the `id` also names the
+   * server, for `resume`.
+   *
+   * @example
+   * const task = await group.start('films__render', { film })
+   * const same = await group.resume(task.id)
+   */
+  async start(name: string, input: JsonObject = {}, options: StartOptions = {}): Promise<TaskHandle> {
+    const left = timeLeft(options)
+    const { client, item, server } = await this.#find('tools', 'start', name, left)
+    const task = await client.start(item, input, left())
+    return task.id === undefined ? task : withId(task, this.#names.startOf(server) + task.id)
+  }
+
+  /** Continues with a task of a group with the same names of servers, as `client.resume` does. */
+  async resume<Output = unknown>(id: string, options?: CallOptions): Promise<TaskHandle<Output>> {
+    const found = this.#names.split(id)
+    if (found === undefined) throw this.#noServer('resume', id)
+    return withId(await this.#client(found.server, 'resume').resume<Output>(found.rest, options), id)
+  }
+
   /** Gets a prompt by its name in the group. The arguments are by default none. */
   async prompt(
     name: string,
@@ -199,19 +222,19 @@ export class Group implements AsyncDisposable {
     where: string,
     name: string,
     left: () => CallOptions,
-  ): Promise<{ readonly client: Client; readonly item: string }> {
+  ): Promise<{ readonly client: Client; readonly item: string; readonly server: string }> {
     const found = this.#names.read(name)
     if (found === undefined) throw this.#noServer(where, name)
     const { server, item } = found
     const client = this.#client(server, where)
-    if (item !== undefined) return { client, item }
+    if (item !== undefined) return { client, item, server }
     const key = `${kind} ${server}`
     if (this.#listed.get(key)?.has(name) !== true) {
       const { onProgress: _, ...rest } = left()
       await this.#named(kind, server, rest)
     }
     // The server rejects a name that it does not have.
-    return { client, item: this.#listed.get(key)?.get(name) ?? name }
+    return { client, item: this.#listed.get(key)?.get(name) ?? name, server }
   }
 
   #client(server: string, where = 'group'): Client {
@@ -261,11 +284,22 @@ function onlyOwner(where: string, uri: string, { owners: all, failures }: Owners
 }
 
 /** The options of each step of a request, which share its total timeout. */
-function timeLeft(options: CallOptions): () => CallOptions {
+function timeLeft<Options extends CallOptions>(options: Options): () => Options {
   const { total } = options
   if (total === undefined) return () => options
   const end = performance.now() + toMs(total, 'total')
   return () => ({ ...options, total: Math.max(0, end - performance.now()) })
+}
+
+/** The same task under another id. */
+function withId<Output>(task: TaskHandle<Output>, id: string): TaskHandle<Output> {
+  return {
+    id,
+    status: (options) => task.status(options),
+    result: (options) => task.result(options),
+    cancel: (options) => task.cancel(options),
+    progress: () => task.progress(),
+  }
 }
 
 function badName(where: string, server: string, known: Iterable<string>): Error {

@@ -1,0 +1,31 @@
+import type { Some } from '../base/some.ts'
+import { McpError } from '../errors/error.ts'
+import type { Conversation } from './conversation.ts'
+import { has } from './offered.ts'
+
+/** The codes of servers for a call that should have been a task. Others answer with a result that is an error. */
+const NO_TASK: ReadonlySet<unknown> = new Set([-32601, -32600, undefined])
+
+/**
+ * Whether a call failed because the list of tools, which says what it needs, was missing or out of date. Then the tools have been
+ * listed again.
+ */
+export async function isOutdated(
+  { connection, known }: Pick<Conversation, 'connection' | 'known'>,
+  name: string,
+  failed: unknown,
+  refresh: () => Promise<void>,
+): Promise<boolean> {
+  const { kind, data, code } = failed as Some<McpError>
+  if (kind === 'header_mismatch') {
+    if (data?.['mayHaveRun'] === true) return false
+    await refresh()
+    return true
+  }
+  const mayNeedTask = failed instanceof McpError ? known.get(name)?.added === undefined : !known.has(name)
+  if (!NO_TASK.has(code) || !mayNeedTask || connection.state !== 'ready') return false
+  const { capabilities } = await connection.agreement()
+  if (!has(capabilities, 'tasks.requests.tools.call')) return false
+  await refresh()
+  return known.get(name)?.added !== undefined
+}
