@@ -55,8 +55,7 @@ export function findPrompt(
 
 function readArguments(context: Context): JsonObject {
   const given = context.params['arguments'] ?? {}
-  const valid = typeof given === 'object' && !Array.isArray(given)
-  if (valid && Object.values(given).every((value) => typeof value === 'string')) return given as JsonObject
+  if (isObject(given) && Object.keys(given).every((name) => typeof given[name] === 'string')) return given
   throw mcpError(BAD_PARAMS, { method: 'prompts/get', reason: 'arguments must be an object of strings' })
 }
 

@@ -334,3 +334,25 @@ test('limits.inFlightBytes a parsed body counts while it runs, even if its lengt
   gate.open()
   expect(await first).toBe(200)
 })
+
+test('the body of a client that has left is read no further, through fetch', async () => {
+  const app = createServer({
+    name: 'bodies',
+    version: '1',
+
+    log: () => undefined,
+  })
+  let isCancelled = false
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(`"${'x'.repeat(900)}`)),
+    cancel: () => void (isCancelled = true),
+  })
+  const leaving = new AbortController()
+  const init = { method: 'POST', headers: BOTH, body, signal: leaving.signal, duplex: 'half' }
+  const answer = app.fetch(new Request('http://127.0.0.1/mcp', init as RequestInit))
+  await new Promise(setImmediate)
+  leaving.abort()
+  await new Promise(setImmediate)
+  expect(isCancelled).toBe(true)
+  expect((await answer).status).toBe(408)
+})
