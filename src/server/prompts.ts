@@ -27,6 +27,8 @@ export async function getPrompt(prompts: List<PromptDefinition>, context: Contex
       issueExtras(checked.first, { value: args, dialect: callOf(context).peer.dialect }),
     )
   }
+  // The check may have taken a while.
+  callOf(context).throwIfAborted()
   return settled(context, async () => {
     const shaped = await rethrown(context, `prompt "${prompt.key}"`, async () =>
       toMessages(await prompt.run(checked.value, context), context),
