@@ -1,7 +1,7 @@
 import type { SchemaLimits } from './inspect.ts'
 import { MAX_ISSUES, type Issue } from './issue.ts'
 import { limitSteps, type Validate } from './meter.ts'
-import { endOfTurn, inNextTurn } from '../base/turn.ts'
+import { endOfTurn, inTurn } from '../base/turn.ts'
 import { isLarge, LARGE, largeFor, Pieces } from './pieces.ts'
 import { toPlace, type Place } from './place.ts'
 import { rawChecker, unfit, type Checked, type Checker } from './raw-checker.ts'
@@ -162,19 +162,6 @@ function settled<Out>(
     next = steps.next(value)
   }
   return next.value
-}
-
-/** The outcome of an action that waits until others had a turn. */
-function inTurn<Out>(act: () => Out | Promise<Out>): Promise<Out> {
-  return new Promise((resolve, reject) =>
-    inNextTurn(() => {
-      try {
-        resolve(act())
-      } catch (thrown) {
-        reject(thrown as Error)
-      }
-    }),
-  )
 }
 
 /** How many issues a library made for one. */

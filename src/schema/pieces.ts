@@ -1,7 +1,7 @@
 import { isObject } from './keywords.ts'
-import type { Place, Undeclared } from './place.ts'
-import { toResolver } from './reference.ts'
+import { ANY_PLACE, type Place, type Undeclared } from './place.ts'
 import type { JsonSchema } from './schema.ts'
+import { toSubschemas } from './subschemas.ts'
 
 /** Whether a value has many parts. Stops counting when it does. */
 export function isLarge(value: unknown, most: number = LARGE): boolean {
@@ -69,7 +69,7 @@ export class Pieces {
 
   /** Yields the pieces of a value; none if all that the schema looks at would fit into one. */
   *of(value: object): Generator<object> {
-    this.#findLarge(value, this.#root)
+    this.#prune(value, this.#root, false)
     if (this.#isLarge(value)) yield* this.#fill(value, '', this.#root)
   }
 
@@ -88,7 +88,7 @@ export class Pieces {
         yield* this.#fill(part, below, place.below(below))
         continue
       }
-      const [size, copy] = this.#prune(part, place.below(below))
+      const [size, copy] = this.#prune(part, place.below(below), true)
       if (size > this.#left) {
         yield this.#open[0]!.copy
         this.#left = this.#size
@@ -123,24 +123,11 @@ export class Pieces {
     return isContainer(part) && this.#large.has(part)
   }
 
-  /** Counts a part and everything in it that the schema looks at, and notes which are too large for a piece. */
-  #findLarge(part: object, place: Place): number {
-    const names = namesIn(part)
-    const { length } = names ?? (part as readonly unknown[])
-    let size = 1
-    for (let at = 0; at < length; at++) {
-      const step = names?.[at] ?? at
-      const treatment = treatmentOf(step, place)
-      if (treatment === 'ignored') continue
-      const below = (part as Container)[step]
-      size += isContainer(below) && treatment !== 'rejected' ? this.#findLarge(below, place.below(step)) : 1
-    }
-    if (size > this.#size) this.#large.add(part)
-    return size
-  }
-
-  /** A copy of a part that is not large, without what the schema ignores, and its size. */
-  #prune(part: unknown, place: Place): readonly [size: number, copy: unknown] {
+  /**
+   * Counts a part and everything in it that the schema looks at, and notes which are too large for a piece. With `hasCopy`, it
+   * also makes a copy that lacks what the schema ignores.
+   */
+  #prune(part: unknown, place: Place, hasCopy: boolean): readonly [size: number, copy: unknown] {
     if (!isContainer(part)) return [1, part]
     const names = namesIn(part)
     const { length } = names ?? (part as readonly unknown[])
@@ -152,17 +139,27 @@ export class Pieces {
       const treatment = treatmentOf(step, place)
       isPruned ||= treatment !== 'checked'
       if (treatment === 'ignored') continue
-      const [below, made] =
-        treatment === 'rejected' ? [1, null] : this.#prune((part as Container)[step], place.below(step))
-      isPruned ||= isContainer(made) && this.#pruned.has(made)
-      size += below
-      put(copy, step, made)
+      let below = treatment === 'rejected' ? null : (part as Container)[step]
+      size++
+      if (isContainer(below)) {
+        const [more, made] = this.#prune(below, place.below(step), hasCopy)
+        isPruned ||= this.#pruned.has(made as object)
+        size += more - 1
+        below = made
+      }
+      if (hasCopy) put(copy, step, below)
     }
-    if (isPruned) {
+    if (size > this.#size) this.#large.add(part)
+    if (isPruned && hasCopy) {
       this.#cut.set(copy, undefined)
       this.#pruned.add(copy)
     }
     return [size, copy]
+  }
+
+  /** Schemas may change what they check, so pieces share nothing with the value. */
+  #own(part: unknown): unknown {
+    return this.#isCut(part) ? part : this.#prune(part, ANY_PLACE, true)[1]
   }
 
   /** Begins new copies of the open ones, from one of them on. */
@@ -177,7 +174,7 @@ export class Pieces {
   #copy(named: Members | undefined): Container {
     const copy = (named === undefined ? [] : {}) as Container
     this.#cut.set(copy, named === undefined ? [] : undefined)
-    for (const [name, part] of named ?? []) this.#put(copy, name, this.#isCut(part) ? part : cloned(part))
+    for (const [name, part] of named ?? []) this.#put(copy, name, this.#own(part))
     return copy
   }
 
@@ -205,7 +202,7 @@ export class Pieces {
     const first = this.#begun(part[0], place.below(0))
     if (first === undefined) return undefined
     const copy = this.#copy(undefined)
-    this.#put(copy, 0, this.#isCut(first) ? first : cloned(first))
+    this.#put(copy, 0, this.#own(first))
     return copy
   }
 }
@@ -226,37 +223,26 @@ const MAX_LOOKED_AT = 10_000
  */
 function problemsPerPart(schema: JsonSchema): number {
   const places = new Map<string, number>()
-  const resolve = toResolver(schema)
+  const subschemasOf = toSubschemas(schema)
   let left = MAX_LOOKED_AT
   look(schema, '', [])
   return Math.max(1, ...places.values())
 
-  function look(below: unknown, place: string, followed: readonly unknown[]): void {
-    if (!isObject(below) || left-- <= 0) return
-    const { $ref, required, properties, items, additionalProperties } = below
+  function look(below: unknown, place: string, above: readonly unknown[]): void {
+    if (!isObject(below) || above.filter((each) => each === below).length > 1 || left-- <= 0) return
+    const { required } = below
     const missing = Array.isArray(required) ? required.length : 0
     places.set(place, (places.get(place) ?? 0) + 1 + missing)
-    if (typeof $ref === 'string' && !followed.includes($ref)) look(resolve($ref), place, [...followed, $ref])
-    for (const keyword of ['anyOf', 'oneOf', 'allOf'])
-      for (const [, each] of Object.entries(below[keyword] ?? {})) look(each, place, followed)
-    for (const [name, each] of Object.entries(properties ?? {})) look(each, `${place}/${name}`, followed)
-    for (const [at, each] of Object.entries(below['prefixItems'] ?? {}))
-      look(each, `${place}/${at}`, followed)
-    for (const each of [items, additionalProperties]) look(each, `${place}/*`, followed)
+    const { here, named, members } = subschemasOf(below)
+    const path = [...above, below]
+    for (const each of here) look(each, place, path)
+    for (const [name, each] of named) look(each, `${place}/${name}`, path)
+    for (const each of members) look(each, `${place}/*`, path)
   }
 }
 
 function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null
-}
-
-/** Schemas may change what they check, so pieces share nothing with the value. */
-function cloned(part: unknown): unknown {
-  if (!isContainer(part)) return part
-  if (Array.isArray(part)) return part.map(cloned)
-  const copy: Container = {}
-  for (const name of Object.keys(part)) put(copy, name, cloned((part as Container)[name]))
-  return copy
 }
 
 /** Adds a member to an object, whatever its name. */

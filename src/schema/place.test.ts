@@ -73,5 +73,5 @@ test('of a schema with a great many places, the later ones are not described', (
   let place = toPlace(root, 1000)
   for (const step of way) seen.add((place = place.below(step)))
   expect(seen.size).toBeLessThan(1000)
-  expect(place).toMatchObject({ undeclared: 'checked', names: new Set(['a', 'b', 'end']) })
+  expect(place).toMatchObject({ undeclared: 'checked', names: new Set() })
 })

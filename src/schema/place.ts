@@ -13,6 +13,9 @@ export interface Place {
   below(step: string | number): Place
 }
 
+/** A place of which nothing is known. */
+export const ANY_PLACE: Place = { undeclared: 'checked', names: new Set(), below: () => ANY_PLACE }
+
 const FOR_ANY_NAME = ['additionalProperties', 'patternProperties', 'propertyNames', 'unevaluatedProperties']
 
 /** How many schemas are looked at to describe places: a schema that refers to itself may have any number of them. */
@@ -22,7 +25,6 @@ const MAX_LOOKED_AT = 100_000
 export function toPlace(root: unknown, most: number = MAX_LOOKED_AT): Place {
   const subschemasOf = toSubschemas(root)
   let left = most
-  let anyPlace: Place | undefined
   const ids = new Map<unknown, number>()
   /** By the schemas that apply there: a schema that contains itself has few different places. */
   const places = new Map<string, Place>()
@@ -32,24 +34,13 @@ export function toPlace(root: unknown, most: number = MAX_LOOKED_AT): Place {
     const all = new Set<unknown>()
     for (const schema of schemas) addHere(all, schema)
     left -= all.size + 1
-    if (left < 0) return (anyPlace ??= toAnyPlace())
+    if (left < 0) return ANY_PLACE
     const key = [...all]
       .map(idOf)
       .toSorted((a, b) => a - b)
       .join()
     let place = places.get(key)
     if (place === undefined) places.set(key, (place = toOne(all)))
-    return place
-  }
-
-  /** A place of which little is known. */
-  function toAnyPlace(): Place {
-    const names = new Set<string>()
-    JSON.stringify(root, (keyword, value: unknown) => {
-      if (keyword === 'properties' && isObject(value)) for (const name of Object.keys(value)) names.add(name)
-      return value
-    })
-    const place: Place = { undeclared: 'checked', names, below: () => place }
     return place
   }
 
