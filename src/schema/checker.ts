@@ -118,15 +118,12 @@ const MOST_COPIED = 50_000
 
 /** Whether the library copies a whole value, however much of it the schema ignores: arktype, before it changes any part. */
 function copiesWhole(schema: StandardSchema): boolean {
-  const { includesTransform, $: scope } = schema as {
+  const { includesTransform, $ } = schema as {
     readonly includesTransform?: unknown
     readonly $?: { readonly resolvedConfig?: { readonly clone?: unknown } }
   }
-  return (
-    schema['~standard'].vendor === 'arktype' &&
-    includesTransform === true &&
-    typeof scope?.resolvedConfig?.clone === 'function'
-  )
+  // Other libraries have neither.
+  return includesTransform === true && typeof $?.resolvedConfig?.clone === 'function'
 }
 
 /** The outcome of a check that was given up. */

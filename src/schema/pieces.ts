@@ -26,6 +26,9 @@ export function largeFor(schema: JsonSchema): number {
   return Math.max(10, Math.min(LARGE, Math.floor(MOST_PROBLEMS / problemsPerPart(schema))))
 }
 
+/** Marks copies that lack only what the schema ignores, there or below. */
+const PRUNED: number[] = []
+
 type Path = readonly PropertyKey[]
 type Step = string | number
 type Container = Record<Step, unknown>
@@ -50,8 +53,6 @@ export class Pieces {
   readonly #root: Place
   /** The copies that lack members, and for a list, where its members were. */
   readonly #cut = new WeakMap<object, number[] | undefined>()
-  /** Those of them that lack only what the schema ignores, there or below. */
-  readonly #pruned = new WeakSet<object>()
   /** The lists and objects from the value itself to the one that is being read. */
   readonly #open: Open[] = []
   /** The lists and objects that do not fit into a piece. */
@@ -109,7 +110,7 @@ export class Pieces {
     for (const [at, step] of path.entries()) {
       if (!this.#isCut(part)) break
       place[at] = this.#cut.get(part)?.[step as number] ?? step
-      if (!Object.hasOwn(part, step)) return { path: place, isWhole: this.#pruned.has(part) }
+      if (!Object.hasOwn(part, step)) return { path: place, isWhole: this.#cut.get(part) === PRUNED }
       part = part[step as Step]
     }
     return { path: place, isWhole: !this.#isCut(part) }
@@ -143,17 +144,14 @@ export class Pieces {
       size++
       if (isContainer(below)) {
         const [more, made] = this.#prune(below, place.below(step), hasCopy)
-        isPruned ||= this.#pruned.has(made as object)
+        isPruned ||= this.#isCut(made)
         size += more - 1
         below = made
       }
       if (hasCopy) put(copy, step, below)
     }
     if (size > this.#size) this.#large.add(part)
-    if (isPruned && hasCopy) {
-      this.#cut.set(copy, undefined)
-      this.#pruned.add(copy)
-    }
+    if (isPruned) this.#cut.set(copy, PRUNED)
     return [size, copy]
   }
 
