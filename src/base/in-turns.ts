@@ -1,4 +1,4 @@
-import { endOfTurn, inNextTurn } from './turn.ts'
+import { endOfTurn, inTurn } from './turn.ts'
 
 /** What happens before and after each pause. */
 export interface Pauses<In> {
@@ -33,16 +33,9 @@ export function inTurns<In, Out>(
 
   function pause(): Promise<Out[]> {
     pauses?.pause(items.slice(outs.length))
-    return new Promise((resolve, reject) =>
-      // Everything happens in the turn: a promise would continue after the turns of all others.
-      inNextTurn(() => {
-        try {
-          pauses?.resume()
-          resolve(proceed())
-        } catch (thrown) {
-          reject(thrown as Error)
-        }
-      }),
-    )
+    return inTurn(() => {
+      pauses?.resume()
+      return proceed()
+    })
   }
 }

@@ -45,6 +45,19 @@ export function inNextTurn(act: () => void): void {
   if (waiting.size === 1 && !isServing) scheduleTurn()
 }
 
+/** Acts after others had a turn, within the turn: a promise would continue after the turns of all others. */
+export function inTurn<Out>(act: () => Out | Promise<Out>): Promise<Out> {
+  return new Promise((resolve, reject) =>
+    inNextTurn(() => {
+      try {
+        resolve(act())
+      } catch (thrown) {
+        reject(thrown as Error)
+      }
+    }),
+  )
+}
+
 /** Resolves when others had a turn, with the time when the own one must end: those that wait share it. */
 export function nextTurn(): Promise<number> {
   return new Promise((resolve) => inNextTurn(() => resolve(endOfTurn())))

@@ -15,7 +15,7 @@ async function count(pages: readonly JsonObject[], listed: Partial<Listed> = {})
 }
 
 function page(length: number, nextCursor?: string): JsonObject {
-  return { tools: Array.from({ length }, () => null), ...(nextCursor !== undefined && { nextCursor }) }
+  return { tools: Array.from({ length }, () => ({})), ...(nextCursor !== undefined && { nextCursor }) }
 }
 
 test('a list that continues after more than a million items fails', async () => {

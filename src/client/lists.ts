@@ -1,6 +1,6 @@
 import { mcpError } from '../errors/error.ts'
 import { ANSWER_TOO_LARGE, BAD_ANSWER } from '../errors/client.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
 import { Clock } from '../rpc/clock.ts'
 import { nextTask } from '../base/next-task.ts'
@@ -55,9 +55,9 @@ export async function* eachItem<Item>(
     clock.elapsed = waited
     const result = await page(params, clock)
     waited = clock.elapsed
-    const list = result[member] as readonly Item[]
+    const list = result[member] as readonly JsonObject[]
     for (const [at, item] of list.entries()) {
-      yield item
+      yield mended(item) as Item
       // Others get a turn now and then, because items of one page follow each other without a pause.
       if (at % TURN === TURN - 1) await nextTask()
     }
@@ -75,6 +75,28 @@ export async function* eachItem<Item>(
     seen.add(cursor)
     params = { cursor }
   }
+}
+
+/** The types of the optional members of listed items. */
+const TYPES: readonly (readonly [members: string, is: (value: unknown) => boolean])[] = [
+  ['name title description mimeType', (value) => typeof value === 'string'],
+  ['inputSchema outputSchema annotations _meta', isObject],
+  ['icons arguments', (value) => Array.isArray(value) && value.every(isObject)],
+]
+
+/**
+ * A listed item without the members of a wrong type: one bad item must not cost a list. A tool with an input schema of a wrong type
+ * takes any object.
+ */
+function mended(item: JsonObject): JsonObject {
+  let right = item
+  for (const [members, is] of TYPES)
+    for (const name of members.split(' ')) {
+      if (item[name] === undefined || is(item[name])) continue
+      const { [name]: _, ...rest } = right
+      right = name === 'inputSchema' ? { ...rest, [name]: { type: 'object' } } : rest
+    }
+  return right
 }
 
 function tooMuch(limit: number, unit: string): Error {

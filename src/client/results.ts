@@ -24,7 +24,14 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
       return isError === undefined || typeof isError === 'boolean' ? undefined : 'isError is not a boolean'
     },
   ],
-  ['resources/read', listOf('contents', 'uri')],
+  [
+    'resources/read',
+    (result) =>
+      listOf('contents', 'uri')(result) ??
+      ((result['contents'] as readonly JsonObject[]).every(isContent)
+        ? undefined
+        : 'the text or blob of an item of contents is not a string'),
+  ],
   [
     'prompts/get',
     ({ messages }) =>
@@ -81,9 +88,17 @@ function listOf(name: string, key: string): Check {
   }
 }
 
+function isContent({ text = '', blob = '' }: JsonObject): boolean {
+  return typeof text === 'string' && typeof blob === 'string'
+}
+
 function isBlock(block: unknown): boolean {
-  if (!isObject(block) || typeof block['type'] !== 'string') return false
-  const member = BLOCKS.get(block['type'])
+  if (!isObject(block)) return false
+  const { type, resource } = block
+  if (typeof type !== 'string') return false
+  if (type === 'resource')
+    return isObject(resource) && typeof resource['uri'] === 'string' && isContent(resource)
+  const member = BLOCKS.get(type)
   return member === undefined || typeof block[member] === 'string'
 }
 

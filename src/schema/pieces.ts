@@ -1,6 +1,7 @@
 import { isObject } from './keywords.ts'
-import { toResolver } from './reference.ts'
+import { ANY_PLACE, type Place, type Undeclared } from './place.ts'
 import type { JsonSchema } from './schema.ts'
+import { toSubschemas } from './subschemas.ts'
 
 /** Whether a value has many parts. Stops counting when it does. */
 export function isLarge(value: unknown, most: number = LARGE): boolean {
@@ -25,6 +26,9 @@ export function largeFor(schema: JsonSchema): number {
   return Math.max(10, Math.min(LARGE, Math.floor(MOST_PROBLEMS / problemsPerPart(schema))))
 }
 
+/** Marks copies that lack only what the schema ignores, there or below. */
+const PRUNED: number[] = []
+
 type Path = readonly PropertyKey[]
 type Step = string | number
 type Container = Record<Step, unknown>
@@ -42,11 +46,11 @@ interface Open {
 
 /**
  * Cuts a large value into pieces: copies of the same shape, but with only some members of each large list or object. Every
- * part of the value is in a piece. The members that the schema names are in every copy of their object, large ones with their
- * beginning only: a library may need them to know what the others must be.
+ * part of the value is in a piece, except what the schema ignores. The members that the schema names are in every copy of their
+ * object, large ones with their beginning only: a library may need them to know what the others must be.
  */
 export class Pieces {
-  readonly #names: ReadonlySet<string>
+  readonly #root: Place
   /** The copies that lack members, and for a list, where its members were. */
   readonly #cut = new WeakMap<object, number[] | undefined>()
   /** The lists and objects from the value itself to the one that is being read. */
@@ -58,39 +62,41 @@ export class Pieces {
   #room: number
 
   /** `large` is the number of parts from which on a value is large. */
-  constructor(names: ReadonlySet<string>, large: number = LARGE) {
-    this.#names = names
+  constructor(root: Place, large: number = LARGE) {
+    this.#root = root
     this.#size = this.#left = large * PIECE
     this.#room = Math.max(LEAST_AROUND, this.#size * AROUND)
   }
 
-  /** Yields the pieces of a value. */
-  of(value: object): Generator<object> {
-    this.#findLarge(value)
-    return this.#fill(value, '')
+  /** Yields the pieces of a value; none if all that the schema looks at would fit into one. */
+  *of(value: object): Generator<object> {
+    this.#prune(value, this.#root, false)
+    if (this.#isLarge(value)) yield* this.#fill(value, '', this.#root)
   }
 
-  *#fill(value: object, step: Step): Generator<object> {
-    const names = Array.isArray(value) ? undefined : Object.keys(value)
+  *#fill(value: object, step: Step, place: Place): Generator<object> {
+    const names = namesIn(value)
     const room = this.#room
-    this.#open.push({ step, named: names && this.#namedIn(value as Container, names), copy: {} })
+    this.#open.push({ step, named: names && this.#namedIn(value as Container, names, place), copy: {} })
     this.#renew(this.#open.length - 1)
     const { length } = names ?? (value as readonly unknown[])
     for (let at = 0; at < length; at++) {
       const below = names?.[at] ?? at
-      const part = (value as Container)[below]
+      const treatment = treatmentOf(below, place)
+      if (treatment === 'ignored') continue
+      const part = treatment === 'rejected' ? null : (value as Container)[below]
       if (this.#isLarge(part)) {
-        yield* this.#fill(part, below)
+        yield* this.#fill(part, below, place.below(below))
         continue
       }
-      const size = sizeOf(part, this.#size)
+      const [size, copy] = this.#prune(part, place.below(below), true)
       if (size > this.#left) {
         yield this.#open[0]!.copy
         this.#left = this.#size
         this.#renew(0)
       }
       this.#left -= size
-      this.#put(this.#open.at(-1)!.copy, below, cloned(part))
+      this.#put(this.#open.at(-1)!.copy, below, copy)
     }
     this.#room = room
     if (this.#open.length === 1) yield this.#open[0]!.copy
@@ -104,7 +110,7 @@ export class Pieces {
     for (const [at, step] of path.entries()) {
       if (!this.#isCut(part)) break
       place[at] = this.#cut.get(part)?.[step as number] ?? step
-      if (!Object.hasOwn(part, step)) return { path: place, isWhole: false }
+      if (!Object.hasOwn(part, step)) return { path: place, isWhole: this.#cut.get(part) === PRUNED }
       part = part[step as Step]
     }
     return { path: place, isWhole: !this.#isCut(part) }
@@ -118,12 +124,40 @@ export class Pieces {
     return isContainer(part) && this.#large.has(part)
   }
 
-  /** Counts a part and everything in it, and notes which are too large for a piece. */
-  #findLarge(part: object): number {
+  /**
+   * Counts a part and everything in it that the schema looks at, and notes which are too large for a piece. With `hasCopy`, it
+   * also makes a copy that lacks what the schema ignores.
+   */
+  #prune(part: unknown, place: Place, hasCopy: boolean): readonly [size: number, copy: unknown] {
+    if (!isContainer(part)) return [1, part]
+    const names = namesIn(part)
+    const { length } = names ?? (part as readonly unknown[])
+    const copy = (names === undefined ? [] : {}) as Container
     let size = 1
-    for (const below of partsOf(part)) size += isContainer(below) ? this.#findLarge(below) : 1
+    let isPruned = false
+    for (let at = 0; at < length; at++) {
+      const step = names?.[at] ?? at
+      const treatment = treatmentOf(step, place)
+      isPruned ||= treatment !== 'checked'
+      if (treatment === 'ignored') continue
+      let below = treatment === 'rejected' ? null : (part as Container)[step]
+      size++
+      if (isContainer(below)) {
+        const [more, made] = this.#prune(below, place.below(step), hasCopy)
+        isPruned ||= this.#isCut(made)
+        size += more - 1
+        below = made
+      }
+      if (hasCopy) put(copy, step, below)
+    }
     if (size > this.#size) this.#large.add(part)
-    return size
+    if (isPruned) this.#cut.set(copy, PRUNED)
+    return [size, copy]
+  }
+
+  /** Schemas may change what they check, so pieces share nothing with the value. */
+  #own(part: unknown): unknown {
+    return this.#isCut(part) ? part : this.#prune(part, ANY_PLACE, true)[1]
   }
 
   /** Begins new copies of the open ones, from one of them on. */
@@ -138,7 +172,7 @@ export class Pieces {
   #copy(named: Members | undefined): Container {
     const copy = (named === undefined ? [] : {}) as Container
     this.#cut.set(copy, named === undefined ? [] : undefined)
-    for (const [name, part] of named ?? []) this.#put(copy, name, this.#isCut(part) ? part : cloned(part))
+    for (const [name, part] of named ?? []) this.#put(copy, name, this.#own(part))
     return copy
   }
 
@@ -147,38 +181,35 @@ export class Pieces {
     else put(copy, step, part)
   }
 
-  #namedIn(value: Container, names: readonly string[]): Members {
+  #namedIn(value: Container, names: readonly string[], place: Place): Members {
     return names
-      .filter((name) => this.#names.has(name))
-      .map((name) => [name, this.#begun(value[name])] as const)
+      .filter((name) => place.names.has(name))
+      .map((name) => [name, this.#begun(value[name], place.below(name))] as const)
       .filter(([, part]) => part !== undefined)
   }
 
   /** A part, or the beginning of a larger one; undefined if there is no room for it. */
-  #begun(part: unknown): unknown {
+  #begun(part: unknown, place: Place): unknown {
     if (!isContainer(part)) return part
     if (this.#room <= 0) return undefined
     const size = sizeOf(part, this.#room)
     const fits = size <= this.#room
     this.#room -= fits ? size : 1
     if (fits) return part
-    if (!Array.isArray(part)) return this.#copy(this.#namedIn(part as Container, Object.keys(part)))
-    const first = this.#begun(part[0])
+    if (!Array.isArray(part)) return this.#copy(this.#namedIn(part as Container, Object.keys(part), place))
+    const first = this.#begun(part[0], place.below(0))
     if (first === undefined) return undefined
     const copy = this.#copy(undefined)
-    this.#put(copy, 0, this.#isCut(first) ? first : cloned(first))
+    this.#put(copy, 0, this.#own(first))
     return copy
   }
 }
 
-/** The names of the members that a schema describes, wherever they are. */
-export function namesIn(schema: JsonSchema): ReadonlySet<string> {
-  const names = new Set<string>()
-  JSON.stringify(schema, (keyword, value: unknown) => {
-    if (keyword === 'properties' && isContainer(value)) for (const name of Object.keys(value)) names.add(name)
-    return value
-  })
-  return names
+/** How a schema treats the member of an object, or the item of a list, which is never undeclared. */
+function treatmentOf(step: Step, place: Place): Undeclared {
+  return typeof step === 'number' || place.undeclared === 'checked' || place.names.has(step)
+    ? 'checked'
+    : place.undeclared
 }
 
 /** The most subschemas that are looked at. */
@@ -190,23 +221,21 @@ const MAX_LOOKED_AT = 10_000
  */
 function problemsPerPart(schema: JsonSchema): number {
   const places = new Map<string, number>()
-  const resolve = toResolver(schema)
+  const subschemasOf = toSubschemas(schema)
   let left = MAX_LOOKED_AT
   look(schema, '', [])
   return Math.max(1, ...places.values())
 
-  function look(below: unknown, place: string, followed: readonly unknown[]): void {
-    if (!isObject(below) || left-- <= 0) return
-    const { $ref, required, properties, items, additionalProperties } = below
+  function look(below: unknown, place: string, above: readonly unknown[]): void {
+    if (!isObject(below) || above.filter((each) => each === below).length > 1 || left-- <= 0) return
+    const { required } = below
     const missing = Array.isArray(required) ? required.length : 0
     places.set(place, (places.get(place) ?? 0) + 1 + missing)
-    if (typeof $ref === 'string' && !followed.includes($ref)) look(resolve($ref), place, [...followed, $ref])
-    for (const keyword of ['anyOf', 'oneOf', 'allOf'])
-      for (const [, each] of Object.entries(below[keyword] ?? {})) look(each, place, followed)
-    for (const [name, each] of Object.entries(properties ?? {})) look(each, `${place}/${name}`, followed)
-    for (const [at, each] of Object.entries(below['prefixItems'] ?? {}))
-      look(each, `${place}/${at}`, followed)
-    for (const each of [items, additionalProperties]) look(each, `${place}/*`, followed)
+    const { here, named, members } = subschemasOf(below)
+    const path = [...above, below]
+    for (const each of here) look(each, place, path)
+    for (const [name, each] of named) look(each, `${place}/${name}`, path)
+    for (const each of members) look(each, `${place}/*`, path)
   }
 }
 
@@ -214,24 +243,11 @@ function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** Schemas may change what they check, so pieces share nothing with the value. */
-function cloned(part: unknown): unknown {
-  if (!isContainer(part)) return part
-  if (Array.isArray(part)) return part.map(cloned)
-  const copy: Container = {}
-  for (const [name, below] of Object.entries(part)) put(copy, name, cloned(below))
-  return copy
-}
-
 /** Adds a member to an object, whatever its name. */
 export function put(copy: Container, name: Step, part: unknown): void {
   if (name !== '__proto__') copy[name] = part
   else
     Object.defineProperty(copy, name, { value: part, enumerable: true, configurable: true, writable: true })
-}
-
-function partsOf(value: object): readonly unknown[] {
-  return Array.isArray(value) ? value : Object.values(value)
 }
 
 /** The number of parts in a part, itself included; more than `most` if there are more. */
@@ -242,11 +258,17 @@ export function sizeOf(part: unknown, most: number): number {
 /** Subtracts the number of parts of a value from `left`; negative if there are more. */
 function countIn(value: unknown, left: number): number {
   if (!isContainer(value)) return left - 1
-  const parts = partsOf(value)
-  let rest = left - parts.length
-  for (let at = 0; at < parts.length && rest >= 0; at++) {
-    const part = parts[at]
+  const names = namesIn(value)
+  const { length } = names ?? (value as readonly unknown[])
+  let rest = left - length
+  for (let at = 0; at < length && rest >= 0; at++) {
+    const part = (value as Container)[names?.[at] ?? at]
     if (isContainer(part)) rest = countIn(part, rest)
   }
   return rest
+}
+
+/** The names of the members of an object; undefined for a list. Of many names, `Object.values` and `Object.entries` take much longer. */
+function namesIn(value: object): readonly string[] | undefined {
+  return Array.isArray(value) ? undefined : Object.keys(value)
 }
