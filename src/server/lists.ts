@@ -2,6 +2,7 @@ import { asSent } from '../base/as-sent.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_CURSOR } from '../errors/server.ts'
 import type { Limits } from '../protocol/limits.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 import { ageOf, readCursor, toPosition, writeCursor, type ListName } from './cursors.ts'
@@ -117,7 +118,7 @@ export class List<Kind extends Item> {
   page(context: Context, wrapped = false): Result {
     this.#age()
     const { place: start } = readCursor(this.#name, context, this.#options.limits)
-    if (wrapped) return asSent(this.#make(start, true, context))
+    if (wrapped) return this.#copy(this.#make(start, true, context))
     const view = this.#view(context)
     const key = `${start}:${view}`
     const kept = this.#pages.get(key)
@@ -125,6 +126,13 @@ export class List<Kind extends Item> {
     const page = this.#make(start, view !== '', context)
     if (start === 0 || this.#following.has(key)) this.#keep(key, page, view)
     return page
+  }
+
+  /** A page that middleware may change. Members of items that JSON leaves out stay. */
+  #copy(page: Result): Result {
+    const items = page[this.#name] as readonly JsonObject[]
+    const copies = items.map((item) => ({ ...item, ...asSent(item) }))
+    return { ...asSent({ ...page, [this.#name]: [] }), [this.#name]: copies }
   }
 
   /** Caches the first page and pages that follow a cached one, because cursors could start a page anywhere. */

@@ -37,6 +37,10 @@ const plain = createServer({ name: 'plain', version: '1', log: () => undefined }
   () => 'plain',
 )
 
+const wrapped = createServer({ name: 'wrapped', version: '1', log: () => undefined })
+  .tool('must', { task: 'required' }, () => 'must')
+  .use('tools/list', async (_, next) => next())
+
 const options = {
   only: ['2025-11-25'],
   capabilities: { elicitation: { form: {} } },
@@ -155,6 +159,18 @@ scenario(
     expect(await result(client, taskId)).toMatchObject({ content: [{ text: 'must' }] })
     for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel'])
       await expect(client.request(method, { taskId: 'A'.repeat(24) })).rejects.toMatchObject({ code: -32602 })
+  },
+  options,
+)
+
+scenario(
+  'tools say whether they take tasks beside middleware for the list',
+  wrapped,
+  async (client) => {
+    const { tools } = (await client.request('tools/list')) as unknown as { tools: JsonObject[] }
+    expect(tools.find(({ name }) => name === 'must')).toMatchObject({
+      execution: { taskSupport: 'required' },
+    })
   },
   options,
 )
