@@ -22,8 +22,8 @@ export interface MethodOptions {
   /** Whether tokens must be bound to a key, so that a stolen one is useless (DPoP). Default: if the server accepts only such tokens. */
   readonly dpop?: boolean | undefined
   /**
-   * Origins, such as `https://login.example`, where an issuer may have its login page and its endpoints although it is elsewhere
-   * itself. Default: none.
+   * Origins, such as `https://login.example`, where the issuer may have its login page and its endpoints although it is elsewhere
+   * itself. They need the option `issuer`, so that no other issuer may use them. Default: none.
    */
   readonly allowOrigins?: readonly string[] | undefined
   /** Whether to use stored credentials only, and never ask a person to log in: for CI and services. Default: `false`. */
@@ -47,7 +47,7 @@ export const METHOD_OPTIONS: KindsOf<MethodOptions> = {
 
 /** Creates a method that authenticates with tokens of an issuer, which it gets with a grant. All clients with it share its logins. */
 export function createMethod(name: string, grant: Grant, options: MethodOptions & Secrets): ClientAuth {
-  checkSecrets(name, options)
+  checkIssuer(name, options)
   const { vault = memoryVault(), scopes, issuer, dpop, allowOrigins = [], storedOnly = false } = options
   const client = grant.clientId === undefined ? name : `${name} ${grant.clientId}`
   // A person who logs in may grant more later. A service gets what it asks for, so other scopes mean another role.
@@ -83,14 +83,22 @@ interface Secrets {
   readonly clientSecret?: string | undefined
 }
 
-/** A server names its issuer. A hostile one must not get a secret of another, so the program says whose it is. */
-function checkSecrets(name: string, { issuer, secret, clientSecret }: MethodOptions & Secrets): void {
+/** A server names its issuer. A hostile one must not get what is meant for another, so the program says whose it is. */
+function checkIssuer(
+  name: string,
+  { issuer, secret, clientSecret, allowOrigins }: MethodOptions & Secrets,
+): void {
   if (issuer !== undefined) return
   const given = Object.entries({ secret, clientSecret }).find(([, value]) => value !== undefined)
   if (given !== undefined)
     throw badOption(
       name,
       `${given[0]} needs the option issuer: the secret is sent only to the issuer that gave it to this client`,
+    )
+  if (allowOrigins !== undefined && allowOrigins.length > 0)
+    throw badOption(
+      name,
+      'allowOrigins needs the option issuer: otherwise any issuer that a server names could use these origins',
     )
 }
 

@@ -161,7 +161,8 @@ export class WsClientTransport implements ClientTransport {
       open,
       signal: this.#closing.signal,
       take: (socket, ack) => this.#rejoin(socket, session, ack, why),
-      onEnd: () => this.#down(why),
+      onEnd: (error) =>
+        this.#down(error instanceof McpError && error.kind.startsWith('login_') ? error : why),
     })
   }
 
