@@ -35,6 +35,11 @@ export interface Held {
   isAccepted: boolean
 }
 
+/** The server and the user, for whom logins are counted. */
+export function rateKeyOf({ owner, server }: Setup): string {
+  return `${owner} ${server.href}`
+}
+
 /** Clocks differ, and a request takes a moment to arrive. */
 const EARLY_MS = 5_000
 

@@ -6,6 +6,8 @@ export interface StoredCredentials {
   readonly tokens?: StoredTokens | undefined
   /** Why the last tokens were removed, for the error of a program that may not log in (`storedOnly`). Default: unknown. */
   readonly lost?: string | undefined
+  /** A login that somebody runs, for which others wait until a time in milliseconds since 1970. Default: nobody runs one. */
+  readonly pending?: { readonly id: string; readonly until: number } | undefined
   /** The private key of DPoP proofs, as a JWK; the tokens are bound to it. */
   readonly dpopKey?: Readonly<Record<string, unknown>> | undefined
 }
@@ -34,6 +36,8 @@ export interface StoredTokens {
   readonly refreshToken?: string | undefined
   /** The scopes that were granted. Default: unknown. */
   readonly scopes?: readonly string[] | undefined
+  /** The scopes that a login asked for and the issuer did not grant. Default: none. */
+  readonly denied?: readonly string[] | undefined
   /** When the access token expires, in milliseconds since 1970. Default: unknown. */
   readonly expiresAt?: number | undefined
 }
