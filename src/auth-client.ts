@@ -11,7 +11,13 @@ export type { LoggedOut } from './auth/client/logout.ts'
 export type { LoginMethod, LogoutOptions, MethodOptions } from './auth/client/method.ts'
 export type { PrivateKey } from './auth/client/private-key.ts'
 export { token, type TokenQuestion, type TokenSource } from './auth/client/token.ts'
-export type { StoredCredentials, StoredRegistration, StoredTokens, Vault } from './auth/client/vault.ts'
+export type {
+  PendingLogin,
+  StoredCredentials,
+  StoredRegistration,
+  StoredTokens,
+  Vault,
+} from './auth/client/vault.ts'
 export { workload, type WorkloadOptions, type WorkloadTarget } from './auth/client/workload.ts'
 export type { Algorithm } from './auth/jwt.ts'
 export type {

@@ -1,5 +1,4 @@
 import type { AuthorizationServer } from 'oauth4webapi'
-import { McpError } from '../../errors/error.ts'
 import type { AuthReply, AuthRequest, Authorization } from '../../transport/http/client/auth-method.ts'
 import type { HeaderRecord } from '../../transport/http/client/headers.ts'
 import { Flight } from './flight.ts'
@@ -8,7 +7,7 @@ import { readPlace } from './place.ts'
 import { LoginProblem } from './problem.ts'
 import { renew } from './renewal.ts'
 import { rotate } from './rotation.ts'
-import { issuerOf, toHeld, type Held, type Setup } from './setup.ts'
+import { issuerOf, toHeld, vaultFailure, type Held, type Setup } from './setup.ts'
 import { Steps } from './steps.ts'
 import type { StoredTokens } from './vault.ts'
 
@@ -119,7 +118,7 @@ export class GrantAuthorization implements Authorization {
       }
     } catch (thrown) {
       this.#shared.loading = undefined
-      throw thrown instanceof McpError ? thrown : new Steps(server).failed(thrown)
+      throw vaultFailure(vault, thrown)
     }
   }
 

@@ -1,5 +1,5 @@
 import { pause } from '../../base/backoff.ts'
-import type { StoredCredentials, Vault } from './vault.ts'
+import type { PendingLogin, StoredCredentials, Vault } from './vault.ts'
 
 /** How long others wait for a login without a sign of life, and how often it gives one. */
 const LEASE_MS = 15_000
@@ -27,8 +27,6 @@ export async function inTurn<Found>(options: TurnOptions<Found>, run: () => Prom
   while (!(await begin(options, id))) {
     await pause(POLL_MS, signal)
     signal.throwIfAborted()
-    const found = await options.find()
-    if (found !== undefined) return found
   }
   const change = (next: (current: StoredCredentials) => StoredCredentials | undefined): Promise<unknown> =>
     vault.update(key, async (current) => (current?.pending?.id === id ? next(current) : current))
@@ -37,10 +35,12 @@ export async function inTurn<Found>(options: TurnOptions<Found>, run: () => Prom
     change((current) => ({ ...current, pending: pendingOf(id) })).catch(() => undefined)
   }, RENEW_MS)
   try {
-    return await run()
+    // The login of somebody else may just have ended.
+    return (await options.find()) ?? (await run())
   } finally {
     clearInterval(timer)
-    await change(withoutPending)
+    // Otherwise the mark ends by itself.
+    await change(withoutPending).catch(() => undefined)
   }
 }
 
@@ -55,7 +55,7 @@ async function begin({ vault, key, signal }: TurnOptions<unknown>, id: string): 
   return stored?.pending?.id === id
 }
 
-function pendingOf(id: string): NonNullable<StoredCredentials['pending']> {
+function pendingOf(id: string): PendingLogin {
   return { id, until: Date.now() + LEASE_MS }
 }
 

@@ -8,7 +8,7 @@ import {
 import { readPlace, type Place } from './place.ts'
 import { LoginProblem } from './problem.ts'
 import { reasonOf } from './reason.ts'
-import { abortable, isExpired, issuerOf, type Setup } from './setup.ts'
+import { abortable, isExpired, issuerOf, vaultFailure, type Setup } from './setup.ts'
 import { Steps } from './steps.ts'
 import { chooseAuthentication } from './token-endpoint.ts'
 import { toTokenError } from './token-error.ts'
@@ -28,13 +28,17 @@ export interface LoggedOut {
 export async function logOut(setup: Setup, timeoutMs: number): Promise<readonly LoggedOut[]> {
   const { vault, owner, server } = setup
   const removed: (readonly [Place, StoredCredentials])[] = []
-  for (const key of await vault.keys()) {
-    const place = readPlace(key, owner, server)
-    if (place === undefined) continue
-    await vault.update(key, async (current) => {
-      if (current?.tokens !== undefined) removed.push([place, current])
-      return undefined
-    })
+  try {
+    for (const key of await vault.keys()) {
+      const place = readPlace(key, owner, server)
+      if (place === undefined) continue
+      await vault.update(key, async (current) => {
+        if (current?.tokens !== undefined) removed.push([place, current])
+        return undefined
+      })
+    }
+  } catch (thrown) {
+    throw vaultFailure(vault, thrown)
   }
   const signal = AbortSignal.timeout(timeoutMs)
   return Promise.all(removed.map(([place, stored]) => revokeAll(setup, place, stored, signal)))

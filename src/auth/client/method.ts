@@ -82,7 +82,7 @@ const LOGOUT_OPTIONS: KindsOf<LogoutOptions> = {
   fetch: callable('a function like fetch'),
 }
 
-/** Servers without open clients that are remembered. */
+/** Servers whose requests for scopes are remembered after their clients closed. */
 const MAX_CLOSED = 64
 
 /** Creates a method that authenticates with tokens of an issuer, which it gets with a grant. All clients with it share its logins. */
@@ -166,10 +166,12 @@ function checkIssuer(
 
 /** The login that all open clients of a server share. Once they are closed, the next client starts from the contents of the vault. */
 function sharedLogin(logins: Map<string, SharedLogin>, { href }: URL): SharedLogin {
-  const known = logins.get(href)
-  if (known !== undefined && known.clients > 0) return known
-  for (const [key, { clients }] of logins) if (logins.size >= MAX_CLOSED && clients === 0) logins.delete(key)
-  const shared = new SharedLogin(known?.requested)
+  for (const [key, { clients, requested }] of logins) {
+    if (clients > 0) continue
+    if (logins.size > MAX_CLOSED) logins.delete(key)
+    else logins.set(key, new SharedLogin(requested))
+  }
+  const shared = logins.get(href) ?? new SharedLogin()
   logins.set(href, shared)
   return shared
 }

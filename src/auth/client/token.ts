@@ -52,7 +52,7 @@ function open(source: TokenSource, url: URL): Authorization {
     } catch (thrown) {
       signal.throwIfAborted()
       throw failed(
-        `failed: ${thrown instanceof Error ? oneLine(clip(thrown.message, 300)) : 'no reason'}`,
+        `failed: ${thrown instanceof Error ? oneLine(clip(thrown.message, 300)) : 'it threw something other than an error'}`,
         thrown,
       )
     }
