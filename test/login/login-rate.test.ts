@@ -6,9 +6,14 @@ import { startWorld } from './engine-world.ts'
 const MINUTE = 60_000
 const SERVER = 'browser https://mcp.example/mcp'
 
+interface Clock {
+  readonly rate: LoginRate
+  now: number
+}
+
 /** A rate whose clock a test sets. */
-function rateAt(): { readonly rate: LoginRate; now: number } {
-  const clock = { now: 5_000_000, rate: new LoginRate(() => clock.now) }
+function rateAt(): Clock {
+  const clock: Clock = { now: 5_000_000, rate: new LoginRate(() => clock.now) }
   return clock
 }
 

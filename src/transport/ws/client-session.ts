@@ -20,7 +20,7 @@ const JITTER = 0.25
 /** What a session needs to be resumed. */
 interface Resuming extends Pick<WsTransportOptions, 'limits' | 'open'>, Pick<Opening, 'signal' | 'take'> {
   /** Called if that is not possible. */
-  onEnd(error?: unknown): void
+  onEnd(reason?: McpError): void
 }
 
 /** The client's end of a session that survives its connection: everything needed to resume it. */
@@ -120,7 +120,7 @@ export class ClientSession implements Keeper {
         return await open(opening)
       } catch (error) {
         if (signal.aborted) return
-        if (!isPassing(error)) return onEnd(error)
+        if (!isPassing(error)) return onEnd(isLoginError(error) ? error : undefined)
       }
     }
   }
@@ -152,9 +152,14 @@ export class ClientSession implements Keeper {
   }
 }
 
+/** Whether a login failed. That is the reason to give, rather than the connection that was lost before. */
+function isLoginError(error: unknown): error is McpError {
+  return error instanceof McpError && error.kind.startsWith('login_')
+}
+
 /** Whether a server that could not be reached may have kept the session and be reachable soon. */
 function isPassing(error: unknown): boolean {
-  if (!(error instanceof McpError) || error.kind.startsWith('login_')) return false
+  if (!(error instanceof McpError) || isLoginError(error)) return false
   const { cause, data } = error
   const status = data?.['status']
   if (typeof status === 'number') return status >= 500 || status === 429
