@@ -7,10 +7,17 @@ export type { StepUp } from './auth/client/grant.ts'
 export type { IdentityProvider } from './auth/client/identity-provider.ts'
 export { keyringVault, type KeyringVaultOptions } from './auth/client/keyring-vault.ts'
 export { memoryVault } from './auth/client/memory-vault.ts'
-export type { MethodOptions } from './auth/client/method.ts'
+export type { LoggedOut } from './auth/client/logout.ts'
+export type { LoginMethod, LogoutOptions, MethodOptions } from './auth/client/method.ts'
 export type { PrivateKey } from './auth/client/private-key.ts'
 export { token, type TokenQuestion, type TokenSource } from './auth/client/token.ts'
-export type { StoredCredentials, StoredRegistration, StoredTokens, Vault } from './auth/client/vault.ts'
+export type {
+  PendingLogin,
+  StoredCredentials,
+  StoredRegistration,
+  StoredTokens,
+  Vault,
+} from './auth/client/vault.ts'
 export { workload, type WorkloadOptions, type WorkloadTarget } from './auth/client/workload.ts'
 export type { Algorithm } from './auth/jwt.ts'
 export type {

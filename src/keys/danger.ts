@@ -20,6 +20,12 @@ export function folderDanger(folder: string, facts: Stats): Danger {
   return ownerDanger(facts) ?? modeDanger(facts, CHANGE, `change the folder; run: chmod go-w ${folder}`)
 }
 
+/** Whether everyone can exchange the folders in a folder. In one with the sticky bit, as /tmp has it, only owners can. */
+export function ancestorDanger(folder: string, { mode }: Stats): Danger {
+  const isOpen = process.platform !== 'win32' && (mode & 0o1002) === 0o002
+  return isOpen ? `everyone can change the folder; run: chmod o-w ${folder}` : undefined
+}
+
 /** The administrator can do anything in any case. */
 function ownerDanger({ uid }: Stats): Danger {
   const own = process.geteuid?.()

@@ -92,6 +92,8 @@ async function configurationOf(
     features: {
       dPoP: { enabled: true },
       introspection: { enabled: true, allowedPolicy: () => true },
+      // So that tests see the parameters of the page.
+      pushedAuthorizationRequests: { enabled: false },
       registration: { enabled: true },
       revocation: { enabled: true, allowedPolicy: () => true },
       resourceIndicators: {

@@ -26,6 +26,11 @@ const WRONG: readonly (readonly [string, BrowserOptions, string])[] = [
   ['a document without a path', { clientMetadataUrl: 'https://app.example/' }, 'an https URL with a path'],
   ['an issuer that is a URL object', { issuer: new URL('https://id.example') as never }, 'URL object'],
   ['an origin with a path', { allowOrigins: ['https://id.example/a'] }, 'an origin, such as'],
+  [
+    'an origin that any issuer may use',
+    { allowOrigins: ['https://login.example'] },
+    'allowOrigins needs the option issuer',
+  ],
   ['scopes in one text', { scopes: 'a b' as never }, "scopes: ['a', 'b']"],
   ['a vault that is none', { vault: {} as never }, 'a vault, such as fileVault()'],
 ]

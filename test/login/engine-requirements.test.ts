@@ -102,6 +102,34 @@ test('an issuer that wants authorization requests pushed gets them, and the brow
   expect((await other.fail('who')).message).toContain('http://127.0.0.1:9')
 })
 
+test('an issuer that only offers pushed authorization requests gets them too', async () => {
+  const world = await startWorld({ features: { pushedAuthorizationRequests: { enabled: true } } })
+  expect(await world.call('who')).toBe('ann notes:read')
+  expect([...world.pages[0]!.searchParams.keys()].toSorted()).toEqual(['client_id', 'request_uri'])
+})
+
+test.each(['http://127.0.0.1:9/request', '/none', '/broken'])(
+  'a pushed authorization request that is only offered, at %s, is not needed',
+  async (endpoint) => {
+    const world = await startWorld()
+    const url = new URL(endpoint, world.issuer.url).href
+    world.issuer.instead.set('/broken', (_, response) => response.writeHead(500).end())
+    await changeMetadata(world.issuer, { pushed_authorization_request_endpoint: url })
+    expect(await world.call('who')).toBe('ann notes:read')
+    expect(world.pages[0]?.searchParams.has('request_uri')).toBe(false)
+  },
+)
+
+test('a pushed authorization request that is rejected fails the login', async () => {
+  const world = await startWorld()
+  world.issuer.instead.set('/push', (_, response) => {
+    response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_scope"}')
+  })
+  await changeMetadata(world.issuer, { pushed_authorization_request_endpoint: `${world.issuer.url}/push` })
+  expect((await world.fail('who')).message).toContain('invalid_scope')
+  expect(world.pages).toEqual([])
+})
+
 test('each login has its own random state, and an answer with another is rejected [R288]', async () => {
   const world = await startWorld()
   await world.call('who')

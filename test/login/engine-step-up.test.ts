@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
-import { browser } from '../../src/auth-client.ts'
+import { browser, memoryVault } from '../../src/auth-client.ts'
 import { serve } from '../auth/serve.ts'
 import { logIn, record, startLoginIssuer, type LoginIssuer } from './engine-issuer.ts'
 import { callTool, openAuth } from './engine-server.ts'
@@ -100,19 +100,27 @@ test('a step-up tells the program which scopes are new, and whether they were re
     return Response.json({ ...tokens, scope: 'notes:read' })
   })
   const stepUps: unknown[] = []
-  const auth = browser({
-    open: (page, { stepUp }) => {
-      stepUps.push(stepUp)
-      return logIn(page)
-    },
-  })
-  await expect(callTool(openAuth(auth, url), url, 'who')).rejects.toThrow('status 403')
+  const vault = memoryVault()
+  const login = (): ReturnType<typeof browser> =>
+    browser({
+      vault,
+      open: (page, { stepUp }) => {
+        stepUps.push(stepUp)
+        return logIn(page)
+      },
+    })
+  const auth = login()
+  for (let calls = 0; calls < 3; calls++) {
+    const client = openAuth(auth, url)
+    await expect(callTool(client, url, 'who')).rejects.toThrow('status 403')
+    client.close?.()
+  }
+  // The issuer is asked once, also by later clients of the method.
+  expect(stepUps).toEqual([undefined, { scopes: ['notes:write'], wasRequested: false }])
+  // After a restart, the user may tick the scope.
+  await expect(callTool(openAuth(login(), url), url, 'who')).rejects.toThrow('status 403')
+  expect(stepUps.slice(2)).toEqual([{ scopes: ['notes:write'], wasRequested: true }])
   expect(partial.length).toBe(stepUps.length)
-  expect(stepUps.slice(0, 3)).toEqual([
-    undefined,
-    { scopes: ['notes:write'], wasRequested: false },
-    { scopes: ['notes:write'], wasRequested: true },
-  ])
 })
 
 test('logins that the user refuses do not count: the next call asks again', async () => {

@@ -68,7 +68,7 @@ test.each([
     server.url,
   )
   const error = await callTool(client, server.url, 'who').catch((thrown: unknown) => thrown)
-  expect(error).toMatchObject({ kind: 'bad_option' })
+  expect(error).toMatchObject({ kind: 'login_failed' })
   expect(String(error)).not.toContain('x-admin')
   expect(server.replies).toEqual([])
 })

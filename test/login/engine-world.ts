@@ -1,7 +1,12 @@
 import { introspection, oauth } from '../../src/auth.ts'
-import { browser, memoryVault, type BrowserOptions, type Vault } from '../../src/auth-client.ts'
+import {
+  browser,
+  memoryVault,
+  type BrowserOptions,
+  type LoginMethod,
+  type Vault,
+} from '../../src/auth-client.ts'
 import type { McpError } from '../../src/index.ts'
-import type { ClientAuth } from '../../src/transport/http/client/auth-method.ts'
 import {
   INTROSPECTOR,
   logIn,
@@ -33,7 +38,7 @@ export interface World {
   /** Opens a page, on which the person logs in. */
   open(page: URL): Promise<URL>
   /** The method of a client in this world. */
-  login(options?: BrowserOptions): ClientAuth
+  login(options?: BrowserOptions): LoginMethod
   /** Calls a tool with a new client. */
   call(tool: string, options?: BrowserOptions): Promise<string>
   /** The error of the same. */

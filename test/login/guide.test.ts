@@ -11,6 +11,7 @@ import { connect } from 'pierhead/client'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { loginFor, loginWithLink, type Windows } from '../../examples/login/desktop.ts'
 import { identityIn } from '../../examples/login/identities.ts'
+import { logOut } from '../../examples/login/logout.ts'
 import { tokenOf, whoIs, type Session } from '../../examples/login/tokens.ts'
 import { configFolder } from '../../src/auth/client/config-folder.ts'
 import { serve } from '../auth/serve.ts'
@@ -256,4 +257,27 @@ test('a test logs in without a browser', async () => {
   })
   await using reader = await connect(url, { auth: less })
   await expect(reader.call('erase')).rejects.toMatchObject({ kind: 'insufficient_scope' })
+})
+
+test('a user logs out, and the next connection asks for a login', async () => {
+  const { dev, url } = await startNotes()
+  let pages = 0
+  const auth = browser({
+    open: (page) => {
+      pages++
+      return dev.login(page, { sub: 'alice' })
+    },
+  })
+  const lines: string[] = []
+  const log = vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line))
+  onTestFinished(() => log.mockRestore())
+  for (const expected of [1, 2]) {
+    await using client = await connect(url, { auth })
+    expect(await client.call('whoami')).toBe('You are alice.')
+    expect(pages).toBe(expected)
+    await logOut(auth, url)
+    expect(lines).toHaveLength(expected)
+  }
+  await logOut(auth, url)
+  expect(lines).toHaveLength(2)
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { browser, clientCredentials, memoryVault } from '../../src/auth-client.ts'
+import { loginRate } from '../../src/auth/client/login-rate.ts'
 import { callTool, openAuth } from './engine-server.ts'
 import { agree, REJECTED, startHostile } from './hostile-site.ts'
 
@@ -50,7 +51,11 @@ test('a server that names another issuer each time leaves few registrations in t
   })
   const vault = memoryVault()
   const auth = openAuth(browser({ vault, open: agree }), site.url)
-  for (let call = 0; call < 12; call++) await callTool(auth, site.url, 'who')
+  for (let call = 0; call < 12; call++) {
+    await callTool(auth, site.url, 'who')
+    // As if an hour had passed; otherwise a server cannot cause so many logins.
+    loginRate.reset(`browser ${site.url.href}`)
+  }
   expect([turn, (await vault.keys()).length]).toEqual([12, 5])
 })
 

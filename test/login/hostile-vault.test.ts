@@ -74,3 +74,22 @@ test('a refreshed token has the same limit as the first one', async () => {
   const [key] = await vault.keys()
   expect((await vault.read(key as string))?.tokens?.accessToken).toBe('first')
 })
+
+test('what a vault of the program throws is an error of the vault, for calls and logouts', async () => {
+  const broken = async (): Promise<never> => {
+    throw new TypeError('the database is gone')
+  }
+  const vault = { name: 'databaseVault', read: broken, update: broken, keys: broken }
+  const auth = browser({ vault })
+  const url = new URL('https://mcp.example/mcp')
+  const { signal } = new AbortController()
+  const client = openAuth(auth, url)
+  const failure = {
+    kind: 'vault_failed',
+    message: expect.stringMatching(/databaseVault.*the database is gone/) as unknown,
+  }
+  await expect(
+    client.attempt({ verb: 'POST', url, signal }, async () => new Response()),
+  ).rejects.toMatchObject(failure)
+  await expect(auth.logout(url)).rejects.toMatchObject(failure)
+})

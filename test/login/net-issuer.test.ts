@@ -183,7 +183,7 @@ test.each(['authorization_endpoint', 'token_endpoint', 'registration_endpoint'])
     const other = await startSite(() => ({}))
     const site = await withMetadata({ [member]: `${other.origin}/x` })
     await expect(find(site.origin)).rejects.toThrow(
-      `the ${member} of the issuer ${site.origin} is on ${other.origin}; if you trust it, allow it: allowOrigins: ["${other.origin}"]`,
+      `the ${member} of the issuer ${site.origin} is on ${other.origin}; if you trust it, allow it: issuer: "${site.origin}", allowOrigins: ["${other.origin}"]`,
     )
     const found = (await find(site.origin, { allowOrigins: [other.origin] })) as unknown as Record<
       string,

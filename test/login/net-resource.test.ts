@@ -195,3 +195,17 @@ test.each<readonly [string, string]>([
   const site = await startSite((origin) => ({ '/named': metadata(origin + resource) }))
   expect((await find(site, `${site.origin}/named`, path)).resource).toBe(site.origin + resource)
 })
+
+test('if the challenge names the metadata of another URL of the server, that of the own path counts, and not that of the root', async () => {
+  const site = await startSite((origin) => ({
+    [`${ROOT}/mcp`]: metadata(`${origin}/mcp`),
+    [`${ROOT}/sse`]: metadata(`${origin}/sse`),
+    [ROOT]: metadata(origin),
+  }))
+  const named = `${site.origin}${ROOT}/mcp`
+  expect((await find(site, named, '/sse')).resource).toBe(`${site.origin}/sse`)
+  expect(site.requests.splice(0)).toEqual([`${ROOT}/mcp`, `${ROOT}/sse`])
+  site.pages.delete(`${ROOT}/sse`)
+  await expect(find(site, named, '/sse')).rejects.toThrow(`is the metadata of "${site.origin}/mcp", not of`)
+  expect(site.requests).toEqual([`${ROOT}/mcp`, `${ROOT}/sse`])
+})

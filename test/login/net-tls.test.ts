@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Resolver } from '../../src/auth/checked-lookup.ts'
+import { LoginProblem, PassingProblem } from '../../src/auth/client/problem.ts'
 import { createSafeFetch } from '../../src/auth/client/safe-fetch.ts'
 import { createHttpsFetch } from '../../src/transport/http/client/https-fetch.ts'
 import { createAuthority } from '../harness/certificates.ts'
@@ -36,8 +37,10 @@ test('certificates are checked for the name in the URL, also on this machine', a
   const trusting = await ask({ NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') })
   expect(trusting[0]).toBe(`localhost:${port}`)
   expect(trusting[1]).toContain(`cannot reach https://127.0.0.1:${port}/: Hostname/IP does not match`)
+  expect(trusting[1]).toContain('use the name that is in its certificate')
   const wary = await ask({})
   expect(wary[0]).toContain(`cannot reach https://localhost:${port}/: `)
+  expect(wary[0]).toContain('NODE_EXTRA_CA_CERTS')
 })
 
 /** Answers with one address after the other, and then with the last one. */
@@ -85,4 +88,23 @@ test('C.address-changed with TLS options too, the address that is checked is the
   const moved = createSafeFetch({ server: own.url, ownFetch: own.ownFetch, resolver: resolverOf('10.0.0.1') })
   await expect(moved(own.url)).rejects.toThrow('which is at "10.0.0.1"')
   expect(seen).toEqual(['localhost/mcp', 'localhost/mcp'])
+})
+
+test('a certificate of the server that is not trusted is an error that names the option tls, and does not pass by itself', async () => {
+  const [known, unknown] = [createAuthority('One authority'), createAuthority('Another authority')]
+  const { key, cert } = unknown.issue('localhost', ['localhost'])
+  const server = createServer({ key, cert }, (_, response) => response.end('{}'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  const url = new URL(`https://localhost:${(server.address() as AddressInfo).port}/mcp`)
+  const ownFetch = createHttpsFetch(url, { ca: known.cert })
+  const failure: unknown = await createSafeFetch({ server: url, ownFetch })(url).catch(
+    (thrown: unknown) => thrown,
+  )
+  expect(failure).toBeInstanceOf(LoginProblem)
+  expect(failure).not.toBeInstanceOf(PassingProblem)
+  expect((failure as Error).message).toContain('tls: { ca }')
 })

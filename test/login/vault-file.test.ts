@@ -2,16 +2,17 @@ import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
-  renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { inspect } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { fileVault } from '../../src/auth/client/file-vault.ts'
@@ -195,48 +196,63 @@ test.each([0o777, 0o1777, 0o770, 0o707])('a folder with mode %o is refused', asy
   await expect(put(vault, 'b', credentials('b'))).rejects.toMatchObject(failure)
 })
 
-test('a link to an own file is followed and stays a link', async () => {
+test('a symbolic link in place of the file is refused, and what it leads to stays as it is', async () => {
   const path = newPath()
   await filled(path)
+  const before = readFileSync(path, 'utf8')
   const link = join(dirname(newPath()), 'link.json')
   symlinkSync(path, link)
-  const vault = fileVault({ path: link })
-  expect(await vault.read('a')).toEqual(credentials('a'))
-  await put(vault, 'b', credentials('b'))
-  expect(readdirSync(dirname(link))).toEqual(['link.json'])
-  expect((await fileVault({ path }).keys()).toSorted()).toEqual(['a', 'b'])
+  const failure = { kind: 'vault_unsafe', message: expect.stringContaining('symbolic link') as unknown }
+  await expect(fileVault({ path: link }).read('a')).rejects.toMatchObject(failure)
+  await expect(put(fileVault({ path: link }), 'b', credentials('b'))).rejects.toMatchObject(failure)
+  expect(readFileSync(path, 'utf8')).toBe(before)
+  rmSync(path)
+  await expect(put(fileVault({ path: link }), 'a', credentials('a'))).rejects.toMatchObject(failure)
+  expect(readdirSync(dirname(path))).not.toContain('credentials.json')
 })
 
-test('a link to a file in an open folder, or to nothing, is refused', async () => {
+test('a link to the folder of the file is followed', async () => {
   const path = newPath()
   await filled(path)
-  const link = join(dirname(newPath()), 'link.json')
-  symlinkSync(path, link)
-  chmodSync(dirname(path), 0o777)
-  await expect(fileVault({ path: link }).read('a')).rejects.toMatchObject({ kind: 'vault_unsafe' })
-  chmodSync(dirname(path), 0o700)
-  renameSync(path, `${path}.away`)
-  await expect(fileVault({ path: link }).read('a')).rejects.toThrow('a link to a file that does not exist')
-  await expect(put(fileVault({ path: link }), 'a', credentials('a'))).rejects.toMatchObject({
+  const folder = join(dirname(newPath()), 'link')
+  symlinkSync(dirname(path), folder)
+  expect(await fileVault({ path: join(folder, basename(path)) }).read('a')).toEqual(credentials('a'))
+})
+
+test('a file with a second name is refused', async () => {
+  const path = newPath()
+  const { vault } = await filled(path)
+  linkSync(path, join(dirname(newPath()), 'second.json'))
+  const failure = { kind: 'vault_unsafe', message: expect.stringContaining('hard link') as unknown }
+  await expect(vault.read('a')).rejects.toMatchObject(failure)
+  await expect(put(vault, 'b', credentials('b'))).rejects.toMatchObject(failure)
+})
+
+test('a folder above that everyone can change is refused', async () => {
+  const above = dirname(newPath())
+  const path = join(above, 'inner', 'credentials.json')
+  const vault = fileVault({ path })
+  await put(vault, 'a', credentials('a'))
+  chmodSync(above, 0o777)
+  await expect(vault.read('a')).rejects.toMatchObject({
     kind: 'vault_unsafe',
+    message: expect.stringContaining(`chmod o-w ${above}`) as unknown,
   })
-  expect(readdirSync(dirname(path))).not.toContain('credentials.json')
+  chmodSync(above, 0o1777)
+  expect(await vault.read('a')).toEqual(credentials('a'))
 })
 
 // These need two users; a container usually runs tests as root, which can give files away.
 const isRoot = process.getuid?.() === 0
 
-test('files, links to files and folders of other users are refused', async () => {
+test('files and folders of other users are refused', async () => {
   const path = newPath()
   const { vault } = await filled(path)
-  const link = join(dirname(newPath()), 'link.json')
-  symlinkSync(path, link)
   if (isRoot) chownSync(path, 1234, 1234)
   const other = isRoot ? vault : fileVault({ path: '/etc/passwd' })
   await expect(other.read('a')).rejects.toMatchObject({ kind: 'vault_unsafe' })
   await expect(put(other, 'a', credentials('b'))).rejects.toMatchObject({ kind: 'vault_unsafe' })
   if (!isRoot) return
-  await expect(fileVault({ path: link }).read('a')).rejects.toThrow('belongs to another user')
   chownSync(path, 0, 0)
   expect(await vault.read('a')).toEqual(credentials('a'))
   chownSync(dirname(path), 1234, 1234)

@@ -8,12 +8,12 @@ import {
   validateAuthResponse,
 } from 'oauth4webapi'
 import type { Grant, GrantContext } from './grant.ts'
-import { LoginProblem, quoted, shownUrl } from './problem.ts'
+import { LoginProblem, LoginRefused, quoted, shownUrl } from './problem.ts'
 import { pushRequest } from './pushed-request.ts'
 import type { LoginRequest, Redirect } from './redirect.ts'
 import { refreshTokens } from './refresh.ts'
 import { findRegistration, type ClientDescription } from './registration.ts'
-import { chooseAuthentication } from './token-endpoint.ts'
+import { chooseAuthentication, type TokenClient } from './token-endpoint.ts'
 import { purposeOf, readTokens, requestTokens } from './token-request.ts'
 import type { StoredRegistration, StoredTokens } from './vault.ts'
 
@@ -34,10 +34,17 @@ const MAX_URL = 8_192
 
 /** The authorization code grant with PKCE, in which a person logs in on a page of the issuer. */
 export function createAuthorizationCode({ identity, openRedirect }: CodeOptions): Grant {
+  const { clientId, clientSecret } = identity
+  const clientOf = (registration: StoredRegistration | undefined): TokenClient => {
+    const known = clientId === undefined ? registration : { clientId, clientSecret }
+    if (known === undefined) throw new LoginProblem('the tokens have no client id')
+    return { clientId: known.clientId, secret: known.clientSecret, authMethod: known.authMethod }
+  }
   return {
     name: 'authorization code',
     isInteractive: true,
-    clientId: identity.clientId,
+    clientId,
+    clientOf,
     async obtain(context) {
       const redirect = await openRedirect(context, context.registration?.redirectUris ?? [])
       try {
@@ -47,16 +54,13 @@ export function createAuthorizationCode({ identity, openRedirect }: CodeOptions)
         const answer = await redirect.receive(request)
         const tokens = await exchange(context, request, answer)
         // An id that the program has anyway is not worth keeping, and its secret should not be in two places.
-        return identity.clientId === undefined ? { tokens, registration } : { tokens }
+        return clientId === undefined ? { tokens, registration } : { tokens }
       } finally {
         redirect.close()
       }
     },
     async refresh(context, refreshToken) {
-      const { clientId, clientSecret } = identity
-      const registration = clientId === undefined ? context.registration : { clientId, clientSecret }
-      if (registration === undefined) throw new LoginProblem('the refresh token has no client id')
-      return { tokens: await refreshTokens(context, registration, refreshToken) }
+      return { tokens: await refreshTokens(context, clientOf(context.registration), refreshToken) }
     },
   }
 }
@@ -147,6 +151,7 @@ function checkAnswer(
     if (!(thrown instanceof AuthorizationResponseError)) throw new LoginProblem((thrown as Error).message)
     const { error, error_description: description } = thrown
     const reason = description === undefined ? quoted(error) : `${quoted(error)}, ${quoted(description)}`
-    throw new LoginProblem(`${issuer.issuer} answered the login with the error ${reason}`)
+    const Problem = error === 'access_denied' ? LoginRefused : LoginProblem
+    throw new Problem(`${issuer.issuer} answered the login with the error ${reason}`)
   }
 }

@@ -7,8 +7,9 @@ import { readPlace } from './place.ts'
 import { LoginProblem } from './problem.ts'
 import { renew } from './renewal.ts'
 import { rotate } from './rotation.ts'
-import { issuerOf, toHeld, type Held, type Setup } from './setup.ts'
+import { issuerOf, toHeld, vaultFailure, type Held, type Setup } from './setup.ts'
 import { Steps } from './steps.ts'
+import type { StoredTokens } from './vault.ts'
 
 /** How often credentials are replaced for one request, as a last resort: the reasons to replace them have lower limits. */
 const MAX_RENEWALS = 5
@@ -29,7 +30,19 @@ export class SharedLogin {
   /** The steps of a refresh that failed, for the login that follows. */
   before: Steps | undefined
   /** The scopes of each login that gave tokens, to bound the attempts. */
-  readonly requested: (readonly string[])[] = []
+  readonly requested: (readonly string[])[]
+
+  /** The requests of closed clients still count. */
+  constructor(requested: SharedLogin['requested'] = []) {
+    this.requested = requested
+  }
+
+  /** Forgets everything, because the user logs out. A login that runs is cancelled. */
+  async forget(): Promise<void> {
+    await this.flight?.cancel('the user logged out')
+    this.held = this.before = undefined
+    this.requested.length = 0
+  }
 }
 
 /** The credentials of one client for one server. */
@@ -74,10 +87,25 @@ export class GrantAuthorization implements Authorization {
   async #ready(request: AuthRequest, isLast: boolean): Promise<Held | undefined> {
     await (this.#shared.loading ??= this.#load())
     const { held } = this.#shared
-    if (held === undefined || isLast || held.refreshAt > Date.now()) return held
-    const { grant } = this.#setup
-    if (grant.refresh === undefined || held.tokens.refreshToken === undefined) return held
-    return this.#join(request, ({ signal }) => this.#refresh(held, signal))
+    if (held === undefined || isLast) return held
+    const fresh = this.#isDue(held)
+      ? await this.#join(request, ({ signal }) => this.#refresh(held, signal))
+      : held
+    const scopes = fresh === undefined ? [] : lackedScopes(this.#setup, fresh.tokens)
+    if (scopes.length === 0) return fresh
+    const need: Need = {
+      kind: 'scopes',
+      status: undefined,
+      scopes,
+      metadataUrl: undefined,
+      wantsDpop: false,
+    }
+    return this.#replace(request, fresh, need)
+  }
+
+  #isDue({ refreshAt, tokens }: Held): boolean {
+    const canRefresh = this.#setup.grant.refresh !== undefined && tokens.refreshToken !== undefined
+    return canRefresh && refreshAt <= Date.now()
   }
 
   async #load(): Promise<void> {
@@ -90,7 +118,7 @@ export class GrantAuthorization implements Authorization {
       }
     } catch (thrown) {
       this.#shared.loading = undefined
-      throw thrown
+      throw vaultFailure(vault, thrown)
     }
   }
 
@@ -117,11 +145,10 @@ export class GrantAuthorization implements Authorization {
       shared.requested.push(scopes)
       if (shared.requested.length > MAX_REMEMBERED) shared.requested.shift()
     }
-    const wasRequested = (scopes: readonly string[]): boolean => this.#timesRequested(scopes) > 0
     return this.#join(request, (flight) => {
       const { before } = shared
       shared.before = undefined
-      return renew(this.#setup, { need, held: rejected, before, flight, wasRequested, answered })
+      return renew(this.#setup, { need, held: rejected, before, flight, answered })
     })
   }
 
@@ -136,8 +163,12 @@ export class GrantAuthorization implements Authorization {
     const ended = (): void => {
       if (shared.flight === flight) shared.flight = undefined
     }
-    const start = async (started: Flight<Held | undefined>): Promise<Held | undefined> =>
-      (shared.held = await run(started))
+    const start = async (started: Flight<Held | undefined>): Promise<Held | undefined> => {
+      const held = await run(started)
+      // If nobody waits any more, the vault has the result. After a logout, nobody should.
+      if (shared.flight === started) shared.held = held
+      return held
+    }
     const flight = (shared.flight ??= new Flight(start, ended))
     return flight.join(request, signal)
   }
@@ -146,14 +177,24 @@ export class GrantAuthorization implements Authorization {
   #isFutile({ scopes = [] }: Need, held: Held | undefined): boolean {
     const times = this.#timesRequested(scopes)
     const isGranted = scopes.every((scope) => held?.tokens.scopes?.includes(scope) === true)
-    // Asking once more for what was granted rarely changes anything.
-    return times >= (isGranted ? MAX_REQUESTS - 1 : MAX_REQUESTS)
+    // Asking once more for what was granted rarely changes anything, and what was not granted will not be the next time.
+    return times >= (isGranted ? MAX_REQUESTS - 1 : 1)
   }
 
   /** How many logins asked for these scopes and gave tokens. Those that a person refused say nothing about the next one. */
   #timesRequested(scopes: readonly string[]): number {
     return this.#shared.requested.filter((asked) => scopes.every((scope) => asked.includes(scope))).length
   }
+}
+
+/** The scopes of the options that a login has not, and was not denied. Those of a service were all asked for. */
+function lackedScopes(
+  { grant, scopes = [] }: Setup,
+  { scopes: granted, denied = [] }: StoredTokens,
+): string[] {
+  if (!grant.isInteractive || granted === undefined) return []
+  const known = ['offline_access', ...granted, ...denied]
+  return scopes.filter((scope) => !known.includes(scope))
 }
 
 /** Sends a request with credentials, and again if only the nonce of the proof was not the one that the server wants. */

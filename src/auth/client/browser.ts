@@ -1,12 +1,12 @@
 import { toMs, type Duration } from '../../base/duration.ts'
 import { DURATION, TEXT, type Kind, type KindsOf } from '../../base/kinds.ts'
 import { badOption, checkOptions } from '../../base/options.ts'
-import type { ClientAuth } from '../../transport/http/client/auth-method.ts'
 import { isLoopback } from '../../base/loopback.ts'
 import { createAuthorizationCode } from './authorization-code.ts'
 import type { GrantContext, StepUp } from './grant.ts'
-import { createMethod, METHOD_OPTIONS, type MethodOptions } from './method.ts'
-import { LoginProblem } from './problem.ts'
+import { createMethod, METHOD_OPTIONS, type LoginMethod, type MethodOptions } from './method.ts'
+import { LoginProblem, LoginRefused } from './problem.ts'
+import { reasonOf } from './reason.ts'
 import { withinTime, type LoginRequest, type Redirect } from './redirect.ts'
 
 /** Describes a login to the function that opens its page. */
@@ -97,7 +97,7 @@ const OPTIONS: KindsOf<BrowserOptions> = {
  * @example
  * await using client = await connect('https://mcp.example/mcp', { auth: browser({ vault: fileVault() }) })
  */
-export function browser(options: BrowserOptions = {}): ClientAuth {
+export function browser(options: BrowserOptions = {}): LoginMethod {
   checkOptions<BrowserOptions>('browser', options, OPTIONS)
   const { clientId, clientSecret, clientMetadataUrl, clientName = 'Pierhead' } = options
   if (clientSecret !== undefined && clientId === undefined)
@@ -136,7 +136,7 @@ function ownRedirect(open: OpenPage, uri: string, context: GrantContext, timeout
     uri,
     async receive(request) {
       context.signal.throwIfAborted()
-      const answer = Promise.resolve(open(request.url, infoOf(context, over.signal)))
+      const answer = ask(open, request, infoOf(context, over.signal))
       const given = await withinTime(request, answer, { timeoutMs, signal: context.signal })
       if (given === undefined) {
         const remedy = 'it must return the URL to which the browser was sent, because redirectUri is set'
@@ -145,6 +145,19 @@ function ownRedirect(open: OpenPage, uri: string, context: GrantContext, timeout
       return readAnswer(given, uri)
     },
     close: () => over.abort(),
+  }
+}
+
+/** Calls the function of the program. If it throws, the page was not shown. */
+async function ask(
+  open: OpenPage,
+  { url }: LoginRequest,
+  info: LoginInfo,
+): Promise<string | URL | undefined | void> {
+  try {
+    return await open(url, info)
+  } catch (thrown) {
+    throw new LoginRefused(reasonOf(thrown))
   }
 }
 
@@ -197,7 +210,7 @@ async function show(
   { signal, linkTo }: { readonly signal: AbortSignal; linkTo(page: URL): URL },
 ): Promise<string | URL | undefined> {
   const info = infoOf(context, signal)
-  if (typeof open === 'function') return (await open(request.url, info)) ?? undefined
+  if (typeof open === 'function') return (await ask(open, request, info)) ?? undefined
   const { showPage } = await import('#desktop')
   await showPage({ ...info, request, open, link: () => linkTo(request.url) })
   return undefined

@@ -1,9 +1,8 @@
 import type { KindsOf } from '../../base/kinds.ts'
 import { badOption, checkOptions } from '../../base/options.ts'
-import type { ClientAuth } from '../../transport/http/client/auth-method.ts'
 import { CLIENT_IDENTITY, IDENTITY_ALIASES, readIdentity, type ClientIdentity } from './client-identity.ts'
 import type { Grant } from './grant.ts'
-import { createMethod, METHOD_OPTIONS, type MethodOptions } from './method.ts'
+import { createMethod, METHOD_OPTIONS, type LoginMethod, type MethodOptions } from './method.ts'
 import { TokenError } from './token-error.ts'
 import { chooseAuthentication } from './token-endpoint.ts'
 import { purposeOf, readTokens, requestGrant } from './token-request.ts'
@@ -23,7 +22,7 @@ const CLIENT_CREDENTIALS_OPTIONS: KindsOf<ClientCredentialsOptions> = {
  * await connect(url, { auth: clientCredentials({ clientId, secret, issuer: 'https://id.example' }) })
  * await connect(url, { auth: clientCredentials({ clientId, key: await readFile('key.pem', 'utf8') }) })
  */
-export function clientCredentials(options: ClientCredentialsOptions): ClientAuth {
+export function clientCredentials(options: ClientCredentialsOptions): LoginMethod {
   checkOptions<ClientCredentialsOptions>(
     'clientCredentials',
     options,
@@ -45,6 +44,7 @@ export function clientCredentialsGrant(identity: ClientIdentity): Grant {
     name: 'client credentials',
     isInteractive: false,
     clientId: identity.clientId,
+    clientOf: readClient,
     async obtain(context) {
       const client = await readClient()
       if (chooseAuthentication(context.issuer, client).method === 'none')

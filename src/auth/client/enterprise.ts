@@ -1,10 +1,9 @@
-import type { ClientAuth } from '../../transport/http/client/auth-method.ts'
 import { callable, object, required, type KindsOf } from '../../base/kinds.ts'
 import { badOption, checkOptions } from '../../base/options.ts'
 import { CLIENT_IDENTITY, IDENTITY_ALIASES, readIdentity, type ClientIdentity } from './client-identity.ts'
 import type { Grant, GrantContext } from './grant.ts'
 import { IDENTITY_PROVIDER, openProvider, type IdentityProvider } from './identity-provider.ts'
-import { createMethod, METHOD_OPTIONS, type MethodOptions } from './method.ts'
+import { createMethod, METHOD_OPTIONS, type LoginMethod, type MethodOptions } from './method.ts'
 import { askFor, type Supply } from './supplied-token.ts'
 import { TokenError } from './token-error.ts'
 import { isTokenText } from './token-text.ts'
@@ -45,7 +44,7 @@ const ENTERPRISE_OPTIONS: KindsOf<EnterpriseOptions> = {
  * const auth = enterprise({ clientId: 'desktop', secret, issuer, provider, idToken: () => session.idToken })
  * await connect(url, { auth })
  */
-export function enterprise(options: EnterpriseOptions): ClientAuth {
+export function enterprise(options: EnterpriseOptions): LoginMethod {
   checkOptions<EnterpriseOptions>('enterprise', options, ENTERPRISE_OPTIONS, IDENTITY_ALIASES)
   checkOptions<IdentityProvider>('enterprise provider', options.provider, IDENTITY_PROVIDER, IDENTITY_ALIASES)
   return createMethod('enterprise', enterpriseGrant(options), options)
@@ -63,6 +62,7 @@ export function enterpriseGrant(
     name: 'enterprise-managed authorization',
     isInteractive: false,
     clientId,
+    clientOf: readClient,
     async obtain(context) {
       const [client, own] = [await readClient(), await readOwn()]
       const { assertion, scope } = await exchange(context, provider, own, subject)

@@ -54,13 +54,19 @@ export class Flight<Value> {
     } finally {
       this.#waiters.get(waiter)?.()
       this.#waiters.delete(waiter)
-      if (this.#waiters.size === 0 && !this.#isOver) this.#abort()
+      if (this.#waiters.size === 0 && !this.#isOver) this.#abort('nobody waits for the login any more')
     }
   }
 
+  /** Ends the flight for all who wait. Resolves when nothing of it goes on any more. */
+  async cancel(reason: string): Promise<void> {
+    this.#abort(reason)
+    await this.#result.catch(() => undefined)
+  }
+
   /** Stops what can be stopped without harm. */
-  #abort(): void {
-    this.#controller.abort(new DOMException('nobody waits for the login any more', 'AbortError'))
+  #abort(reason: string): void {
+    this.#controller.abort(new DOMException(reason, 'AbortError'))
     this.#ended()
   }
 }

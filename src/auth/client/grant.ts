@@ -1,4 +1,5 @@
 import type { AuthorizationServer, DPoPHandle } from 'oauth4webapi'
+import type { TokenClient } from './token-endpoint.ts'
 import type { StoredRegistration, StoredTokens } from './vault.ts'
 
 /** A way to get tokens from an issuer: a login in a browser, client credentials and others. */
@@ -12,6 +13,8 @@ export interface Grant {
    * clients. Default: none; the client registers where it must.
    */
   readonly clientId?: string | undefined
+  /** The client as it presents itself to the issuer, with the registration that is stored. */
+  clientOf(registration: StoredRegistration | undefined): TokenClient | Promise<TokenClient>
   /** Gets tokens. Its errors say only what the list of steps does not. */
   obtain(context: GrantContext): Promise<Obtained>
   /** Gets new tokens with a refresh token. Default: the grant has none, and `obtain` runs again. */

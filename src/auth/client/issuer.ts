@@ -119,7 +119,8 @@ function checkMetadata(found: AuthorizationServer, query: IssuerQuery): void {
     const subject = `the ${member} of the issuer ${shownUrl(new URL(issuer)).replace(/\/$/, '')}`
     if (url === undefined)
       throw new LoginProblem(`${subject} is not an https URL without user name (http only on this computer)`)
-    const remedy = allowOrigins && `; if you trust it, allow it: allowOrigins: ["${url.origin}"]`
+    const remedy =
+      allowOrigins && `; if you trust it, allow it: issuer: "${issuer}", allowOrigins: ["${url.origin}"]`
     if (!allowed.includes(url.origin)) throw new LoginProblem(`${subject} is on ${url.origin}${remedy ?? ''}`)
   }
   const methods: unknown = found.code_challenge_methods_supported

@@ -6,7 +6,8 @@ import { readChallenges } from './www-authenticate.ts'
 export interface Need {
   /** `token`: other credentials. `scopes`: more scopes. */
   readonly kind: 'token' | 'scopes'
-  readonly status: number
+  /** The status of the reply; undefined if the client itself found that its login lacks scopes. */
+  readonly status: number | undefined
   /** The scopes that the server names; undefined if it names none. */
   readonly scopes: readonly string[] | undefined
   /** Where the server says that its metadata is. */

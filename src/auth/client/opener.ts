@@ -6,7 +6,7 @@ import { clip } from '../../base/clip.ts'
 import { oneLine } from '../../errors/printable.ts'
 import { OneAtATime } from './one-at-a-time.ts'
 import type { StepUp } from './grant.ts'
-import { LoginProblem } from './problem.ts'
+import { LoginProblem, LoginRefused } from './problem.ts'
 import { adviceFor, type LoginRequest } from './redirect.ts'
 
 /** A program and its arguments. */
@@ -62,7 +62,7 @@ export function terminalOf(
     async ask(question, signal) {
       const lines = createInterface({ input, output })
       const interrupt = new AbortController()
-      lines.once('SIGINT', () => interrupt.abort(new LoginProblem('the user pressed Ctrl-C')))
+      lines.once('SIGINT', () => interrupt.abort(new LoginRefused('the user pressed Ctrl-C')))
       try {
         return await orAborted(
           lines.question(question, { signal }),

@@ -32,7 +32,8 @@ function urlOf({ origin, pathname, search }: URL): string {
   return origin + pathname + search
 }
 
-function encoded(part: string): string {
+/** A part of a key without spaces. */
+export function encoded(part: string): string {
   return part.replaceAll('%', '%25').replaceAll(' ', '%20')
 }
 

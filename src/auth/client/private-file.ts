@@ -5,34 +5,37 @@ import { basename, dirname, join } from 'node:path'
 import process from 'node:process'
 import { mcpError, type McpError } from '../../errors/error.ts'
 import { VAULT_UNSAFE } from '../../errors/vault.ts'
-import { fileDanger, folderDanger, READ_OR_CHANGE, type Danger } from '../../keys/danger.ts'
+import { ancestorDanger, fileDanger, folderDanger, READ_OR_CHANGE, type Danger } from '../../keys/danger.ts'
 
 /* A file that only its owner can read or replace. On Windows, Node does not know the permissions of others; there the folder of the user protects it. */
 
-/** Where a file is, with all links resolved. Undefined if its folder does not exist, unless the folder is to be created. */
+/**
+ * Where a file is, with the links to its folder resolved. The file itself must not be a link: whoever put it there would choose the file that is read
+ * and replaced. Undefined if its folder does not exist, unless the folder is to be created.
+ */
 export async function locate(path: string, isCreating: boolean): Promise<string | undefined> {
   if (isCreating) await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const found = await orNothing(realpath(path))
-  if (found === undefined) {
-    if ((await orNothing(lstat(path))) !== undefined)
-      throw unsafe(path, 'it is a link to a file that does not exist')
-    const folder = await orNothing(realpath(dirname(path)))
-    if (folder === undefined) return undefined
-    await checkFolder(folder)
-    return join(folder, basename(path))
-  }
-  await checkFolder(dirname(found))
+  const folder = await orNothing(realpath(dirname(path)))
+  if (folder === undefined) return undefined
+  await checkFolder(folder)
+  const found = join(folder, basename(path))
+  if ((await orNothing(lstat(found)))?.isSymbolicLink() === true)
+    throw unsafe(path, `it is a symbolic link; name the file that it leads to`)
   return found
 }
 
 /** Reads a file; undefined if it does not exist. It throws if others can read or change it. */
 export async function readPrivate(path: string): Promise<string | undefined> {
   // With NONBLOCK, a pipe does not block. The opened file is checked, so that it cannot be exchanged in between.
-  const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+  const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0)
   const file = await orNothing(open(path, flags))
   if (file === undefined) return undefined
   try {
-    check(path, fileDanger(path, await file.stat(), READ_OR_CHANGE))
+    const facts = await file.stat()
+    check(path, fileDanger(path, facts, READ_OR_CHANGE))
+    // The other name would keep old tokens, or be in a folder that others can read.
+    if (facts.nlink > 1)
+      throw unsafe(path, 'the file has another name too (a hard link); copy it, and remove both names')
     return await file.readFile('utf8')
   } finally {
     await file.close()
@@ -84,9 +87,11 @@ async function replace(fresh: string, path: string): Promise<void> {
   }
 }
 
-/** Whoever can change the folder can replace the file. */
+/** Whoever can change the folder can replace the file, and whoever can change a folder above can replace the folder. */
 async function checkFolder(folder: string): Promise<void> {
   check(folder, folderDanger(folder, await stat(folder)))
+  for (let above = dirname(folder), last = folder; above !== last; last = above, above = dirname(above))
+    check(above, ancestorDanger(above, await stat(above)))
 }
 
 function check(path: string, danger: Danger): void {

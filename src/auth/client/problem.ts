@@ -7,6 +7,9 @@ export class LoginProblem extends Error {}
 /** A problem that may pass by itself: an issuer or a server cannot be reached, or is too busy. */
 export class PassingProblem extends LoginProblem {}
 
+/** A login that the person, or the program for the person, did not want. */
+export class LoginRefused extends LoginProblem {}
+
 /** Text of a peer for a message: short, in one line and in quotes. */
 export function quoted(value: unknown): string {
   const text = oneLine(JSON.stringify(value) ?? 'nothing')

@@ -1,19 +1,18 @@
 import { processRefreshTokenResponse, refreshTokenGrantRequest } from 'oauth4webapi'
 import type { GrantContext } from './grant.ts'
-import { chooseAuthentication } from './token-endpoint.ts'
+import { chooseAuthentication, type TokenClient } from './token-endpoint.ts'
 import { readTokens, requestTokens } from './token-request.ts'
-import type { StoredRegistration, StoredTokens } from './vault.ts'
+import type { StoredTokens } from './vault.ts'
 
 /** Gets new tokens with a refresh token, as the client that it was issued to. */
 export async function refreshTokens(
   context: GrantContext,
-  registration: StoredRegistration,
+  { clientId, ...own }: TokenClient,
   refreshToken: string,
 ): Promise<StoredTokens> {
   const { issuer, resource } = context
-  const { clientId, clientSecret: secret, authMethod } = registration
-  const { authenticate } = chooseAuthentication(issuer, { clientId, secret, authMethod })
-  const client = { client_id: clientId }
+  const { authenticate } = chooseAuthentication(issuer, { clientId, ...own })
+  const client = { client_id: clientId as string }
   const response = await requestTokens(
     context,
     (options) =>

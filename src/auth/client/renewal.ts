@@ -8,7 +8,9 @@ import type { Flight } from './flight.ts'
 import type { GrantContext, Obtained, StepUp } from './grant.ts'
 import type { Need } from './need.ts'
 import { placeOf, readPlace, type Place } from './place.ts'
-import { LoginProblem } from './problem.ts'
+import { loginRate } from './login-rate.ts'
+import { inTurn } from './login-turn.ts'
+import { LoginProblem, LoginRefused } from './problem.ts'
 import { isUnknownClient } from './reason.ts'
 import { LoginTimeout } from './redirect.ts'
 import { findResource, type FoundResource } from './resource.ts'
@@ -18,16 +20,19 @@ import {
   isExpired,
   issuerOf,
   isUnbound,
+  rateKeyOf,
   refreshTime,
   toHeld,
   type Held,
   type Setup,
 } from './setup.ts'
-import { Steps } from './steps.ts'
-import type { StoredCredentials } from './vault.ts'
+import { Steps, type Lack } from './steps.ts'
+import type { StoredCredentials, StoredTokens } from './vault.ts'
 
 /** Registrations that are kept per server, at issuers that it does not name any more. */
 const MAX_LEFT = 4
+/** Scopes that are remembered because an issuer did not grant them. */
+const MAX_DENIED = 100
 
 /** One rejected request, and what is known when other credentials are looked for. */
 export interface Renewal {
@@ -37,8 +42,6 @@ export interface Renewal {
   readonly flight: Flight<unknown>
   /** The steps of a refresh that failed before the request was sent. */
   readonly before: Steps | undefined
-  /** Whether scopes were requested before. */
-  wasRequested(scopes: readonly string[]): boolean
   /** Notes the scopes of a login that gave tokens, with or without them. */
   answered(scopes: readonly string[] | undefined): void
 }
@@ -59,18 +62,24 @@ export async function renew(setup: Setup, renewal: Renewal): Promise<Held> {
 }
 
 async function find(setup: Setup, renewal: Renewal, steps: Steps): Promise<Held> {
-  const { need, flight } = renewal
+  const { need, held, flight } = renewal
   const { server, vault } = setup
+  if (need.status === undefined && held !== undefined) {
+    const { place } = held
+    steps.note(`found that the login lacks scopes of the options: ${need.scopes?.join(' ')}`)
+    const found = { resource: place.resource, issuers: [place.issuer], scopes: undefined }
+    return findAt(setup, { ...renewal, place, found, steps })
+  }
   steps.note(`sent a request, to which the server replied with status ${need.status}`)
   steps.begin('find the metadata of the server')
   const fetch = abortable(setup.fetch, flight.signal)
   const found = await findResource({ server, metadataUrl: need.metadataUrl, fetch, step: steps.note })
   const { place, left } = await choosePlace(setup, found, steps)
-  const held = await findAt(setup, { ...renewal, place, found, steps })
+  const next = await findAt(setup, { ...renewal, place, found, steps })
   // Only now it is sure that the server moved; its metadata may have been wrong for a moment.
   for (const [at, { key }] of left.entries())
     await vault.update(key, at < left.length - MAX_LEFT ? forget : withoutTokens)
-  return held
+  return next
 }
 
 interface PlacedRenewal extends Renewal {
@@ -98,21 +107,51 @@ async function findAt(setup: Setup, renewal: PlacedRenewal): Promise<Held> {
   const purpose = `get a token (${setup.grant.name})`
   if (setup.storedOnly && setup.grant.isInteractive) {
     steps.begin(purpose)
-    throw steps.forbidden(missing(need, await setup.vault.read(place.key)))
+    throw steps.forbidden(lackOf(need, await setup.vault.read(place.key)))
   }
   const metadata = await issuer()
   // Someone else may have logged in meanwhile.
   const stored = await findStored(setup, renewal)
   if (stored !== undefined) return stored
   steps.begin(purpose)
-  return login(setup, { ...renewal, issuer: metadata })
+  const run = (): Promise<Held> => login(setup, { ...renewal, issuer: metadata })
+  return setup.grant.isInteractive ? askPerson(setup, renewal, run) : run()
 }
 
-function missing({ kind, scopes }: Need, stored: StoredCredentials | undefined): string {
-  if (kind === 'scopes')
-    return `the stored login lacks scopes${scopes === undefined ? '' : `: ${scopes.join(' ')}`}`
-  const cause = stored?.lost === undefined ? '' : `: ${clip(stored.lost, 200)}`
-  return `the vault has no credentials that work${cause}`
+/** Lets a person log in, unless somebody else who shares the vault already does, or too many logins began. */
+async function askPerson(setup: Setup, renewal: PlacedRenewal, run: () => Promise<Held>): Promise<Held> {
+  const { place, flight } = renewal
+  const { signal } = flight
+  signal.throwIfAborted()
+  const resume = flight.pause()
+  try {
+    const find = (): Promise<Held | undefined> => findStored(setup, renewal)
+    return await inTurn({ vault: setup.vault, key: place.key, signal, find }, async () => {
+      const takeBack = loginRate.begin(rateKeyOf(setup))
+      try {
+        return await run()
+      } catch (thrown) {
+        if (thrown instanceof LoginRefused) takeBack()
+        throw thrown
+      }
+    })
+  } finally {
+    resume()
+  }
+}
+
+/** Says why the stored credentials do not do. */
+function lackOf({ kind, scopes }: Need, stored: StoredCredentials | undefined): Lack {
+  if (kind === 'scopes') {
+    const text = `the stored login lacks scopes${scopes === undefined ? '' : `: ${scopes.join(' ')}`}`
+    return { reason: 'missing_scopes', text, ...(scopes && { scopes }) }
+  }
+  const nothing = 'the vault has no credentials that work'
+  if (stored?.lost !== undefined) return { reason: 'revoked', text: `${nothing}: ${clip(stored.lost, 200)}` }
+  if (stored?.tokens === undefined) return { reason: 'no_login', text: `${nothing}: nobody has logged in` }
+  return isExpired(stored.tokens)
+    ? { reason: 'expired', text: `${nothing}: the login has expired` }
+    : { reason: 'rejected', text: `${nothing}: the server rejects the token of the login` }
 }
 
 /** Credentials that the server may accept, if someone else stored them. */
@@ -210,9 +249,10 @@ async function login(setup: Setup, login: Login): Promise<Held> {
       await vault.update(place.key, keep, flight.signal)
     },
   }
-  const obtained = await obtain(setup, place, context, flight)
+  const obtained = await obtain(setup, place, context)
   login.answered(scopes)
-  const { tokens } = obtained
+  const denied = deniedOf(setup, scopes, obtained.tokens, stored)
+  const tokens = denied === undefined ? obtained.tokens : { ...obtained.tokens, denied }
   if (isUnbound(setup, tokens))
     throw new LoginProblem('the issuer does not bind tokens to keys (DPoP), which the option dpop asks for')
   const entry: StoredCredentials = {
@@ -234,22 +274,30 @@ async function login(setup: Setup, login: Login): Promise<Held> {
 }
 
 /** Why a person who is logged in has to log in again; undefined if nobody is. */
-function stepUpOf({ need, held, place, wasRequested }: Login): StepUp | undefined {
+function stepUpOf({ need, held, place }: Login): StepUp | undefined {
   if (need.kind !== 'scopes' || held?.place.key !== place.key) return undefined
   const scopes = (need.scopes ?? []).filter((scope) => held.tokens.scopes?.includes(scope) !== true)
-  return { scopes, wasRequested: scopes.length > 0 && wasRequested(scopes) }
+  const wasRequested =
+    scopes.length > 0 && scopes.every((scope) => held.tokens.denied?.includes(scope) === true)
+  return { scopes, wasRequested }
+}
+
+/** The scopes that were asked for in vain, now or before, so that they are not asked for at each start. */
+function deniedOf(
+  setup: Setup,
+  asked: readonly string[] | undefined,
+  { scopes: granted }: StoredTokens,
+  stored: StoredCredentials | undefined,
+): readonly string[] | undefined {
+  const all = [...(stored?.tokens?.denied ?? []), ...(setup.scopes ?? []), ...(asked ?? [])]
+  const denied = [...new Set(all)].filter((scope) => granted?.includes(scope) === false)
+  return denied.length === 0 ? undefined : denied.slice(-MAX_DENIED)
 }
 
 /** Runs the grant. A registration that the issuer has forgotten is removed, and the grant runs again without it. */
-async function obtain(
-  setup: Setup,
-  { key }: Place,
-  context: GrantContext,
-  flight: Flight<unknown>,
-): Promise<Obtained> {
+async function obtain(setup: Setup, { key }: Place, context: GrantContext): Promise<Obtained> {
   const { grant, vault } = setup
-  flight.signal.throwIfAborted()
-  const resume = grant.isInteractive ? flight.pause() : undefined
+  context.signal.throwIfAborted()
   try {
     return await grant.obtain(context)
   } catch (thrown) {
@@ -263,8 +311,6 @@ async function obtain(
     })
     if (!isUnknown) throw thrown
     context.step('forget the registration, which the issuer does not know any more')
-    return await grant.obtain({ ...context, registration: undefined })
-  } finally {
-    resume?.()
+    return grant.obtain({ ...context, registration: undefined })
   }
 }

@@ -40,16 +40,22 @@ export async function findResource({
   const url = toHttp(server)
   const { origin, pathname } = url
   const named = metadataUrl === undefined ? [] : [readNamed(metadataUrl, origin)]
-  const path = pathname.replace(/\/$/, '')
-  for (const place of new Set([...named, `${origin}${WELL_KNOWN}${path}`, `${origin}${WELL_KNOWN}`])) {
+  const own = `${origin}${WELL_KNOWN}${pathname.replace(/\/$/, '')}`
+  let problem: LoginProblem | undefined
+  for (const place of new Set([...named, own, `${origin}${WELL_KNOWN}`])) {
+    // A server with several URLs, such as /mcp and /sse, may always name the document of one of them.
+    if (problem !== undefined && place !== own) break
     const response = await fetchMetadata(place, fetch, step)
     const document = response && (await readDocument(response))
     if (document !== undefined) {
       step(`read the metadata of the server at ${shownUrl(new URL(place))}`)
-      return readMetadata(document, url, place)
-    }
-    if (response !== undefined) step(`found no JSON object at ${shownUrl(new URL(place))}`)
+      const found = readMetadata(document, url, place)
+      if (!(found instanceof LoginProblem)) return found
+      if (place === own) throw problem ?? found
+      problem ??= found
+    } else if (response !== undefined) step(`found no JSON object at ${shownUrl(new URL(place))}`)
   }
+  if (problem !== undefined) throw problem
   const [promised] = named
   if (promised !== undefined)
     throw new LoginProblem(
@@ -89,10 +95,11 @@ async function readDocument(response: Response): Promise<JsonObject | undefined>
   return isObject(document) ? document : undefined
 }
 
-function readMetadata(document: JsonObject, server: URL, place: string): FoundResource {
+/** Reads a document; the problem if it is not about this server. */
+function readMetadata(document: JsonObject, server: URL, place: string): FoundResource | LoginProblem {
   const { resource, authorization_servers: issuers, scopes_supported: scopes } = document
   if (typeof resource !== 'string' || !isResourceOf(resource, server))
-    throw new LoginProblem(
+    return new LoginProblem(
       `${shownUrl(new URL(place))} is the metadata of ${quoted(resource)}, not of ${shownUrl(server)}; connect with the URL that the server publishes`,
     )
   const normal = toCanonical(resource)

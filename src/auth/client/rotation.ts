@@ -71,7 +71,8 @@ async function refresh(
       old.refreshToken,
     )
     const { refreshToken = old.refreshToken, scopes = old.scopes } = tokens
-    return { ...kept, registration: used, tokens: { ...tokens, refreshToken, scopes } }
+    const denied = old.denied?.filter((scope) => scopes?.includes(scope) !== true)
+    return { ...kept, registration: used, tokens: { ...tokens, refreshToken, scopes, denied } }
   } catch (thrown) {
     if (!(thrown instanceof TokenError) || isPassing(thrown)) throw thrown
     // The credentials of the options may be corrected; a client that registered itself can only register again.

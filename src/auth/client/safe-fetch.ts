@@ -107,7 +107,10 @@ export function createSafeFetch(options: SafeFetchOptions): typeof globalThis.fe
       caller?.throwIfAborted()
       for (const error of [thrown, (thrown as Error).cause]) if (error instanceof LoginProblem) throw error
       if (timeout.aborted) throw new PassingProblem(`${shownUrl(url)} took longer than ${limitMs} ms`)
-      throw new PassingProblem(`cannot reach ${shownUrl(url)}: ${reasonOf(thrown)}`, { cause: thrown })
+      const remedy = remedyOf(thrown, options.ownFetch !== undefined)
+      const message = `cannot reach ${shownUrl(url)}: ${reasonOf(thrown)}${remedy ?? ''}`
+      // A certificate that is not trusted will not be trusted the next time.
+      throw new (remedy === undefined ? PassingProblem : LoginProblem)(message, { cause: thrown })
     }
   }
 }
@@ -182,4 +185,31 @@ function reasonOf(thrown: unknown): string {
   const { message, cause } = thrown as Error
   // The message of `fetch` itself says only that it failed.
   return oneLine(clip(cause instanceof Error ? cause.message : String(message), 300))
+}
+
+/** The codes of certificates that are not trusted. */
+const UNTRUSTED: ReadonlySet<unknown> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+])
+const OTHER_CERTIFICATES: ReadonlyMap<unknown, string> = new Map([
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'use the name that is in its certificate'],
+  ['CERT_HAS_EXPIRED', 'its operator must renew the certificate'],
+  ['CERT_NOT_YET_VALID', 'check the clock of this computer'],
+])
+
+/** What to do about a certificate; undefined if something else is wrong. The option tls counts for the server alone, not for its issuer. */
+function remedyOf(thrown: unknown, hasTls: boolean): string | undefined {
+  const { code, cause } = thrown as { readonly code?: unknown; readonly cause?: { readonly code?: unknown } }
+  const codes = [code, cause?.code]
+  if (codes.some((one) => UNTRUSTED.has(one))) {
+    const file = 'start the program with NODE_EXTRA_CA_CERTS=ca.pem, the file with that authority'
+    const remedy = hasTls ? 'add the authority to the option tls: { ca }' : file
+    return `; its certificate comes from an authority that is not trusted: if you trust it, ${remedy}`
+  }
+  const other = codes.map((one) => OTHER_CERTIFICATES.get(one)).find((one) => one !== undefined)
+  return other === undefined ? undefined : `; ${other}`
 }

@@ -1,8 +1,11 @@
 import type { AuthorizationServer } from 'oauth4webapi'
+import { McpError, mcpError } from '../../errors/error.ts'
+import { VAULT_FAILED } from '../../errors/vault.ts'
 import { openDpop, type Dpop } from './dpop.ts'
 import type { Grant, GrantContext } from './grant.ts'
 import { findIssuer } from './issuer.ts'
 import type { Place } from './place.ts'
+import { reasonOf } from './reason.ts'
 import type { Steps } from './steps.ts'
 import type { StoredCredentials, StoredTokens, Vault } from './vault.ts'
 
@@ -33,6 +36,17 @@ export interface Held {
   readonly refreshAt: number
   /** Whether the server accepted them at least once. */
   isAccepted: boolean
+}
+
+/** The error to throw for what a vault threw, which may be one of the program. */
+export function vaultFailure({ name }: Vault, thrown: unknown): McpError {
+  if (thrown instanceof McpError) return thrown
+  return mcpError(VAULT_FAILED, { path: name, reason: reasonOf(thrown) }, { cause: thrown })
+}
+
+/** The server and the user, for whom logins are counted. */
+export function rateKeyOf({ owner, server }: Setup): string {
+  return `${owner} ${server.href}`
 }
 
 /** Clocks differ, and a request takes a moment to arrive. */

@@ -2,6 +2,7 @@ import { clip } from '../../base/clip.ts'
 import { LOGIN_FAILED, LOGIN_NEEDED } from '../../errors/login.ts'
 import { McpError, mcpError } from '../../errors/error.ts'
 import { oneLine } from '../../errors/printable.ts'
+import { TooManyLogins } from './login-rate.ts'
 import { PassingProblem } from './problem.ts'
 import { reasonOf } from './reason.ts'
 import { TokenError } from './token-error.ts'
@@ -9,6 +10,15 @@ import { TokenError } from './token-error.ts'
 const LONGEST_STEP = 500
 const PASSING_HINT =
   'The server or its issuer cannot be reached, or is too busy. Check that it runs, and the network, proxy and certificates on the way to it; then try again.'
+
+/** Why a login is needed. */
+export interface Lack {
+  readonly reason: 'no_login' | 'expired' | 'revoked' | 'rejected' | 'missing_scopes'
+  /** The scopes that are missing. */
+  readonly scopes?: readonly string[]
+  /** The same for people. */
+  readonly text: string
+}
 
 /** The steps of one login, so that an error can say how far it came. */
 export class Steps {
@@ -42,21 +52,26 @@ export class Steps {
   }
 
   /** The error for something that went wrong in the current step. Its cause is left out, since it may hold secrets. */
-  failed(thrown: unknown, row: typeof LOGIN_FAILED | typeof LOGIN_NEEDED = LOGIN_FAILED): McpError {
+  failed(
+    thrown: unknown,
+    row: typeof LOGIN_FAILED | typeof LOGIN_NEEDED = LOGIN_FAILED,
+    facts: Readonly<Record<string, unknown>> = {},
+  ): McpError {
     const steps = this.#current === undefined ? this.#taken : [...this.#taken, `failed: ${this.#current}`]
     const lines = steps.map((text, at) => `\n  ${at + 1}. ${text}`)
     const { kind, message } = mcpError(row, { server: this.#server, reason: oneLine(reasonOf(thrown)) })
     const retryable = isPassing(thrown)
     return new McpError(kind, `${message}${lines.join('')}`, {
-      data: { steps },
+      data: { steps, ...facts },
       retryable,
+      retryAfterMs: thrown instanceof TooManyLogins ? thrown.waitMs : undefined,
       hint: retryable ? PASSING_HINT : undefined,
     })
   }
 
   /** The error for a login that `storedOnly` forbids. */
-  forbidden(reason: string): McpError {
-    return this.failed(new Error(reason), LOGIN_NEEDED)
+  forbidden({ text, ...facts }: Lack): McpError {
+    return this.failed(new Error(text), LOGIN_NEEDED, facts)
   }
 }
 

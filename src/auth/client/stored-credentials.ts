@@ -20,13 +20,17 @@ const TOKENS: Readonly<Record<string, Test>> = {
   type: (value) => value === 'bearer' || value === 'dpop',
   refreshToken: optional(isText),
   scopes: optional(isTexts),
+  denied: optional(isTexts),
   expiresAt: optional(isNumber),
 }
+
+const PENDING: Readonly<Record<string, Test>> = { id: isText, until: isNumber }
 
 const CREDENTIALS: Readonly<Record<string, Test>> = {
   registration: optional((value) => fits(value, REGISTRATION)),
   tokens: optional((value) => fits(value, TOKENS)),
   lost: optional(isText),
+  pending: optional((value) => fits(value, PENDING)),
   dpopKey: optional((value) => isObject(value) && !Array.isArray(value)),
 }
 

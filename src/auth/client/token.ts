@@ -1,4 +1,8 @@
+import { clip } from '../../base/clip.ts'
 import { badOption } from '../../base/options.ts'
+import { mcpError } from '../../errors/error.ts'
+import { LOGIN_FAILED } from '../../errors/login.ts'
+import { oneLine } from '../../errors/printable.ts'
 import type {
   AuthReply,
   AuthRequest,
@@ -35,14 +39,26 @@ export function token(source: TokenSource): ClientAuth {
 
 function open(source: TokenSource, url: URL): Authorization {
   const server = new URL(url.href.replace(/^ws/, 'http'))
+  const failed = (problem: string, cause?: unknown): Error =>
+    mcpError(
+      LOGIN_FAILED,
+      { server: server.origin + server.pathname, reason: `the function of token() ${problem}` },
+      { cause },
+    )
   const ask = async (signal: AbortSignal, rejected?: string): Promise<string> => {
-    const given: unknown = await source({ server: new URL(server), rejected, signal })
+    let given: unknown
+    try {
+      given = await source({ server: new URL(server), rejected, signal })
+    } catch (thrown) {
+      signal.throwIfAborted()
+      throw failed(
+        `failed: ${thrown instanceof Error ? oneLine(clip(thrown.message, 300)) : 'it threw something other than an error'}`,
+        thrown,
+      )
+    }
     if (isTokenText(given)) return given
     const problem = typeof given === 'string' ? 'a text that is not a token' : typeof given
-    throw badOption(
-      'token',
-      `the function must return a token, which has visible ASCII characters only, not ${problem}`,
-    )
+    throw failed(`must return a token, which has visible ASCII characters only, not ${problem}`)
   }
   /** The questions that are not answered yet, by the token that was rejected. */
   const asked = new Map<string, Flight<string>>()

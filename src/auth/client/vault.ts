@@ -6,8 +6,18 @@ export interface StoredCredentials {
   readonly tokens?: StoredTokens | undefined
   /** Why the last tokens were removed, for the error of a program that may not log in (`storedOnly`). Default: unknown. */
   readonly lost?: string | undefined
+  /** A login that somebody runs, for which others wait. Default: nobody runs one. */
+  readonly pending?: PendingLogin | undefined
   /** The private key of DPoP proofs, as a JWK; the tokens are bound to it. */
   readonly dpopKey?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Marks an entry while a person logs in, so that nobody else who shares the vault asks for the same login. */
+export interface PendingLogin {
+  /** Tells logins apart. */
+  readonly id: string
+  /** When it counts as given up, in milliseconds since 1970. It is moved on while the login runs. */
+  readonly until: number
 }
 
 /** A client as an issuer knows it. */
@@ -34,6 +44,8 @@ export interface StoredTokens {
   readonly refreshToken?: string | undefined
   /** The scopes that were granted. Default: unknown. */
   readonly scopes?: readonly string[] | undefined
+  /** The scopes that a login asked for and the issuer did not grant. Default: none. */
+  readonly denied?: readonly string[] | undefined
   /** When the access token expires, in milliseconds since 1970. Default: unknown. */
   readonly expiresAt?: number | undefined
 }

@@ -3,10 +3,9 @@ import type { AuthorizationServer } from 'oauth4webapi'
 import { clip } from '../../base/clip.ts'
 import { callable, required, type KindsOf } from '../../base/kinds.ts'
 import { checkOptions } from '../../base/options.ts'
-import type { ClientAuth } from '../../transport/http/client/auth-method.ts'
 import { NAME } from '../token-options.ts'
 import type { Grant } from './grant.ts'
-import { createMethod, METHOD_OPTIONS, type MethodOptions } from './method.ts'
+import { createMethod, METHOD_OPTIONS, type LoginMethod, type MethodOptions } from './method.ts'
 import { askFor } from './supplied-token.ts'
 import { TokenError } from './token-error.ts'
 import { JWT_BEARER, purposeOf, readTokens, requestGrant } from './token-request.ts'
@@ -43,7 +42,7 @@ const WORKLOAD_OPTIONS: KindsOf<WorkloadOptions> = {
  * const auth = workload({ jwt: () => readFile('/var/run/secrets/tokens/mcp', 'utf8') })
  * await connect(url, { auth })
  */
-export function workload(options: WorkloadOptions): ClientAuth {
+export function workload(options: WorkloadOptions): LoginMethod {
   checkOptions<WorkloadOptions>('workload', options, WORKLOAD_OPTIONS)
   return createMethod('workload', workloadGrant(options), options)
 }
@@ -58,6 +57,7 @@ export function workloadGrant({
     name: 'workload identity',
     isInteractive: false,
     clientId,
+    clientOf: () => ({ clientId }),
     async obtain(context) {
       const { issuer, resource, signal } = context
       context.step('ask the function of the option jwt for the identity of this workload')

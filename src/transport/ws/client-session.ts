@@ -1,5 +1,5 @@
 import { doubledMs, pause } from '../../base/backoff.ts'
-import type { McpError } from '../../errors/error.ts'
+import { McpError } from '../../errors/error.ts'
 import { JSONRPC } from '../../protocol/jsonrpc.ts'
 import type { OutgoingRequest } from '../../rpc/client-transport.ts'
 import { afterMs, type Timer } from '../io/timer.ts'
@@ -20,7 +20,7 @@ const JITTER = 0.25
 /** What a session needs to be resumed. */
 interface Resuming extends Pick<WsTransportOptions, 'limits' | 'open'>, Pick<Opening, 'signal' | 'take'> {
   /** Called if that is not possible. */
-  onEnd(): void
+  onEnd(reason?: McpError): void
 }
 
 /** The client's end of a session that survives its connection: everything needed to resume it. */
@@ -120,7 +120,7 @@ export class ClientSession implements Keeper {
         return await open(opening)
       } catch (error) {
         if (signal.aborted) return
-        if (!isPassing(error)) return onEnd()
+        if (!isPassing(error)) return onEnd(isLoginError(error) ? error : undefined)
       }
     }
   }
@@ -152,10 +152,15 @@ export class ClientSession implements Keeper {
   }
 }
 
+/** Whether a login failed. That is the reason to give, rather than the connection that was lost before. */
+function isLoginError(error: unknown): error is McpError {
+  return error instanceof McpError && error.kind.startsWith('login_')
+}
+
 /** Whether a server that could not be reached may have kept the session and be reachable soon. */
 function isPassing(error: unknown): boolean {
-  const { cause, data, kind } = error as McpError
-  if (kind.startsWith('login_')) return false
+  if (!(error instanceof McpError) || isLoginError(error)) return false
+  const { cause, data } = error
   const status = data?.['status']
   if (typeof status === 'number') return status >= 500 || status === 429
   return cause === undefined || PASSING.has((cause as { readonly code?: unknown }).code)

@@ -155,13 +155,13 @@ export class WsClientTransport implements ClientTransport {
 
   #resume(session: ClientSession, why: McpError): void {
     const { limits, open, events } = this.#options
-    events.onNote?.('stream', `${why.message}; resuming the session over another connection`)
+    events.onNote?.('stream', `${why.message}; resuming the session`)
     void session.resume({
       limits,
       open,
       signal: this.#closing.signal,
       take: (socket, ack) => this.#rejoin(socket, session, ack, why),
-      onEnd: () => this.#down(why),
+      onEnd: (reason = why) => this.#down(reason),
     })
   }
 
