@@ -21,7 +21,14 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
       return isError === undefined || typeof isError === 'boolean' ? undefined : 'isError is not a boolean'
     },
   ],
-  ['resources/read', listOf('contents', 'uri')],
+  [
+    'resources/read',
+    (result) =>
+      listOf('contents', 'uri')(result) ??
+      ((result['contents'] as readonly JsonObject[]).every(isContent)
+        ? undefined
+        : 'the text or blob of an item of contents is not a string'),
+  ],
   [
     'prompts/get',
     ({ messages }) =>
@@ -36,11 +43,53 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ],
 ])
 
-/** Rejects a result that lacks a required member. */
+/** Rejects a result that lacks a required member. Listed items lose optional members of a wrong type: one bad item must not cost a list. */
 export function checkResult(method: string, result: JsonObject): JsonObject {
   const issue = CHECKS.get(method)?.(result)
   if (issue !== undefined) throw mcpError(BAD_ANSWER, { method, issue })
-  return result
+  const list = LISTS.get(method)
+  if (list === undefined) return result
+  const items = result[list] as readonly JsonObject[]
+  return items.some(isOdd) ? { ...result, [list]: items.map(mended) } : result
+}
+
+const LISTS: ReadonlyMap<string, string> = new Map([
+  ['tools/list', 'tools'],
+  ['resources/list', 'resources'],
+  ['resources/templates/list', 'resourceTemplates'],
+  ['prompts/list', 'prompts'],
+])
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+
+/** The types of the optional members of listed items. */
+const MEMBERS: readonly (readonly [member: string, is: (value: unknown) => boolean])[] = [
+  ['name', isText],
+  ['title', isText],
+  ['description', isText],
+  ['mimeType', isText],
+  ['inputSchema', isObject],
+  ['outputSchema', isObject],
+  ['annotations', isObject],
+  ['_meta', isObject],
+  ['icons', isListOfObjects],
+  ['arguments', isListOfObjects],
+]
+
+function isListOfObjects(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isObject)
+}
+
+function isOdd(item: JsonObject): boolean {
+  return MEMBERS.some(([member, is]) => item[member] !== undefined && !is(item[member]))
+}
+
+/** A listed item without the members of a wrong type. A tool that is said to have an odd input takes any object. */
+function mended(item: JsonObject): JsonObject {
+  if (!isOdd(item)) return item
+  const right = { ...item }
+  for (const [member, is] of MEMBERS) if (!is(right[member])) delete right[member]
+  return 'inputSchema' in item ? { inputSchema: { type: 'object' }, ...right } : right
 }
 
 /** Decodes and checks a result. A result that asks for input is returned as it is. */
@@ -72,9 +121,16 @@ function listOf(name: string, key: string): Check {
   }
 }
 
+function isContent({ text = '', blob = '' }: JsonObject): boolean {
+  return isText(text) && isText(blob)
+}
+
 function isBlock(block: unknown): boolean {
-  if (!isObject(block) || typeof block['type'] !== 'string') return false
-  const member = BLOCKS.get(block['type'])
+  if (!isObject(block)) return false
+  const { type, resource } = block
+  if (typeof type !== 'string') return false
+  if (type === 'resource') return isObject(resource) && isText(resource['uri']) && isContent(resource)
+  const member = BLOCKS.get(type)
   return member === undefined || typeof block[member] === 'string'
 }
 

@@ -1,7 +1,9 @@
 import type { SchemaLimits } from './inspect.ts'
 import { MAX_ISSUES, type Issue } from './issue.ts'
 import { limitSteps, type Validate } from './meter.ts'
-import { isLarge, LARGE, largeFor, namesIn, Pieces } from './pieces.ts'
+import { endOfTurn, inNextTurn } from '../base/turn.ts'
+import { isLarge, LARGE, largeFor, Pieces } from './pieces.ts'
+import { toPlace, type Place } from './place.ts'
 import { rawChecker, unfit, type Checked, type Checker } from './raw-checker.ts'
 import type {
   AnySchema,
@@ -13,7 +15,7 @@ import type {
 } from './schema.ts'
 import { isStandard, toShown, type Use } from './shown.ts'
 import { toStepCounter } from './steps.ts'
-import { TooCostly } from './work.ts'
+import { TOO_LONG, TooCostly } from './work.ts'
 
 export type { Checked, Checker, Unfit } from './raw-checker.ts'
 
@@ -53,11 +55,13 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
   const standard = schema['~standard']
   const validate: Validate = (value) => standard.validate(value)
   const countSteps = toStepCounter(json)
-  let names: ReadonlySet<string> | undefined
+  const copies = copiesWhole(schema)
+  let place: Place | undefined
   let large: number | undefined
   return {
     json,
     check(value, isOwn = false) {
+      if (copies && !isOwn && isLarge(value, MOST_COPIED)) return tooCostly(TOO_LONG)
       if (countSteps === undefined) return checkWith(validate, value, isOwn)
       return orTooCostly(() => checkWith(limitSteps(validate, countSteps, value), value, isOwn))
     },
@@ -76,7 +80,7 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
   }
 
   function* checkLarge(check: Validate, value: object): Generator<Result | Promise<Result>, Checked, Result> {
-    const pieces = new Pieces((names ??= namesIn(json)), large)
+    const pieces = new Pieces((place ??= toPlace(json)), large)
     const first: Issue[] = []
     let found = 0
     for (const piece of pieces.of(value)) {
@@ -109,11 +113,32 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
   }
 }
 
+/** The most parts of a value that a library copies whole: at several microseconds for each, half a second. */
+const MOST_COPIED = 50_000
+
+/** Whether the library copies a whole value, however much of it the schema ignores: arktype, before it changes any part. */
+function copiesWhole(schema: StandardSchema): boolean {
+  const { includesTransform, $: scope } = schema as {
+    readonly includesTransform?: unknown
+    readonly $?: { readonly resolvedConfig?: { readonly clone?: unknown } }
+  }
+  return (
+    schema['~standard'].vendor === 'arktype' &&
+    includesTransform === true &&
+    typeof scope?.resolvedConfig?.clone === 'function'
+  )
+}
+
+/** The outcome of a check that was given up. */
+function tooCostly(problem: string): Checked {
+  return { ...unfit([{ path: [], problem }]), undecided: true }
+}
+
 /** The outcome of a check, or that it was given up. */
 function orTooCostly(check: () => Checked | Promise<Checked>): Checked | Promise<Checked> {
   const giveUp = (thrown: unknown): Checked => {
     if (!(thrown instanceof TooCostly)) throw thrown
-    return { ...unfit([{ path: [], problem: thrown.message }]), undecided: true }
+    return tooCostly(thrown.message)
   }
   try {
     const checked = check()
@@ -123,17 +148,33 @@ function orTooCostly(check: () => Checked | Promise<Checked>): Checked | Promise
   }
 }
 
-/** The outcome of steps that wait for a library, at once if it never waits. */
+/** The outcome of steps that wait for a library, at once if it never waits and takes no longer than a turn. */
 function settled<Out>(
   steps: Generator<Result | Promise<Result>, Out, Result>,
   result?: Result,
 ): Out | Promise<Out> {
+  const end = endOfTurn()
   let next = result === undefined ? steps.next() : steps.next(result)
   while (next.done !== true) {
-    if ('then' in next.value) return next.value.then((late) => settled(steps, late))
-    next = steps.next(next.value)
+    const { value } = next
+    if ('then' in value) return value.then((late) => settled(steps, late))
+    if (performance.now() > end) return inTurn(() => settled(steps, value))
+    next = steps.next(value)
   }
   return next.value
+}
+
+/** The outcome of an action that waits until others had a turn. */
+function inTurn<Out>(act: () => Out | Promise<Out>): Promise<Out> {
+  return new Promise((resolve, reject) =>
+    inNextTurn(() => {
+      try {
+        resolve(act())
+      } catch (thrown) {
+        reject(thrown as Error)
+      }
+    }),
+  )
 }
 
 /** How many issues a library made for one. */

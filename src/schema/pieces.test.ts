@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { isLarge, namesIn, Pieces } from './pieces.ts'
+import { isLarge, Pieces } from './pieces.ts'
+import { toPlace, type Place } from './place.ts'
 
 const list = (length: number): readonly number[] => Array.from({ length }, (_, at) => at)
 
@@ -10,17 +11,15 @@ test('a value is large from 10,001 parts on, wherever they are', () => {
   expect([isLarge('x'.repeat(20_000)), isLarge(null), isLarge(5)]).toEqual([false, false, false])
 })
 
-test('the names in a schema are those of its members, at any depth', () => {
-  const schema = {
-    type: 'object',
-    properties: {
-      a: { anyOf: [{ properties: { b: {} } }, { $ref: '#/$defs/c' }] },
-      properties: { type: 'null' },
-    },
-    $defs: { c: { items: { properties: { d: { enum: ['e'] } } } } },
-  }
-  expect([...namesIn(schema)].toSorted()).toEqual(['a', 'b', 'd', 'properties', 'type'].toSorted())
-})
+/** A place with these names at every level, where everything else is looked at too. */
+function named(...names: readonly string[]): Place {
+  const again = { $ref: '#' }
+  return toPlace({
+    properties: Object.fromEntries(names.map((name) => [name, again])),
+    additionalProperties: again,
+    items: again,
+  })
+}
 
 /** The scalars of a value with their paths, as text. */
 function leaves(
@@ -60,7 +59,7 @@ describe('pieces', () => {
   ]
 
   test.each(values)('of %s have all its parts, each at its place, and are small', (_, value) => {
-    const pieces = new Pieces(new Set(['kind', 'name', 'other', 'a', 'b', '__proto__']))
+    const pieces = new Pieces(named('kind', 'name', 'other', 'a', 'b', '__proto__'))
     const missing = leaves(value, (path) => path)
     for (const piece of pieces.of(value)) {
       const there = leaves(piece, (path) => pieces.placeOf(piece, path).path)
@@ -73,7 +72,7 @@ describe('pieces', () => {
   test('have no parts that are not in the value, and share none with it', () => {
     const value = { lists: [list(800), list(1800)], kind: ['a'] }
     const all = leaves(value, (path) => path)
-    const pieces = new Pieces(new Set(['kind']))
+    const pieces = new Pieces(named('kind'))
     for (const piece of pieces.of(value)) {
       for (const leaf of leaves(piece, (path) => pieces.placeOf(piece, path).path))
         expect(all).toContain(leaf)
@@ -83,7 +82,7 @@ describe('pieces', () => {
   })
 
   test('have what the schema names, larger ones with their beginning', () => {
-    const pieces = new Pieces(new Set(['kind', 'names', 'list']))
+    const pieces = new Pieces(named('kind', 'names', 'list'))
     const value = { list: list(2500), ...wide, names: list(1500), kind: { of: ['x'] } }
     for (const piece of pieces.of(value)) {
       expect(piece).toMatchObject({ kind: { of: ['x'] } })
@@ -92,7 +91,7 @@ describe('pieces', () => {
   })
 
   test('know what is in them as it is in the value', () => {
-    const pieces = new Pieces(new Set())
+    const pieces = new Pieces(named())
     const [first, second] = [...pieces.of({ rows: list(1500).map((id) => ({ id })), kind: 'a' })]
     const place = (path: readonly PropertyKey[]): unknown => pieces.placeOf(second, path)
     expect(first).toHaveProperty('rows.0', { id: 0 })
@@ -101,5 +100,37 @@ describe('pieces', () => {
     expect(place(['rows', 0])).toEqual({ path: ['rows', 500], isWhole: true })
     for (const path of [[], ['rows'], ['kind'], ['rows', 700, 'id']])
       expect(place(path)).toEqual({ path, isWhole: false })
+  })
+
+  test('lack what the schema ignores, at any depth, and know that the rest is complete', () => {
+    const row = { type: 'object', properties: { id: { type: 'number' }, note: { type: 'string' } } }
+    const pieces = new Pieces(
+      toPlace({ type: 'object', properties: { rows: { type: 'array', items: row } } }),
+    )
+    const junk = list(5000)
+    const rows = list(1500).map((id) => ({ id, junk: id === 700 ? junk : id }))
+    const all = [...pieces.of({ junk, rows, more: wide })]
+    expect(JSON.stringify(all)).not.toMatch(/junk|more|k1/)
+    expect(all.flatMap((piece) => (piece as { rows: unknown[] }).rows)).toEqual(
+      list(1500).map((id) => ({ id })),
+    )
+    const place = (path: readonly PropertyKey[]): unknown => pieces.placeOf(all[1], path)
+    const moved = (all[0] as { rows: unknown[] }).rows.length
+    for (const name of ['id', 'note'])
+      expect(place(['rows', 0, name])).toEqual({ path: ['rows', moved, name], isWhole: true })
+    expect(place(['rows', 0])).toEqual({ path: ['rows', moved], isWhole: false })
+  })
+
+  test('have the names of members that the schema rejects, without their values', () => {
+    const closed = toPlace({ type: 'object', properties: { a: {} }, additionalProperties: false })
+    const value = { a: list(900), ...wide, more: list(3000) }
+    const names = [...new Pieces(closed).of(value)].flatMap((piece) => Object.entries(piece))
+    expect(names).toContainEqual(['more', null])
+    expect(new Set(names.map(([name]) => name))).toEqual(new Set(Object.keys(value)))
+  })
+
+  test('are none if the schema looks at little', () => {
+    const place = toPlace({ type: 'object', properties: { a: { type: 'string' } } })
+    expect([...new Pieces(place).of({ a: 'x', ...wide, junk: { wide } })]).toEqual([])
   })
 })

@@ -1,4 +1,5 @@
 import { isObject } from './keywords.ts'
+import type { Place, Undeclared } from './place.ts'
 import { toResolver } from './reference.ts'
 import type { JsonSchema } from './schema.ts'
 
@@ -42,13 +43,15 @@ interface Open {
 
 /**
  * Cuts a large value into pieces: copies of the same shape, but with only some members of each large list or object. Every
- * part of the value is in a piece. The members that the schema names are in every copy of their object, large ones with their
- * beginning only: a library may need them to know what the others must be.
+ * part of the value is in a piece, except what the schema ignores. The members that the schema names are in every copy of their
+ * object, large ones with their beginning only: a library may need them to know what the others must be.
  */
 export class Pieces {
-  readonly #names: ReadonlySet<string>
+  readonly #root: Place
   /** The copies that lack members, and for a list, where its members were. */
   readonly #cut = new WeakMap<object, number[] | undefined>()
+  /** Those of them that lack only what the schema ignores, there or below. */
+  readonly #pruned = new WeakSet<object>()
   /** The lists and objects from the value itself to the one that is being read. */
   readonly #open: Open[] = []
   /** The lists and objects that do not fit into a piece. */
@@ -58,39 +61,41 @@ export class Pieces {
   #room: number
 
   /** `large` is the number of parts from which on a value is large. */
-  constructor(names: ReadonlySet<string>, large: number = LARGE) {
-    this.#names = names
+  constructor(root: Place, large: number = LARGE) {
+    this.#root = root
     this.#size = this.#left = large * PIECE
     this.#room = Math.max(LEAST_AROUND, this.#size * AROUND)
   }
 
-  /** Yields the pieces of a value. */
-  of(value: object): Generator<object> {
-    this.#findLarge(value)
-    return this.#fill(value, '')
+  /** Yields the pieces of a value; none if all that the schema looks at would fit into one. */
+  *of(value: object): Generator<object> {
+    this.#findLarge(value, this.#root)
+    if (this.#isLarge(value)) yield* this.#fill(value, '', this.#root)
   }
 
-  *#fill(value: object, step: Step): Generator<object> {
-    const names = Array.isArray(value) ? undefined : Object.keys(value)
+  *#fill(value: object, step: Step, place: Place): Generator<object> {
+    const names = namesIn(value)
     const room = this.#room
-    this.#open.push({ step, named: names && this.#namedIn(value as Container, names), copy: {} })
+    this.#open.push({ step, named: names && this.#namedIn(value as Container, names, place), copy: {} })
     this.#renew(this.#open.length - 1)
     const { length } = names ?? (value as readonly unknown[])
     for (let at = 0; at < length; at++) {
       const below = names?.[at] ?? at
-      const part = (value as Container)[below]
+      const treatment = treatmentOf(below, place)
+      if (treatment === 'ignored') continue
+      const part = treatment === 'rejected' ? null : (value as Container)[below]
       if (this.#isLarge(part)) {
-        yield* this.#fill(part, below)
+        yield* this.#fill(part, below, place.below(below))
         continue
       }
-      const size = sizeOf(part, this.#size)
+      const [size, copy] = this.#prune(part, place.below(below))
       if (size > this.#left) {
         yield this.#open[0]!.copy
         this.#left = this.#size
         this.#renew(0)
       }
       this.#left -= size
-      this.#put(this.#open.at(-1)!.copy, below, cloned(part))
+      this.#put(this.#open.at(-1)!.copy, below, copy)
     }
     this.#room = room
     if (this.#open.length === 1) yield this.#open[0]!.copy
@@ -104,7 +109,7 @@ export class Pieces {
     for (const [at, step] of path.entries()) {
       if (!this.#isCut(part)) break
       place[at] = this.#cut.get(part)?.[step as number] ?? step
-      if (!Object.hasOwn(part, step)) return { path: place, isWhole: false }
+      if (!Object.hasOwn(part, step)) return { path: place, isWhole: this.#pruned.has(part) }
       part = part[step as Step]
     }
     return { path: place, isWhole: !this.#isCut(part) }
@@ -118,12 +123,46 @@ export class Pieces {
     return isContainer(part) && this.#large.has(part)
   }
 
-  /** Counts a part and everything in it, and notes which are too large for a piece. */
-  #findLarge(part: object): number {
+  /** Counts a part and everything in it that the schema looks at, and notes which are too large for a piece. */
+  #findLarge(part: object, place: Place): number {
+    const names = namesIn(part)
+    const { length } = names ?? (part as readonly unknown[])
     let size = 1
-    for (const below of partsOf(part)) size += isContainer(below) ? this.#findLarge(below) : 1
+    for (let at = 0; at < length; at++) {
+      const step = names?.[at] ?? at
+      const treatment = treatmentOf(step, place)
+      if (treatment === 'ignored') continue
+      const below = (part as Container)[step]
+      size += isContainer(below) && treatment !== 'rejected' ? this.#findLarge(below, place.below(step)) : 1
+    }
     if (size > this.#size) this.#large.add(part)
     return size
+  }
+
+  /** A copy of a part that is not large, without what the schema ignores, and its size. */
+  #prune(part: unknown, place: Place): readonly [size: number, copy: unknown] {
+    if (!isContainer(part)) return [1, part]
+    const names = namesIn(part)
+    const { length } = names ?? (part as readonly unknown[])
+    const copy = (names === undefined ? [] : {}) as Container
+    let size = 1
+    let isPruned = false
+    for (let at = 0; at < length; at++) {
+      const step = names?.[at] ?? at
+      const treatment = treatmentOf(step, place)
+      isPruned ||= treatment !== 'checked'
+      if (treatment === 'ignored') continue
+      const [below, made] =
+        treatment === 'rejected' ? [1, null] : this.#prune((part as Container)[step], place.below(step))
+      isPruned ||= isContainer(made) && this.#pruned.has(made)
+      size += below
+      put(copy, step, made)
+    }
+    if (isPruned) {
+      this.#cut.set(copy, undefined)
+      this.#pruned.add(copy)
+    }
+    return [size, copy]
   }
 
   /** Begins new copies of the open ones, from one of them on. */
@@ -147,23 +186,23 @@ export class Pieces {
     else put(copy, step, part)
   }
 
-  #namedIn(value: Container, names: readonly string[]): Members {
+  #namedIn(value: Container, names: readonly string[], place: Place): Members {
     return names
-      .filter((name) => this.#names.has(name))
-      .map((name) => [name, this.#begun(value[name])] as const)
+      .filter((name) => place.names.has(name))
+      .map((name) => [name, this.#begun(value[name], place.below(name))] as const)
       .filter(([, part]) => part !== undefined)
   }
 
   /** A part, or the beginning of a larger one; undefined if there is no room for it. */
-  #begun(part: unknown): unknown {
+  #begun(part: unknown, place: Place): unknown {
     if (!isContainer(part)) return part
     if (this.#room <= 0) return undefined
     const size = sizeOf(part, this.#room)
     const fits = size <= this.#room
     this.#room -= fits ? size : 1
     if (fits) return part
-    if (!Array.isArray(part)) return this.#copy(this.#namedIn(part as Container, Object.keys(part)))
-    const first = this.#begun(part[0])
+    if (!Array.isArray(part)) return this.#copy(this.#namedIn(part as Container, Object.keys(part), place))
+    const first = this.#begun(part[0], place.below(0))
     if (first === undefined) return undefined
     const copy = this.#copy(undefined)
     this.#put(copy, 0, this.#isCut(first) ? first : cloned(first))
@@ -171,14 +210,11 @@ export class Pieces {
   }
 }
 
-/** The names of the members that a schema describes, wherever they are. */
-export function namesIn(schema: JsonSchema): ReadonlySet<string> {
-  const names = new Set<string>()
-  JSON.stringify(schema, (keyword, value: unknown) => {
-    if (keyword === 'properties' && isContainer(value)) for (const name of Object.keys(value)) names.add(name)
-    return value
-  })
-  return names
+/** How a schema treats the member of an object, or the item of a list, which is never undeclared. */
+function treatmentOf(step: Step, place: Place): Undeclared {
+  return typeof step === 'number' || place.undeclared === 'checked' || place.names.has(step)
+    ? 'checked'
+    : place.undeclared
 }
 
 /** The most subschemas that are looked at. */
@@ -219,7 +255,7 @@ function cloned(part: unknown): unknown {
   if (!isContainer(part)) return part
   if (Array.isArray(part)) return part.map(cloned)
   const copy: Container = {}
-  for (const [name, below] of Object.entries(part)) put(copy, name, cloned(below))
+  for (const name of Object.keys(part)) put(copy, name, cloned((part as Container)[name]))
   return copy
 }
 
@@ -230,10 +266,6 @@ export function put(copy: Container, name: Step, part: unknown): void {
     Object.defineProperty(copy, name, { value: part, enumerable: true, configurable: true, writable: true })
 }
 
-function partsOf(value: object): readonly unknown[] {
-  return Array.isArray(value) ? value : Object.values(value)
-}
-
 /** The number of parts in a part, itself included; more than `most` if there are more. */
 export function sizeOf(part: unknown, most: number): number {
   return isContainer(part) ? 1 + most - countIn(part, most) : 1
@@ -242,11 +274,17 @@ export function sizeOf(part: unknown, most: number): number {
 /** Subtracts the number of parts of a value from `left`; negative if there are more. */
 function countIn(value: unknown, left: number): number {
   if (!isContainer(value)) return left - 1
-  const parts = partsOf(value)
-  let rest = left - parts.length
-  for (let at = 0; at < parts.length && rest >= 0; at++) {
-    const part = parts[at]
+  const names = namesIn(value)
+  const { length } = names ?? (value as readonly unknown[])
+  let rest = left - length
+  for (let at = 0; at < length && rest >= 0; at++) {
+    const part = (value as Container)[names?.[at] ?? at]
     if (isContainer(part)) rest = countIn(part, rest)
   }
   return rest
+}
+
+/** The names of the members of an object; undefined for a list. Of many names, `Object.values` and `Object.entries` take much longer. */
+function namesIn(value: object): readonly string[] | undefined {
+  return Array.isArray(value) ? undefined : Object.keys(value)
 }

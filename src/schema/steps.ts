@@ -1,6 +1,6 @@
-import { entriesOf, isObject, KEYWORDS, subschemasOf } from './keywords.ts'
+import { entriesOf, isObject } from './keywords.ts'
 import { multiplies } from './recursion.ts'
-import { toResolver } from './reference.ts'
+import { toSubschemas, type Schema } from './subschemas.ts'
 
 /**
  * How many steps a checker takes that compares every part of a value with every alternative, or more. Counting takes a step for
@@ -8,23 +8,10 @@ import { toResolver } from './reference.ts'
  */
 export type StepCounter = (value: unknown, most: number) => number
 
-type Schema = Readonly<Record<string, unknown>>
-
-/** Where the subschemas of a schema apply. */
-interface Subschemas {
-  /** To the same value. */
-  readonly here: unknown[]
-  /** To the member with that name or index. */
-  readonly named: Map<string, unknown>
-  /** To any member. */
-  readonly members: unknown[]
-}
-
 /** Counts steps for a schema; undefined if they grow only with the size of a value. */
 export function toStepCounter(root: unknown): StepCounter | undefined {
   if (!multiplies(root)) return undefined
-  const resolve = toResolver(root)
-  const read = new Map<Schema, Subschemas>()
+  const subschemas = toSubschemas(root)
   return (value, most) => {
     let left = most
     /** By schema and part. Parts without members are all alike. */
@@ -51,23 +38,5 @@ export function toStepCounter(root: unknown): StepCounter | undefined {
       counts.set(parent, steps)
       return steps
     }
-  }
-
-  function subschemas(schema: Schema): Subschemas {
-    let found = read.get(schema)
-    if (found !== undefined) return found
-    found = { here: [], named: new Map(), members: [] }
-    for (const [keyword, value] of entriesOf(schema)) {
-      const row = KEYWORDS.get(keyword)
-      if (value === undefined || row === undefined || row.note === true) continue
-      if (keyword === '$ref' || keyword === '$dynamicRef') found.here.push(resolve(value as string))
-      else if (keyword === 'properties' || keyword === 'prefixItems')
-        for (const [name, sub] of entriesOf(value)) found.named.set(name, sub)
-      else
-        for (const [, sub] of subschemasOf(row.shape, value))
-          (row.inPlace === true ? found.here : found.members).push(sub)
-    }
-    read.set(schema, found)
-    return found
   }
 }

@@ -115,6 +115,7 @@ test.each([
   [{ limits: { clientByte: 1 } }, /^limits: /],
   [{ recovery: { trie: 1 } }, /"trie".*"tries"/],
   [{ answers: { elict: () => ({}) } }, /"elict".*"elicit"/],
+  [null, /expected an object with options/],
 ])('connectAll refuses the mistake %o once, and not once per server', async (options, said) => {
   await expect(connectAll({ a: app, b: app }, options as never)).rejects.toThrow(said)
 })

@@ -180,7 +180,15 @@ const WRONG: readonly (readonly [method: string, wrong: readonly unknown[]])[] =
   ['resources/list', [{}, { resources: [{ name: 'x' }] }, { resources: { length: 1 } }]],
   [
     'resources/read',
-    [{}, { contents: null }, { contents: [{}] }, { contents: [{ uri: {} }] }, { contents: 'x' }],
+    [
+      {},
+      { contents: null },
+      { contents: [{}] },
+      { contents: [{ uri: {} }] },
+      { contents: 'x' },
+      { contents: [{ uri: 'a:b', text: 7 }] },
+      { contents: [{ uri: 'a:b', blob: {} }] },
+    ],
   ],
   ['prompts/list', [{}, { prompts: [{ name: null }] }]],
   [
@@ -192,6 +200,8 @@ const WRONG: readonly (readonly [method: string, wrong: readonly unknown[]])[] =
       { messages: [{ role: 'user' }] },
       { messages: [{ role: 7, content: { type: 'text', text: '' } }] },
       { messages: [{ role: 'user', content: [] }] },
+      { messages: [{ role: 'user', content: { type: 'resource' } }] },
+      { messages: [{ role: 'user', content: { type: 'resource', resource: { uri: 'a:b', text: 7 } } }] },
     ],
   ],
   [
@@ -438,12 +448,18 @@ test('C.result-types a tool that is listed with nonsense does no harm', async ()
         annotations: each as never,
         _meta: each as never,
         icons: each as never,
-        title: each as never,
+        title: (each === 'x' ? 7 : each) as never,
       }),
     )
     return wire.reply({ tools })
   })
-  const names = (await all(client.tools())).map(({ name }) => name)
+  const listed = await all(client.tools())
+  const names = listed.map(({ name }) => name)
+  const inputSchema = { type: 'object' }
+  for (const { name, ...rest } of listed)
+    expect([name, rest]).toEqual([name, expect.objectContaining({ inputSchema })])
+  const odd = new Set(listed.flatMap((one) => Object.keys(one)))
+  for (const member of ['outputSchema', 'annotations', '_meta', 'title']) expect(odd).not.toContain(member)
   expect(names).toEqual(nonsense.map((_, index) => `t${index}`))
   for (const name of names) expect(await client.call(name)).toBe('{}')
 })

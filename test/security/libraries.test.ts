@@ -1,9 +1,11 @@
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
+import { type } from 'arktype'
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import type { StandardSchema } from '../../src/schema/schema.ts'
 import { open } from '../harness/client.ts'
 import { bundle, run } from './bundle.ts'
 
@@ -65,4 +67,46 @@ test('M.args-alternatives a few hundred bytes for alternatives that contain them
     content: [{ text: expect.stringContaining('takes too long to check: send less at once') }],
   })
   expect(await client.call('saved', {})).toMatchObject({ isError: true })
+})
+
+const wide = (count: number): string =>
+  `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join(',')}}`
+
+/** Schemas with a member `a`, and whether they accept others. */
+const DECLARED: Readonly<Record<string, readonly [schema: StandardSchema, isOpen: boolean]>> = {
+  zod: [z.object({ a: z.string() }), true],
+  'closed zod': [z.strictObject({ a: z.string() }), false],
+  valibot: [toStandardJsonSchema(v.object({ a: v.string() })), true],
+  arktype: [type({ a: 'string' }) as never, true],
+}
+test.each(Object.keys(DECLARED))(
+  'M.args-undeclared a large member that is not declared is given to the library once, %s',
+  async (name) => {
+    const [schema, isOpen] = DECLARED[name]!
+    let calls = 0
+    const standard = schema['~standard']
+    const validate = (value: unknown): unknown => (calls++, standard.validate(value))
+    const input = { '~standard': { ...standard, validate } } as never
+    const app = createServer({ name: 'target', version: '1', log: () => undefined })
+    app.tool('tool', { input }, () => 'ok')
+    const client = await open(app, { transport: 'memory', revision: '2026-07-28' })
+    calls = 0
+    const junk = JSON.parse(wide(200_000)) as JsonObject
+    expect(await client.call('tool', { a: 'x', junk })).toMatchObject({ isError: !isOpen })
+    expect(calls).toBe(1)
+  },
+)
+
+test('M.args-undeclared arktype is not given more than it copies quickly', async () => {
+  let calls = 0
+  const input = type({ a: 'string = "x"', '+': 'delete' }).narrow(() => ++calls > 0) as never
+  const app = createServer({ name: 'target', version: '1', log: () => undefined })
+  app.tool('tool', { input }, () => 'ok')
+  const client = await open(app, { transport: 'memory', revision: '2026-07-28' })
+  calls = 0
+  expect(await client.call('tool', { junk: JSON.parse(wide(200_000)) as JsonObject })).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('takes too long to check: send less at once') }],
+  })
+  expect(calls).toBe(0)
 })

@@ -304,12 +304,12 @@ export async function connectAll(
   config: Config | Readonly<Record<string, Target>>,
   options: GroupOptions = {},
 ): Promise<Group> {
-  const { separator = '__', answers, ...rest } = options
   checkOptions<GroupOptions>('connectAll', options, {
     ...CONNECT_OPTIONS,
     answers: either(object<Answers>(), callable<(server: string) => Answers>()),
     separator: SEPARATOR,
   })
+  const { separator = '__', answers, ...rest } = options
   const clients = new Map<string, Client>()
   const failures = new Map<string, Error>()
   const servers = serversOf(config)
