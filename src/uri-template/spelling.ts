@@ -85,7 +85,7 @@ function split(uri: string): Parts | undefined {
   const found = /^([a-z][a-z0-9+.-]*):(?:\/\/([^/?#]*))?([^?#]*)(.*)$/is.exec(withPlainTriplets(uri))
   if (found === null) return undefined
   const [, scheme = '', authority, path = '', rest = ''] = found
-  return { scheme: scheme.toLowerCase(), authority, path, rest }
+  return { scheme: lowered(scheme), authority, path, rest }
 }
 
 /** Decodes triplets of unreserved characters, and has upper-case digits in the others. */
@@ -105,10 +105,14 @@ function withoutDots(path: string): string {
 
 function usualHost(authority: string, port: string): string {
   const at = authority.lastIndexOf('@') + 1
-  const host = authority.slice(at).toLowerCase()
+  const host = lowered(authority.slice(at))
   const [, name = host, given = ''] = /^(.*?):(\d*)$/s.exec(host) ?? []
   const bare = name.endsWith('.') ? name.slice(0, -1) : name
   return `${authority.slice(0, at)}${bare}${given === '' || given === port ? '' : `:${given}`}`
+}
+
+function lowered(text: string): string {
+  return /[A-Z]/.test(text) ? text.toLowerCase() : text
 }
 
 function decoded(text: string): string {

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { Call, type RequestSource } from '../rpc/call.ts'
+import { Questions } from '../rpc/questions.ts'
+import { HeldBytes, holderOf } from './held-bytes.ts'
+
+/** A request of its own session, from an address. */
+function callFrom(ip: string | undefined): Call {
+  const peer = { session: {} } as unknown as Call['peer']
+  const source: RequestSource = { ip }
+  return new Call(1, 'tools/call', {}, { peer, channel: { emit: () => undefined }, source })
+}
+
+/** How many of so many requests, each of its own session, succeed. */
+function countOf(ips: readonly (string | undefined)[], take: (call: Call) => void): number {
+  let taken = 0
+  for (const ip of ips) {
+    try {
+      take(callFrom(ip))
+      taken++
+    } catch (error) {
+      expect(error).toMatchObject({ name: 'McpError' })
+    }
+  }
+  return taken
+}
+
+const SAME = Array.from({ length: 200 }, () => '10.0.0.1')
+const IN_ONE_NETWORK = Array.from({ length: 200 }, (_, at) => `2001:db8::${(at + 1).toString(16)}`)
+
+test.each([
+  ['an address', SAME],
+  ['an IPv6 network', IN_ONE_NETWORK],
+])('L.addresses many sessions of %s hold at most its share of bytes, and give it back', (_, ips) => {
+  const held = new HeldBytes(100)
+  const taken: Call[] = []
+  const take = (call: Call): void => {
+    held.take(holderOf(call), 1)
+    taken.push(call)
+  }
+  expect(countOf(ips, take)).toBe(75)
+  expect(countOf(['10.0.0.2', '10.0.0.2', '2001:db8:1::1'], take)).toBe(3)
+  for (const call of taken) held.free(holderOf(call), 1)
+  taken.length = 0
+  expect(countOf(ips, take)).toBe(75)
+})
+
+test('callers without an address hold bytes as before', () => {
+  const held = new HeldBytes(100)
+  const nowhere = Array.from({ length: 200 }, () => undefined)
+  expect(countOf(nowhere, (call) => held.take(holderOf(call), 1))).toBeGreaterThan(75)
+})
+
+test.each([
+  ['an address', SAME],
+  ['an IPv6 network', IN_ONE_NETWORK],
+])('L.addresses many sessions of %s ask at most its share of questions', (_, ips) => {
+  const questions = new Questions()
+  const ask = (call: Call): void => void questions.begin(call, 100)
+  expect(countOf(ips, ask)).toBe(75)
+  expect(countOf(['10.0.0.2', '2001:db8:1::1'], ask)).toBe(2)
+})

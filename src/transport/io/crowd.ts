@@ -1,0 +1,34 @@
+import { networkOf } from '../../base/address.ts'
+import { Owners } from './owners.ts'
+
+interface Member {
+  readonly countedFor: string
+  end(): void
+}
+
+/** The open connections of a port by network, so that no single one can take all places. */
+export class Crowd {
+  readonly #owners = new Owners<Member>()
+
+  /** Adds a connection and returns a function that removes it. `end` closes it if another network needs its place. */
+  add(ip: string | undefined, end: () => void): () => void {
+    const member = { countedFor: toKey(ip), end }
+    this.#owners.add(member)
+    return () => this.#owners.delete(member)
+  }
+
+  /** Ends the newest connection of the network with the most, if it has far more than that of the newcomer; false if not. */
+  makeRoom(ip: string | undefined): boolean {
+    const { items, isLarge } = this.#owners.largest(toKey(ip))
+    if (!isLarge) return false
+    const newest = [...items].at(-1)
+    if (newest === undefined) return false
+    this.#owners.delete(newest)
+    newest.end()
+    return true
+  }
+}
+
+function toKey(ip: string | undefined): string {
+  return ip === undefined ? '' : networkOf(ip)
+}
