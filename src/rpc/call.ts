@@ -177,6 +177,11 @@ export class Call {
     return this.#aborted
   }
 
+  /** Throws the reason if the work should stop. */
+  throwIfAborted(): void {
+    if (this.#aborted) throw this.#reason
+  }
+
   /** Whether the caller no longer wants a response. */
   get cancelled(): boolean {
     return this.#cancelled

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toPlace, type Undeclared } from './place.ts'
+import { toPlace, type Place, type Undeclared } from './place.ts'
 
 const closed = { type: 'object', properties: { a: {} }, additionalProperties: false }
 const open = { type: 'object', properties: { a: {} } }
@@ -48,4 +48,30 @@ test('the names at a place are those of all schemas that apply there', () => {
   expect(names('list', 1)).toEqual(['each'])
   expect(names('')).toEqual(['empty'])
   expect(names('none')).toEqual([])
+})
+
+test('of a schema with a great many places, the later ones are not described', () => {
+  // Which schemas apply somewhere depends on every step of the way there.
+  const kth = Object.fromEntries(
+    Array.from({ length: 40 }, (_, at) => [
+      `k${at}`,
+      { properties: { a: { $ref: `#/$defs/k${at + 1}` }, b: { $ref: `#/$defs/k${at + 1}` } } },
+    ]),
+  )
+  const start = {
+    properties: {
+      a: { anyOf: [{ $ref: '#/$defs/start' }, { $ref: '#/$defs/k0' }] },
+      b: { $ref: '#/$defs/start' },
+    },
+  }
+  const root = { $ref: '#/$defs/start', $defs: { start, ...kth, k40: { properties: { end: {} } } } }
+  let random = 1
+  const way = Array.from({ length: 5000 }, () =>
+    (random = (random * 48_271) % 2_147_483_647) % 2 ? 'a' : 'b',
+  )
+  const seen = new Set<Place>()
+  let place = toPlace(root, 1000)
+  for (const step of way) seen.add((place = place.below(step)))
+  expect(seen.size).toBeLessThan(1000)
+  expect(place).toMatchObject({ undeclared: 'checked', names: new Set(['a', 'b', 'end']) })
 })

@@ -15,9 +15,14 @@ export interface Place {
 
 const FOR_ANY_NAME = ['additionalProperties', 'patternProperties', 'propertyNames', 'unevaluatedProperties']
 
+/** How many schemas are looked at to describe places: a schema that refers to itself may have any number of them. */
+const MAX_LOOKED_AT = 100_000
+
 /** The place of a whole value that a schema describes. */
-export function toPlace(root: unknown): Place {
+export function toPlace(root: unknown, most: number = MAX_LOOKED_AT): Place {
   const subschemasOf = toSubschemas(root)
+  let left = most
+  let anyPlace: Place | undefined
   const ids = new Map<unknown, number>()
   /** By the schemas that apply there: a schema that contains itself has few different places. */
   const places = new Map<string, Place>()
@@ -26,12 +31,25 @@ export function toPlace(root: unknown): Place {
   function placeOf(schemas: readonly unknown[]): Place {
     const all = new Set<unknown>()
     for (const schema of schemas) addHere(all, schema)
+    left -= all.size + 1
+    if (left < 0) return (anyPlace ??= toAnyPlace())
     const key = [...all]
       .map(idOf)
       .toSorted((a, b) => a - b)
       .join()
     let place = places.get(key)
     if (place === undefined) places.set(key, (place = toOne(all)))
+    return place
+  }
+
+  /** A place of which little is known. */
+  function toAnyPlace(): Place {
+    const names = new Set<string>()
+    JSON.stringify(root, (keyword, value: unknown) => {
+      if (keyword === 'properties' && isObject(value)) for (const name of Object.keys(value)) names.add(name)
+      return value
+    })
+    const place: Place = { undeclared: 'checked', names, below: () => place }
     return place
   }
 

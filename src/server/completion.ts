@@ -1,7 +1,7 @@
 import { mcpError } from '../errors/error.ts'
 import { COMPLETION_CONTEXT, UNKNOWN_COMPLETION } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { DESCRIPTIONS } from '../protocol/meta.ts'
 import type { Peer } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
@@ -155,11 +155,7 @@ function readArgument(context: Context): { readonly name: string; readonly value
 
 function readKnown(context: Context): Readonly<Record<string, string>> {
   const known = (context.params['context'] as JsonObject | undefined)?.['arguments'] ?? {}
-  const valid =
-    typeof known === 'object' &&
-    known !== null &&
-    !Array.isArray(known) &&
-    Object.values(known).every((one) => typeof one === 'string')
-  if (valid) return known as Record<string, string>
+  if (isObject(known) && Object.keys(known).every((name) => typeof known[name] === 'string'))
+    return known as Record<string, string>
   throw mcpError(COMPLETION_CONTEXT, { reason: 'context.arguments must be an object of strings' })
 }

@@ -27,6 +27,8 @@ export async function getPrompt(prompts: List<PromptDefinition>, context: Contex
       issueExtras(checked.first, { value: args, dialect: callOf(context).peer.dialect }),
     )
   }
+  // The check may have taken a while.
+  callOf(context).throwIfAborted()
   return settled(context, async () => {
     const shaped = await rethrown(context, `prompt "${prompt.key}"`, async () =>
       toMessages(await prompt.run(checked.value, context), context),
@@ -55,8 +57,7 @@ export function findPrompt(
 
 function readArguments(context: Context): JsonObject {
   const given = context.params['arguments'] ?? {}
-  const valid = typeof given === 'object' && !Array.isArray(given)
-  if (valid && Object.values(given).every((value) => typeof value === 'string')) return given as JsonObject
+  if (isObject(given) && Object.keys(given).every((name) => typeof given[name] === 'string')) return given
   throw mcpError(BAD_PARAMS, { method: 'prompts/get', reason: 'arguments must be an object of strings' })
 }
 

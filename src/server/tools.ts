@@ -78,7 +78,10 @@ function checkHeaders(tool: ToolDefinition, context: Context): void {
 
 function run(tool: ToolDefinition, input: Checked<unknown>, context: Context): Result | Promise<Result> {
   if (!input.ok) return rejectInput(tool, input, context)
-  callOf(context).hasRun = true
+  const call = callOf(context)
+  // The check may have taken a while.
+  call.throwIfAborted()
+  call.hasRun = true
   const result = runHandler(tool, input.value, context)
   const ms = tool.timeoutMs
   return ms === undefined ? result : withTimeout(ms, result, () => timedOut(tool, ms, context))

@@ -12,6 +12,7 @@ import express4 from 'express4'
 import { Hono } from 'hono'
 import Koa from 'koa'
 import { describe, expect, test } from 'vitest'
+import { Deferred } from '../../src/base/deferred.ts'
 import { createServer, type App, type NodeListener } from '../../src/index.ts'
 import type { Limits } from '../../src/protocol/limits.ts'
 import { BOTH, headed, initialize, message } from '../http/messages.ts'
@@ -333,4 +334,27 @@ test('limits.inFlightBytes a parsed body counts while it runs, even if its lengt
   expect(await send()).toBe(429)
   gate.open()
   expect(await first).toBe(200)
+})
+
+test('the body of a client that has left is read no further, through fetch', async () => {
+  const app = createServer({
+    name: 'bodies',
+    version: '1',
+    limits: { bodyMs: 600_000 },
+    log: () => undefined,
+  })
+  const isRead = new Deferred<undefined>()
+  const isCancelled = new Deferred<undefined>()
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode('{')),
+    pull: () => isRead.resolve(undefined),
+    cancel: () => isCancelled.resolve(undefined),
+  })
+  const leaving = new AbortController()
+  const init = { method: 'POST', headers: BOTH, body, signal: leaving.signal, duplex: 'half' }
+  const answer = app.fetch(new Request('http://127.0.0.1/mcp', init as RequestInit))
+  await isRead.promise
+  leaving.abort()
+  await isCancelled.promise
+  expect((await answer).status).toBe(408)
 })

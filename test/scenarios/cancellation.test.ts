@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { serviceOf } from '../../src/app/app.ts'
 import { createServer } from '../../src/index.ts'
 import { open, type Client } from '../harness/client.ts'
@@ -210,5 +211,33 @@ test.each(['memory', 'stdio', 'ws', 'tcp'] as const)(
     finish()
     expect(await opening).toMatchObject({ protocolVersion: '2025-11-25' })
     await client.close()
+  },
+)
+
+test.each(['tools/call', 'prompts/get'])(
+  '%s does not begin after it was cancelled during the check of its input',
+  async (method) => {
+    let isChecking = (): void => undefined
+    let goOn = (): void => undefined
+    const checking = new Promise<void>((resolve) => (isChecking = resolve))
+    const goingOn = new Promise<void>((resolve) => (goOn = resolve))
+    let began = 0
+    const slow = z.object({ a: z.string().optional() }).refine(async () => {
+      isChecking()
+      await goingOn
+      return true
+    })
+    const run = (): string => `began ${++began}`
+    const app = createServer({ name: 'slow', version: '1', log: () => undefined })
+      .tool('slow', { input: slow }, run)
+      .prompt('slow', { args: slow }, run)
+    const client = await open(app, { transport: 'memory', revision: '2025-11-25' })
+    client.request(method, { name: 'slow', arguments: {} }, { id: 'one' }).catch(() => undefined)
+    await checking
+    await client.notify('notifications/cancelled', { requestId: 'one' })
+    goOn()
+    await client.request('ping')
+    await new Promise(setImmediate)
+    expect(began).toBe(0)
   },
 )

@@ -122,6 +122,8 @@ async function readBody(request: Request, { service, limits }: HttpHandler, part
   }
   parts.lifetime?.hold(() => isOver, end)
   const timer = afterMs(limits.bodyMs, giveUp)
+  if (request.signal.aborted) giveUp()
+  else request.signal.addEventListener('abort', giveUp, { once: true })
   try {
     for (let step = await reader?.read(); step !== undefined && !step.done; step = await reader?.read()) {
       const problem = reading.take(step.value.length)
@@ -136,6 +138,7 @@ async function readBody(request: Request, { service, limits }: HttpHandler, part
     throw thrown instanceof McpError ? thrown : mcpError(PARSE_FAILED, {}, { cause: thrown })
   } finally {
     clearTimeout(timer)
+    request.signal.removeEventListener('abort', giveUp)
     end()
   }
   throw mcpError(PARSE_FAILED, {})
