@@ -34,7 +34,9 @@ export class HeldBytes {
     const own = this.#holders.get(holder) + bytes
     if (!isWithinShare(own, total, this.#limit)) return false
     const near = this.#near(holder) + bytes
-    return near === own || isWithinAddressShare(near, total, this.#limit)
+    if (near === own || isWithinAddressShare(near, total, this.#limit)) return true
+    // Where many share an address, there is room for those who need little.
+    return own <= shareOf(shareOf(this.#limit - total + own))
   }
 
   /** The bytes of a holder and of all others in its network. */
@@ -44,17 +46,22 @@ export class HeldBytes {
   }
 
   /**
-   * Evicts anonymous callers that hold more than this one, and are in no smaller network, those with the most first, until there is room;
-   * false if there is none.
+   * Evicts anonymous callers until there is room, those with the most first: those that hold more than this one and are in no smaller
+   * network, and all in a network that holds far more. False if there is none.
    */
   #makeRoom(holder: unknown, bytes: number): boolean {
     const own = this.#holders.get(holder) + bytes
     if (own > shareOf(this.#limit)) return false
     const near = this.#near(holder)
-    const larger = [...this.#holders].filter(([other, size]) => size > own && this.#near(other) >= near)
+    const isFar = (other: unknown): boolean =>
+      networkOf(other) !== undefined && hasFarLess(near + bytes, this.#near(other))
+    const larger = [...this.#holders].filter(
+      ([other, size]) => isFar(other) || (size > own && this.#near(other) >= near),
+    )
     larger.sort(([, one], [, other]) => other - one)
     return larger.some(
-      ([other, size]) => this.#evict(other, hasFarLess(own, size)) && this.#hasRoom(holder, bytes),
+      ([other, size]) =>
+        this.#evict(other, isFar(other) || hasFarLess(own, size)) && this.#hasRoom(holder, bytes),
     )
   }
 

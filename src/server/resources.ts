@@ -64,7 +64,7 @@ const MAX_SUGGESTED = 100
 const MAX_STEPS = 8_000_000
 
 /** The steps that reading a character of a URI takes. */
-const READING = 8
+const READING = 2
 
 /** The resource with this URI, if the caller may use it, and the variables of its template. Several URIs of a request share their work. */
 export function findResource(

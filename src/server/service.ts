@@ -262,7 +262,7 @@ export class ServerService implements Service {
       warnOnce: this.#parts.warnOnce,
       offers: (capability) => this.offers(capability),
       context: (call) => {
-        respell(this.resources, call, this.#options.limits.uriLength)
+        respell(this, call, this.#options.limits.uriLength)
         const context = new Context(call, this.#parts)
         if (providers.length === 0) return context
         return isForItems(call.method) || methods.has(call.method)

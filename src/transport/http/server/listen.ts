@@ -88,6 +88,8 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   const crowd = new Crowd()
   server.on('connection', (socket) => {
     accepted++
+    // A connection comes again after an upgrade that was not accepted.
+    if (all.has(socket)) return
     const ip = readAddress(socket.remoteAddress)
     const hasRoom = all.size < endpoint.limits.connections + SPARE || crowd.makeRoom(ip)
     socket.once(
