@@ -44,7 +44,7 @@ test('a question whose id the server uses again ends, and so do both when the co
   const signals: AbortSignal[] = []
   const answer = (_method: string, _params: object, signal: AbortSignal): Promise<never> => {
     signals.push(signal)
-    return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
   }
   const questions = new Questions(answer, 100, new QuestionRoom())
   const forms = { result: (_: string, result: object) => result } as unknown as Parameters<

@@ -291,7 +291,7 @@ export function put(copy: Container, name: Step, part: unknown): void {
 }
 
 /** The number of parts in a part, itself included; more than `most` if there are more. */
-export function sizeOf(part: unknown, most: number): number {
+function sizeOf(part: unknown, most: number): number {
   return isContainer(part) ? 1 + most - countIn(part, most) : 1
 }
 

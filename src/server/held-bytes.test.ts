@@ -10,18 +10,16 @@ function callFrom(ip: string | undefined): Call {
   return new Call(1, 'tools/call', {}, { peer, channel: { emit: () => undefined }, source })
 }
 
-/** How many of so many requests, each of its own session, succeed. */
+/** How many of so many requests succeed. */
 function countOf(ips: readonly (string | undefined)[], take: (call: Call) => void): number {
-  let taken = 0
-  for (const ip of ips) {
+  return ips.filter((ip) => {
     try {
       take(callFrom(ip))
-      taken++
-    } catch (error) {
-      expect(error).toMatchObject({ name: 'McpError' })
+      return true
+    } catch {
+      return false
     }
-  }
-  return taken
+  }).length
 }
 
 const SAME = Array.from({ length: 200 }, () => '10.0.0.1')

@@ -1,5 +1,12 @@
-import { networkOf } from '../../base/address.ts'
+import { networkOf, readAddress } from '../../base/address.ts'
 import { Owners } from './owners.ts'
+
+/** As much of a socket as is needed here. */
+interface Socket {
+  readonly remoteAddress?: string | undefined
+  once(event: 'close', listener: () => void): unknown
+  destroy(): unknown
+}
 
 interface Member {
   readonly countedFor: string
@@ -15,6 +22,15 @@ export class Crowd {
     const member = { countedFor: toKey(ip), end }
     this.#owners.add(member)
     return () => this.#owners.delete(member)
+  }
+
+  /** Adds a socket until it closes; false if all places are taken and no other gives way. */
+  admit(socket: Socket, isFull: boolean): boolean {
+    const ip = readAddress(socket.remoteAddress)
+    if (isFull && !this.makeRoom(ip)) return false
+    const leave = this.add(ip, () => socket.destroy())
+    socket.once('close', leave)
+    return true
   }
 
   /** Ends the newest connection of the network with the most, if it has far more than that of the newcomer; false if not. */

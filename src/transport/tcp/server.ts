@@ -75,17 +75,11 @@ export async function listenTcp(
   return { url, close }
 
   function count(socket: Socket): void {
-    const ip = readAddress(socket.remoteAddress)
     const isFull = sockets.size >= limits.connections + (tls === undefined ? SPARE : 0)
-    const hasRoom = !isFull || crowds.all.makeRoom(ip)
-    const leave = crowds.all.add(ip, () => socket.destroy())
     sockets.add(socket)
-    socket.once('close', () => {
-      sockets.delete(socket)
-      leave()
-    })
+    socket.once('close', () => sockets.delete(socket))
     // Before the TLS handshake, errors cannot be sent; during a flood, they are not sent either.
-    if (hasRoom) return
+    if (crowds.all.admit(socket, isFull)) return
     service.observers.count('too_many_connections')
     socket.destroy()
   }
@@ -108,16 +102,11 @@ export async function listenTcp(
 
   function serve(socket: Socket, auth: Auth | undefined): void {
     if (socket.destroyed) return
-    const ip = readAddress(socket.remoteAddress)
-    if (peers.size >= limits.connections && !crowds.served.makeRoom(ip)) return reject(socket)
-    const source = { auth, scopes, ip }
+    if (!crowds.served.admit(socket, peers.size >= limits.connections)) return reject(socket)
+    const source = { auth, scopes, ip: readAddress(socket.remoteAddress) }
     const peer = new Peer(socket, { service, limits, source, framing, onForeign: reportRejected })
     peers.add(peer)
-    const leave = crowds.served.add(ip, () => socket.destroy())
-    void peer.gone.then(() => {
-      peers.delete(peer)
-      leave()
-    })
+    void peer.gone.then(() => peers.delete(peer))
   }
 
   function reject(socket: Socket): void {

@@ -23,7 +23,6 @@ import {
 import type { Limits } from '../../../protocol/limits.ts'
 import { replyText } from '../../../wire/reply.ts'
 import { throttle } from '../../../base/throttle.ts'
-import { readAddress } from '../../../base/address.ts'
 import { Crowd } from '../../io/crowd.ts'
 import { authorityOf, listening } from '../../io/listening.ts'
 import type { UpgradeHandler, UpgradeSource } from '../../io/upgrade.ts'
@@ -90,14 +89,9 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     accepted++
     // A connection comes again after an upgrade that was not accepted.
     if (all.has(socket)) return
-    const ip = readAddress(socket.remoteAddress)
-    const hasRoom = all.size < endpoint.limits.connections + SPARE || crowd.makeRoom(ip)
-    socket.once(
-      'close',
-      crowd.add(ip, () => socket.destroy()),
-    )
+    const isFull = all.size >= endpoint.limits.connections + SPARE
     keep(socket, all)
-    if (hasRoom) return
+    if (crowd.admit(socket, isFull)) return
     endpoint.service.observers.count('too_many_connections')
     socket.destroy()
   })
