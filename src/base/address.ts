@@ -15,6 +15,7 @@ export function readAddress(text: string | undefined): string | undefined {
 
 /** Identifies a client by its address or, with IPv6, where one client has 2^64 addresses, by its network. */
 export function networkOf(address: string): string {
+  if (!address.includes(':')) return address
   const bytes = toBytes(address)
   return bytes?.length === 16 ? bytes.slice(0, 8).join('.') : address
 }

@@ -32,6 +32,13 @@ import type { AnyTools, CallArguments, Described, OutputOfTool, ToolName, TypedC
 import { toValue } from './values.ts'
 import type { Change, SubscribeOptions, Watched } from './watched.ts'
 
+let eventsOf: (client: Client) => Emitter
+
+/** Emits a warning of a client, for what is built on it. */
+export function warnOf(client: Client, text: string): void {
+  eventsOf(client).emit('warning', text)
+}
+
 /**
  * A client of one server, from `connect` or `createClient`. It reconnects and retries by itself; close it when you no longer
  * need it. Except for `ToolError`, failures are of class `McpError`.
@@ -42,6 +49,10 @@ import type { Change, SubscribeOptions, Watched } from './watched.ts'
  * console.log(await client.call('forecast', { city: 'Lisbon' }))
  */
 export class Client<Tools = AnyTools> implements AsyncDisposable {
+  static {
+    eventsOf = (client) => client.#events
+  }
+
   readonly #conversation: Conversation
   readonly #connection: ReconnectingConnection
   readonly #events: Emitter

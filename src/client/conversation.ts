@@ -119,24 +119,38 @@ export class Conversation {
     )
   }
 
-  /** Sends a request unless its result is cached. Requests with their own headers, `auth` or `_meta`, which may name a user, are always sent. */
-  async fetch(
+  /**
+   * Sends a request, through the middleware, unless its result is cached. Requests with their own headers, `auth` or `_meta`, which may name
+   * a user, are always sent, and so are those whose params the middleware changed.
+   */
+  fetch(
     method: string,
     detail: string,
     params: JsonObject,
     options: CallOptions,
     clock?: Clock,
   ): Promise<JsonObject> {
+    const sent = JSON.stringify(params)
+    return this.middleware.send({ method, params, options: repeatable(options) }, (wrapped) => {
+      const isChanged = JSON.stringify(wrapped.params) !== sent
+      return this.#fetchOnce(wrapped, isChanged ? undefined : detail, clock)
+    })
+  }
+
+  /** Sends a request unless its result is cached; without `detail`, it is not. */
+  async #fetchOnce(request: ClientRequest, detail: string | undefined, clock?: Clock): Promise<JsonObject> {
     const cache = this.#cache
-    let isCacheable = (options.headers ?? options.auth ?? options.meta) === undefined
-    const cached = isCacheable ? cache.get(method, detail) : undefined
+    const { method, options } = request
+    const isPlain = (options.headers ?? options.auth ?? options.meta) === undefined
+    let isCacheable = isPlain && detail !== undefined
+    const cached = isCacheable ? cache.get(method, detail!) : undefined
     if (cached !== undefined) return cached
     // A result that depends on answers to the server's questions must not be cached.
     const onRound = (): void => void (isCacheable = false)
     const { changes } = cache
-    const result = await this.send(method, params, repeatable(options), { onRound, clock })
+    const result = await this.#perform(request, { onRound, clock })
     // The server may have found the result before a change that was reported in the meantime.
-    if (isCacheable && changes === cache.changes) cache.put(method, detail, result)
+    if (isCacheable && changes === cache.changes) cache.put(method, detail!, result)
     return result
   }
 

@@ -39,3 +39,23 @@ test('questions take memory up to a limit, but one of any size is answered', () 
   questions.end(bytes)
   expect(questions.begin(large)).toBe(bytes)
 })
+
+test('a question whose id the server uses again ends, and so do both when the connection closes', async () => {
+  const signals: AbortSignal[] = []
+  const answer = (_method: string, _params: object, signal: AbortSignal): Promise<never> => {
+    signals.push(signal)
+    return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
+  }
+  const questions = new Questions(answer, 100, new QuestionRoom())
+  const forms = { result: (_: string, result: object) => result } as unknown as Parameters<
+    Questions['reply']
+  >[1]
+  const ask = (): Promise<string | undefined> =>
+    questions.reply({ id: 1, method: 'elicitation/create', params: {} }, forms)
+  const first = ask()
+  const second = ask()
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
+  expect(await first).toBeUndefined()
+  questions.cancelAll()
+  expect(await second).toBeUndefined()
+})

@@ -38,6 +38,8 @@ export class Questions {
     const { id, method, params } = question
     if (String(id).length > this.#idLength) return refuseId(this.#idLength)
     const controller = new AbortController()
+    // A server that uses an id again has given up the question before.
+    this.cancel(id)
     this.#open.set(id, controller)
     try {
       const { signal } = controller

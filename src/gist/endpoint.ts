@@ -164,7 +164,7 @@ export class GistEndpoint implements ExtraEndpoint {
     const { version, clientId = crypto.randomUUID() } = shake
     const revision = agree(version, this.#revisions, this.#cycle)
     if (revision === undefined) throw this.#unsupported(version)
-    const session = this.sessions.create(request.auth)
+    const session = this.sessions.create(request)
     const peer = new Session(DIALECTS)
     const encode = (): string => {
       this.#keep(session, peer, shake)

@@ -15,6 +15,8 @@ export interface Batch<Out> {
   readonly size: number
   /** Undefined when the caller is unknown. */
   readonly caller: unknown
+  /** The network of an anonymous caller, if known. */
+  readonly network: string | undefined
   /** The unanswered requests of its client, if they are known. */
   readonly calls: CallTable | undefined
   /** Answers one message; never throws. */
@@ -58,7 +60,7 @@ export function withinRoom<Out>(
  * while others have a turn between its messages.
  */
 export function answerBatch<Out>(
-  { members, size, caller, calls }: Batch<Out>,
+  { members, size, caller, network, calls }: Batch<Out>,
   load: Load,
   take: Take<Out>,
 ): Out[] | Promise<Out[]> {
@@ -66,7 +68,7 @@ export function answerBatch<Out>(
   const outs = inTurns(members, (member) => take(member, calls?.claim(member, members)), {
     pause: (rest) => {
       calls?.expect(rest, members)
-      load.enter(paused, caller, 0)
+      load.enter(paused, caller, 0, network)
     },
     resume: () => load.leave(paused, caller, 0),
   })

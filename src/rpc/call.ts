@@ -1,3 +1,4 @@
+import { networkOf } from '../base/address.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Dialect } from '../protocol/switches.ts'
@@ -89,6 +90,11 @@ export interface RequestSource {
   readonly lifetime?: RequestLifetime | undefined
 }
 
+/** The network that an anonymous request came from, if known: anyone can open many sessions and connections there. */
+export function anonymousNetwork({ auth, ip }: RequestSource): string | undefined {
+  return auth !== undefined || ip === undefined ? undefined : networkOf(ip)
+}
+
 /** How a handler reaches the caller before it responds. The response itself is always the return value. */
 export interface Channel {
   emit(method: string, params: JsonObject, peer: Peer): void
@@ -149,6 +155,8 @@ export class Call {
   hasRun = false
   /** Whether the load counts it as running. */
   isCounted = false
+  /** The network it is counted for, if it is. */
+  network: string | undefined
   #ended = false
   /** Whether the work goes on after the answer. */
   #goesOn = false

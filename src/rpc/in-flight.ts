@@ -12,7 +12,7 @@ import { idText, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { META } from '../protocol/meta.ts'
 import { answerBatch, withinRoom, type Batch } from './batch.ts'
-import type { Auth, Call } from './call.ts'
+import { anonymousNetwork, type Auth, type Call } from './call.ts'
 import type { CallTable } from './call-table.ts'
 import type { Result } from './dispatch.ts'
 import type { Turn } from './load.ts'
@@ -222,7 +222,9 @@ export class InFlight<Out, Encoded extends Sized> {
     const id = call.id as RequestId
     this.#checkToken(call)
     if (calls?.has(id) === true) throw mcpError(ID_IN_USE, { id: idText(id).slice(0, 128) })
-    return load.waiting > 0 || !load.hasPlace(caller, allInFlight) ? this.#toTurn(call, responder) : undefined
+    return load.waiting > 0 || !load.hasPlace(caller, anonymousNetwork(call.source), allInFlight)
+      ? this.#toTurn(call, responder)
+      : undefined
   }
 
   /** Rejects a request that is already cancelled, or whose batch is too large. */
@@ -244,7 +246,8 @@ export class InFlight<Out, Encoded extends Sized> {
 
   #toTurn(call: Call, responder: Responder<Out, Encoded>): Turn {
     const answer = (): Result | Promise<Result> => this.#service.answer(call)
-    return { call, caller: responder.caller, bytes: this.#weigh(call, responder), answer }
+    const network = anonymousNetwork(call.source)
+    return { call, caller: responder.caller, network, bytes: this.#weigh(call, responder), answer }
   }
 
   #weigh({ params }: Call, { isInBatch, size }: Responder<Out, Encoded>): number {
@@ -262,7 +265,7 @@ export class InFlight<Out, Encoded extends Sized> {
     const { caller } = responder
     const bytes = turn === undefined ? this.#weigh(call, responder) : turn.bytes
     // A queued request is counted when it starts.
-    if (turn === undefined) this.#service.load.enter(call, caller, bytes)
+    if (turn === undefined) this.#service.load.enter(call, caller, bytes, anonymousNetwork(call.source))
     const pending = responder.pending(call)
     const running = { call, responder, observed, pending, caller, bytes }
     responder.calls?.add(call)

@@ -1,4 +1,4 @@
-import { isWithinShare } from '../base/share.ts'
+import { isWithinAddressShare, isWithinShare } from '../base/share.ts'
 import { Tally } from '../base/tally.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { TOO_MANY_CALLS, TOO_MUCH_IN_FLIGHT } from '../errors/limits.ts'
@@ -21,6 +21,8 @@ const FEW = 16
 export interface Turn {
   readonly call: Call
   readonly caller: unknown
+  /** The network of an anonymous caller, if known. */
+  readonly network?: string | undefined
   /** The estimated size of its message in memory. */
   readonly bytes: number
   answer(call: Call): Result | Promise<Result>
@@ -30,6 +32,7 @@ export interface Turn {
 export interface Entry {
   readonly method?: string
   isCounted: boolean
+  network?: string | undefined
 }
 
 /** The requests that a server is running and queueing at the moment, over all its transports. */
@@ -42,6 +45,8 @@ export class Load {
   /** Queued requests; created when one is first queued. */
   queue: Queue | undefined
   readonly #callers = new Tally()
+  /** The running requests of anonymous callers, by network. */
+  readonly #networks = new Tally()
   readonly #questions = new Questions()
   #running = 0
   #bytes = 0
@@ -82,13 +87,15 @@ export class Load {
     return mcpError(TOO_MUCH_IN_FLIGHT, {}, SOON)
   }
 
-  /** Whether there is a place for another request of a caller. */
-  hasPlace(caller: unknown, all: number): boolean {
+  /** Whether there is a place for another request of a caller, and of its network. */
+  hasPlace(caller: unknown, network: string | undefined, all: number): boolean {
     const running = this.#running
     if (running < all * SHARED_FROM) return true
     if (running >= all) return false
     const own = this.runningFor(caller)
-    return own < FEW || own >= running || isWithinShare(own + 1, running + 1, all)
+    if (own >= FEW && own < running && !isWithinShare(own + 1, running + 1, all)) return false
+    const near = network === undefined ? 0 : this.#networks.get(network)
+    return near < FEW || near === own || isWithinAddressShare(near + 1, running + 1, all)
   }
 
   /** The number of queued requests. */
@@ -97,12 +104,15 @@ export class Load {
   }
 
   /** Counts a request as running until `leave` is called for it, unless it is long-lived. */
-  enter(entry: Entry, caller: unknown, bytes: number): void {
+  enter(entry: Entry, caller: unknown, bytes: number, network?: string): void {
     if (entry.method !== undefined && methodRow(entry.method)?.lasting === true) return
     entry.isCounted = true
     if (this.#questions.size === 0 || !this.#questions.has(entry)) this.#running++
     this.#bytes += bytes
     if (caller !== undefined) this.#callers.add(caller, 1)
+    if (network === undefined) return
+    entry.network = network
+    this.#networks.add(network, 1)
   }
 
   /** Counts a request no longer, and starts the next queued ones. Does nothing if it is not counted. */
@@ -112,6 +122,7 @@ export class Load {
     if (!this.#questions.delete(entry)) this.#running--
     this.#bytes -= bytes
     if (caller !== undefined) this.#callers.add(caller, -1)
+    if (entry.network !== undefined) this.#networks.add(entry.network, -1)
     if (this.queue !== undefined) this.queue.next()
   }
 

@@ -1,6 +1,6 @@
-import { put, sizeOf } from './pieces.ts'
+import { put } from './pieces.ts'
 import type { StandardResult } from './schema.ts'
-import type { StepCounter } from './steps.ts'
+import { stepsOf, type StepCounter } from './steps.ts'
 import { TOO_LONG, TooCostly } from './work.ts'
 
 type Result = StandardResult<unknown>
@@ -8,7 +8,7 @@ type Result = StandardResult<unknown>
 /** The check of a library. */
 export type Validate = (value: unknown) => Result | Promise<Result>
 
-/** How many steps the check of a value may take: so many for each part, but always the least, which take about a tenth of a second. */
+/** How many steps the check of a value may take: so many for each part, more for a long text, but always the least, which take about a tenth of a second. */
 const STEPS_PER_PART = 40
 const LEAST_STEPS = 100_000
 const MOST_STEPS = 2_000_000
@@ -18,7 +18,7 @@ const MOST_STEPS = 2_000_000
  * first checks a copy that counts how often it is read: many libraries give up wrong alternatives early. Throws TooCostly.
  */
 export function limitSteps(validate: Validate, count: StepCounter, whole: unknown): Validate {
-  const wanted = sizeOf(whole, MOST_STEPS / STEPS_PER_PART) * STEPS_PER_PART
+  const wanted = stepsIn(whole, MOST_STEPS / STEPS_PER_PART) * STEPS_PER_PART
   let left = Math.max(LEAST_STEPS, Math.min(MOST_STEPS, wanted))
   const spend = (steps: number): void => {
     left -= steps
@@ -30,18 +30,32 @@ export function limitSteps(validate: Validate, count: StepCounter, whole: unknow
       spend(steps)
       return validate(value)
     }
-    const tried = validate(metered(value, () => spend(1)))
+    const tried = validate(metered(value, spend))
     return 'then' in tried ? tried.then(() => validate(value)) : validate(value)
   }
 }
 
-/** A copy of a value that calls `onRead` before each time a part is read. */
-function metered(value: unknown, onRead: () => void): unknown {
+/** The steps that it takes to check every part of a value once; no more than `most` are counted. A value of our own may contain itself. */
+function stepsIn(value: unknown, most: number): number {
+  let steps = 0
+  const rest = [value]
+  while (rest.length > 0 && steps < most) {
+    const part = rest.pop()
+    steps += stepsOf(part)
+    if (isPlain(part))
+      for (const name of Object.keys(part)) rest.push((part as Record<string, unknown>)[name])
+  }
+  return Math.min(steps, most)
+}
+
+/** A copy of a value that calls `spend` each time a part is read, with the steps that its check takes. */
+function metered(value: unknown, spend: (steps: number) => void): unknown {
+  const read = (part: unknown): unknown => (spend(stepsOf(part)), part)
   const traps: ProxyHandler<object> = {
-    get: (target, name) => (onRead(), Reflect.get(target, name)),
-    has: (target, name) => (onRead(), Reflect.has(target, name)),
-    ownKeys: (target) => (onRead(), Reflect.ownKeys(target)),
-    getOwnPropertyDescriptor: (target, name) => (onRead(), Reflect.getOwnPropertyDescriptor(target, name)),
+    get: (target, name) => read(Reflect.get(target, name)),
+    has: (target, name) => (spend(1), Reflect.has(target, name)),
+    ownKeys: (target) => (spend(1), Reflect.ownKeys(target)),
+    getOwnPropertyDescriptor: (target, name) => (spend(1), Reflect.getOwnPropertyDescriptor(target, name)),
   }
   /** A value of our own may contain a part several times, or itself. */
   const copies = new Map<object, object>()

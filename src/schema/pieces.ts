@@ -20,6 +20,17 @@ const PIECE = 1 / 10
 /** The part of a piece that is added to it, so that what is around it is complete, and the least of it. */
 const AROUND = 1 / 10
 const LEAST_AROUND = 10
+/** The length of a text around a piece, which every piece checks again. Those that decide about others are shorter. */
+const SHORT = 64
+
+/** Stands for a text of which only the beginning is around a piece. */
+class Beginning {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
 
 /** From how many parts on a value is large for a schema: fewer if the schema may find many problems in each part. */
 export function largeFor(schema: JsonSchema): number {
@@ -53,6 +64,8 @@ export class Pieces {
   readonly #root: Place
   /** The copies that lack members, and for a list, where its members were. */
   readonly #cut = new WeakMap<object, number[] | undefined>()
+  /** The members of such copies that are only the beginning of a text. */
+  readonly #begunIn = new WeakMap<object, Set<Step>>()
   /** The lists and objects from the value itself to the one that is being read. */
   readonly #open: Open[] = []
   /** The lists and objects that do not fit into a piece. */
@@ -64,7 +77,8 @@ export class Pieces {
   /** `large` is the number of parts from which on a value is large. */
   constructor(root: Place, large: number = LARGE) {
     this.#root = root
-    this.#size = this.#left = large * PIECE
+    // Every piece has the members that the schema names, so that smaller pieces would consist of them.
+    this.#size = this.#left = Math.max(large * PIECE, root.names.size)
     this.#room = Math.max(LEAST_AROUND, this.#size * AROUND)
   }
 
@@ -111,6 +125,7 @@ export class Pieces {
       if (!this.#isCut(part)) break
       place[at] = this.#cut.get(part)?.[step as number] ?? step
       if (!Object.hasOwn(part, step)) return { path: place, isWhole: this.#cut.get(part) === PRUNED }
+      if (this.#begunIn.get(part)?.has(step as Step) === true) return { path: place, isWhole: false }
       part = part[step as Step]
     }
     return { path: place, isWhole: !this.#isCut(part) }
@@ -172,11 +187,19 @@ export class Pieces {
   #copy(named: Members | undefined): Container {
     const copy = (named === undefined ? [] : {}) as Container
     this.#cut.set(copy, named === undefined ? [] : undefined)
-    for (const [name, part] of named ?? []) this.#put(copy, name, this.#own(part))
+    for (const [name, part] of named ?? []) this.#putBegun(copy, name, part)
     return copy
   }
 
+  #putBegun(copy: Container, step: Step, part: unknown): void {
+    if (!(part instanceof Beginning)) return this.#put(copy, step, this.#own(part))
+    this.#put(copy, step, part.text)
+    const begun = this.#begunIn.get(copy) ?? new Set()
+    this.#begunIn.set(copy, begun.add(step))
+  }
+
   #put(copy: Container, step: Step, part: unknown): void {
+    this.#begunIn.get(copy)?.delete(step)
     if (Array.isArray(copy)) this.#cut.get(copy)![copy.push(part) - 1] = step as number
     else put(copy, step, part)
   }
@@ -190,6 +213,7 @@ export class Pieces {
 
   /** A part, or the beginning of a larger one; undefined if there is no room for it. */
   #begun(part: unknown, place: Place): unknown {
+    if (typeof part === 'string') return part.length > SHORT ? new Beginning(part.slice(0, SHORT)) : part
     if (!isContainer(part)) return part
     if (this.#room <= 0) return undefined
     const size = sizeOf(part, this.#room)
@@ -200,7 +224,7 @@ export class Pieces {
     const first = this.#begun(part[0], place.below(0))
     if (first === undefined) return undefined
     const copy = this.#copy(undefined)
-    this.#put(copy, 0, this.#own(first))
+    this.#putBegun(copy, 0, first)
     return copy
   }
 }
@@ -251,7 +275,7 @@ export function put(copy: Container, name: Step, part: unknown): void {
 }
 
 /** The number of parts in a part, itself included; more than `most` if there are more. */
-export function sizeOf(part: unknown, most: number): number {
+function sizeOf(part: unknown, most: number): number {
   return isContainer(part) ? 1 + most - countIn(part, most) : 1
 }
 

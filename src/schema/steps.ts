@@ -8,6 +8,14 @@ import { toSubschemas, type Schema } from './subschemas.ts'
  */
 export type StepCounter = (value: unknown, most: number) => number
 
+/** Checking so many characters of a text takes about as long as a step. */
+const CHARS_PER_STEP = 200
+
+/** How many steps it takes to check a part alone, which is more for a long text. */
+export function stepsOf(part: unknown): number {
+  return typeof part === 'string' ? 1 + Math.floor(part.length / CHARS_PER_STEP) : 1
+}
+
 /** Counts steps for a schema; undefined if they grow only with the size of a value. */
 export function toStepCounter(root: unknown): StepCounter | undefined {
   if (!multiplies(root)) return undefined
@@ -19,6 +27,10 @@ export function toStepCounter(root: unknown): StepCounter | undefined {
     return count(root, value)
 
     function count(schema: unknown, part: unknown): number {
+      return typeof part === 'string' ? stepsOf(part) * countOne(schema, undefined) : countOne(schema, part)
+    }
+
+    function countOne(schema: unknown, part: unknown): number {
       if (!isObject(schema)) return 1
       let counts = known.get(schema)
       if (counts === undefined) known.set(schema, (counts = new Map()))

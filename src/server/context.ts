@@ -77,7 +77,7 @@ export class Context {
     return this.#call.method
   }
 
-  /** The params of the request, as the client sent them. */
+  /** The params of the request, as the client sent them; URIs of resources are in their usual spelling. */
   get params(): JsonObject {
     return this.#call.params
   }

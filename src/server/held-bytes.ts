@@ -1,10 +1,10 @@
-import { hasFarLess, isWithinShare, shareOf } from '../base/share.ts'
+import { hasFarLess, isWithinAddressShare, isWithinShare, shareOf } from '../base/share.ts'
 import { Tally } from '../base/tally.ts'
 import { textBytes } from '../base/weight.ts'
 import { mcpError } from '../errors/error.ts'
 import { TOO_MUCH_HELD } from '../errors/server.ts'
 import { MUCH_LATER } from '../errors/retry-after.ts'
-import { ownerOf, type Call } from '../rpc/call.ts'
+import { anonymousNetwork, ownerOf, type Call } from '../rpc/call.ts'
 import type { Changes, Watcher } from '../rpc/changes.ts'
 import { Session } from '../rpc/session.ts'
 
@@ -12,6 +12,8 @@ import { Session } from '../rpc/session.ts'
 export class HeldBytes {
   readonly #limit: number
   readonly #holders = new Tally()
+  /** The bytes of anonymous holders, by network. */
+  readonly #networks = new Tally()
   /** Functions that free everything of a holder that is neither authenticated nor a session. */
   readonly evictors: Map<unknown, () => void> = new Map()
   #bytes = 0
@@ -20,26 +22,46 @@ export class HeldBytes {
     this.#limit = limit
   }
 
-  /** Takes room for further bytes; throws if the holder's share is used up, and no other that holds more can be evicted. */
+  /** Takes room for further bytes; throws if the share of the holder or its network is used up, and no other that holds more can be evicted. */
   take(holder: unknown, bytes: number): void {
-    const own = this.#holders.get(holder) + bytes
-    if (bytes > 0 && !this.#hasRoom(own, bytes) && !this.#makeRoom(own, bytes))
+    if (bytes > 0 && !this.#hasRoom(holder, bytes) && !this.#makeRoom(holder, bytes))
       throw mcpError(TOO_MUCH_HELD, { limit: this.#limit }, MUCH_LATER)
-    this.#bytes += bytes
-    this.#holders.add(holder, bytes)
+    this.#add(holder, bytes)
   }
 
-  #hasRoom(own: number, bytes: number): boolean {
-    return isWithinShare(own, this.#bytes + bytes, this.#limit)
+  #hasRoom(holder: unknown, bytes: number): boolean {
+    const total = this.#bytes + bytes
+    const own = this.#holders.get(holder) + bytes
+    if (!isWithinShare(own, total, this.#limit)) return false
+    const near = this.#near(holder) + bytes
+    if (near === own || isWithinAddressShare(near, total, this.#limit)) return true
+    // Where many share an address, there is room for those who need little.
+    return own <= shareOf(shareOf(this.#limit - total + own))
   }
 
-  /** Evicts anonymous callers that hold more than `own` bytes, those with the most first, until there is room; false if there is none. */
-  #makeRoom(own: number, bytes: number): boolean {
+  /** The bytes of a holder and of all others in its network. */
+  #near(holder: unknown): number {
+    const network = networkOf(holder)
+    return network === undefined ? this.#holders.get(holder) : this.#networks.get(network)
+  }
+
+  /**
+   * Evicts anonymous callers until there is room, those with the most first: those that hold more than this one and are in no smaller
+   * network, and all in a network that holds far more. False if there is none.
+   */
+  #makeRoom(holder: unknown, bytes: number): boolean {
+    const own = this.#holders.get(holder) + bytes
     if (own > shareOf(this.#limit)) return false
-    const larger = [...this.#holders].filter(([, size]) => size > own)
+    const near = this.#near(holder)
+    const isFar = (other: unknown): boolean =>
+      networkOf(other) !== undefined && hasFarLess(near + bytes, this.#near(other))
+    const larger = [...this.#holders].filter(
+      ([other, size]) => isFar(other) || (size > own && this.#near(other) >= near),
+    )
     larger.sort(([, one], [, other]) => other - one)
     return larger.some(
-      ([holder, size]) => this.#evict(holder, hasFarLess(own, size)) && this.#hasRoom(own, bytes),
+      ([other, size]) =>
+        this.#evict(other, isFar(other) || hasFarLess(own, size)) && this.#hasRoom(holder, bytes),
     )
   }
 
@@ -52,14 +74,30 @@ export class HeldBytes {
 
   /** Gives back room. */
   free(holder: unknown, bytes: number): void {
-    this.#bytes -= bytes
-    this.#holders.add(holder, -bytes)
+    this.#add(holder, -bytes)
   }
+
+  #add(holder: unknown, bytes: number): void {
+    this.#bytes += bytes
+    this.#holders.add(holder, bytes)
+    const network = networkOf(holder)
+    if (network !== undefined) this.#networks.add(network, bytes)
+  }
+}
+
+/** The networks of anonymous holders, as they were when they first held something. */
+const NETWORKS = new WeakMap<object, string | undefined>()
+
+function networkOf(holder: unknown): string | undefined {
+  return typeof holder === 'object' && holder !== null ? NETWORKS.get(holder) : undefined
 }
 
 /** The caller whose share a request uses: an authenticated one, otherwise its session; without one, the request itself. */
 export function holderOf({ source, peer, channel }: Call): unknown {
-  return source.auth === undefined ? (peer.session ?? channel) : ownerOf(source.auth)
+  if (source.auth !== undefined) return ownerOf(source.auth)
+  const holder = peer.session ?? channel
+  if (!NETWORKS.has(holder)) NETWORKS.set(holder, anonymousNetwork(source))
+  return holder
 }
 
 /** The memory that a kept URI takes besides its characters. */

@@ -13,6 +13,8 @@ export interface ListOptions {
   readonly pageSize: number
   readonly ttlMs: number
   readonly limits: Limits
+  /** The key of items that might be taken for each other. Default: there are none. */
+  readonly loosely?: (key: string) => string
 }
 
 /**
@@ -24,6 +26,8 @@ export class List<Kind extends Item> {
   readonly items: Map<string, Kind> = new Map<string, Kind>()
   /** All items as they were registered; those that are not in `items` are disabled. */
   readonly registered: Map<string, Kind> = new Map<string, Kind>()
+  /** The keys of all items, by what items that might be taken for each other have in common. */
+  readonly #alike = new Map<string, readonly string[]>()
   readonly #name: ListName
   readonly #options: ListOptions
   /** Changes an item before it is added. */
@@ -40,6 +44,9 @@ export class List<Kind extends Item> {
   }
 
   add(item: Kind): void {
+    const loose = this.#options.loosely?.(item.key)
+    if (loose !== undefined && !this.registered.has(item.key))
+      this.#alike.set(loose, [...this.alike(loose), item.key])
     this.registered.set(item.key, item)
     this.items.set(item.key, this.transform(item))
     this.drop()
@@ -70,8 +77,21 @@ export class List<Kind extends Item> {
   remove(key: string): boolean {
     this.items.delete(key)
     const removed = this.registered.delete(key)
-    if (removed) this.drop()
-    return removed
+    if (!removed) return false
+    const loose = this.#options.loosely?.(key)
+    if (loose !== undefined)
+      this.#alike.set(
+        loose,
+        this.alike(loose).filter((one) => one !== key),
+      )
+    if (loose !== undefined && this.alike(loose).length === 0) this.#alike.delete(loose)
+    this.drop()
+    return true
+  }
+
+  /** The keys of all items, disabled or not, that have this in common. */
+  alike(loose: string): readonly string[] {
+    return this.#alike.get(loose) ?? []
   }
 
   /** Makes an item unknown to callers. Returns whether they knew it. */

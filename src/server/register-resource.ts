@@ -5,6 +5,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { FREE_ANNOTATIONS } from '../protocol/meta.ts'
 import { expand } from '../uri-template/expand.ts'
 import { parseTemplate } from '../uri-template/parse.ts'
+import { usualTemplate } from '../uri-template/spelling.ts'
 import type { ValuesOf } from '../uri-template/variables.ts'
 import type { Context } from './context.ts'
 import type { ResourceDefinition, TemplateDefinition } from './definitions.ts'
@@ -201,7 +202,8 @@ function sortAnnotations(annotations: ResourceAnnotations): Sorted {
 
 function templateOf(item: string, uri: string): TemplateDefinition['template'] {
   try {
-    return parseTemplate(uri)
+    parseTemplate(uri)
+    return parseTemplate(usualTemplate(uri))
   } catch (error) {
     throw badDefinition(item, (error as Error).message)
   }

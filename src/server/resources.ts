@@ -14,6 +14,7 @@ import { partsOf, type Context } from './context.ts'
 import type { ResourceDefinition, TemplateDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
 import { rethrown, settled } from './settle.ts'
+import { mayUseAlike } from './spellings.ts'
 import { isRestricted, mayUse } from './visibility.ts'
 
 interface ServerLists {
@@ -72,8 +73,10 @@ export function findResource(
   context: Context,
   work: Work = { steps: 0 },
 ): { readonly resource: ResourceDefinition; readonly variables: Variables } | undefined {
-  const exact = lists.resources.find(uri, context)
-  if (exact !== undefined) return { resource: exact, variables: {} }
+  if (lists.resources.registered.has(uri)) {
+    const exact = lists.resources.find(uri, context)
+    return exact && { resource: exact, variables: {} }
+  }
   const templates = lists.templates.items
   const count = templates.size
   if (count === 0) return undefined
@@ -83,7 +86,7 @@ export function findResource(
   work.steps += uri.length * READING
   check()
   const subject = toSubject(uri)
-  if (subject === undefined) return undefined
+  if (subject === undefined || !mayUseAlike(lists.resources, uri, context)) return undefined
   for (const template of templates.values()) {
     const variables = readVariables(template.template, subject, work)
     check()

@@ -11,6 +11,7 @@ import { Load } from '../rpc/load.ts'
 import { Observers } from '../rpc/observer.ts'
 import type { Service } from '../rpc/service.ts'
 import { Warnings } from '../rpc/warnings.ts'
+import { looseSpelling } from '../uri-template/spelling.ts'
 import type { Completer, OwnerOf } from './completion.ts'
 import { callOf, Context } from './context.ts'
 import type {
@@ -32,6 +33,7 @@ import { List } from './lists.ts'
 import { setLevel } from './logging.ts'
 import type { ServerParts } from './parts.ts'
 import { isForItems, provided, type Provider } from './providers.ts'
+import { respell, spellingOf } from './spellings.ts'
 import { restrictList, type VisibleItem } from './visibility.ts'
 import type { Sealer } from './state.ts'
 import type { Listening } from './subscriptions.ts'
@@ -120,7 +122,7 @@ export class ServerService implements Service {
     this.dialects = options.dialects
     this.showsErrors = options.showsErrors
     this.tools = new List('tools', options)
-    this.resources = new List('resources', options)
+    this.resources = new List('resources', { ...options, loosely: looseSpelling })
     this.templates = new List('resourceTemplates', options)
     this.prompts = new List('prompts', options)
     this.tasks = new LateTasks(this, options)
@@ -155,8 +157,9 @@ export class ServerService implements Service {
   }
 
   /** Publishes a change of a resource. One whose URI no client may send is ignored. */
-  updated(uri: string): void {
+  updated(changed: string): void {
     const { uriLength } = this.#options.limits
+    const uri = changed.length > uriLength ? changed : spellingOf(this.resources, changed)
     if (uri.length > uriLength) return this.warnOnce('updated', '', () => tooLongToNotify(uri, uriLength))
     let isKnown: boolean | undefined
     if (!isDefined(this, uri)) this.warnOnce('updated', uri, () => noSuchResource(this, uri))
@@ -266,6 +269,7 @@ export class ServerService implements Service {
       warnOnce: this.#parts.warnOnce,
       offers: (capability) => this.offers(capability),
       context: (call) => {
+        respell(this, call, this.#options.limits.uriLength)
         const context = new Context(call, this.#parts)
         if (providers.length === 0) return context
         return isForItems(call.method) || methods.has(call.method)

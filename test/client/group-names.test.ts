@@ -23,6 +23,20 @@ async function answers(group: Group): Promise<Readonly<Record<string, unknown>>>
 const LONG = 'x'.repeat(127)
 
 describe('the names of a group', () => {
+  test('occur once, though a server lists an item twice', async () => {
+    const twice = naming('a', 'one', 'two').use('tools/list', async (_, next) => {
+      const result = await next()
+      const tools = result['tools'] as readonly object[]
+      return { ...result, tools: [...tools, ...tools] }
+    })
+    await using group = await connectAll({ a: twice })
+    const warnings: string[] = []
+    group.clients.get('a')?.on('warning', (text) => warnings.push(text))
+    const tools = await all(group.tools())
+    expect(tools.map(({ name }) => name)).toEqual(['a__one', 'a__two'])
+    expect(warnings).toContain('left out "one" of the tools of "a", because another one has the same name')
+  })
+
   test('lead to the server that has the tool, even if the parts could be read in two ways', async () => {
     await using group = await connectAll({ a: naming('a', 'b.c', 'b'), 'a.b': naming('a.b', 'c') })
     const found = await answers(group)

@@ -65,9 +65,12 @@ describe('many servers at once', () => {
 
   test('leave a server that fails while it is asked out of the list', async () => {
     await using group = await connectAll({ one: createEverything(), two: createEverything() })
+    const warnings: string[] = []
+    group.clients.get('one')?.on('warning', (text) => warnings.push(text))
     await group.clients.get('one')?.close()
     const servers = new Set((await all(group.tools())).map(({ server }) => server))
     expect([...servers]).toEqual(['two'])
+    expect(warnings).toEqual([expect.stringContaining('a list of the group lacks what "one" has')])
   })
 
   test('have answers of their own, which know the name of the server that asks', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { createClient } from '../../src/client.ts'
+import { connect, createClient } from '../../src/client.ts'
+import { createServer } from '../../src/index.ts'
 import { createEverything } from './app.ts'
 import { all, failure } from './gather.ts'
 import { scenario } from './scenario.ts'
@@ -68,4 +69,43 @@ test('anything but middleware is rejected when it is added', async () => {
     'there is no option "clientMidleware"; did you mean "clientMiddleware"?',
   )
   await client.close()
+})
+
+test('cached results are those of requests as the middleware sends them, so that no user gets those of another', async () => {
+  const app = createServer({ name: 'users', version: '1', ttl: '1m' })
+    .resource('user://me', {}, (_, { params }) => {
+      const { user = 'nobody' } = (params['_meta'] ?? {}) as { readonly user?: string }
+      return { contents: [{ uri: 'user://me', text: user }], ttlMs: 60_000 }
+    })
+    .resource('user://{name}', {}, ({ name }) => ({
+      contents: [{ uri: `user://${name}`, text: name }],
+      ttlMs: 60_000,
+    }))
+  await using client = await connect(app)
+  let user: string | undefined
+  let other: string | undefined
+  let passed = 0
+  client.use('resources/read', ({ params, options }, next) => {
+    passed++
+    return next({
+      params: other === undefined ? params : { ...params, uri: `user://${other}` },
+      options: user === undefined ? options : { ...options, meta: { user } },
+    })
+  })
+  const read = async (): Promise<unknown> => {
+    const { contents } = await client.read('user://me')
+    return (contents[0] as { readonly text?: string }).text
+  }
+  expect(await read()).toBe('nobody')
+  user = 'ann'
+  expect(await read()).toBe('ann')
+  user = 'bob'
+  expect(await read()).toBe('bob')
+  user = undefined
+  expect(await read()).toBe('nobody')
+  other = 'cleo'
+  expect(await read()).toBe('cleo')
+  other = undefined
+  expect(await read()).toBe('nobody')
+  expect(passed).toBe(6)
 })

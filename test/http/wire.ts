@@ -9,6 +9,8 @@ export interface Sent {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
   readonly body?: string | Uint8Array
   readonly agent?: Agent
+  /** The address to send it from. */
+  readonly from?: string
 }
 
 export interface Received {
@@ -54,12 +56,20 @@ export function post(
 /** Sends one request and gives back the reply once its head is there. */
 export function begin(
   port: number,
-  { method = 'POST', path = '/mcp', headers = {}, body, agent }: Sent,
+  { method = 'POST', path = '/mcp', headers = {}, body, agent, from }: Sent,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const given = { ...headers } as Record<string, string | string[]>
     const asked = request(
-      { host: '127.0.0.1', port, method, path, headers: given, agent: agent ?? false },
+      {
+        host: '127.0.0.1',
+        port,
+        method,
+        path,
+        headers: given,
+        agent: agent ?? false,
+        ...(from && { localAddress: from }),
+      },
       resolve,
     )
     asked.once('error', reject)

@@ -243,6 +243,8 @@ test('a few anonymous connections cannot take all places: one with many requests
   const { app, gate, running } = waiting({ inFlight: 64, allInFlight: 256, queued: 0 })
   const address = (await serve(app as AnyApp, { tcp: { port: 0 } })).addresses.tcp
   const many = Array.from({ length: 64 }, (_, id) => `${wait(id).body}\n`).join('')
+  // Each from its own address, which would otherwise be limited as a whole.
+  let host = 1
   for (const [taken, refused] of [
     [64, 0],
     [128, 0],
@@ -250,7 +252,7 @@ test('a few anonymous connections cannot take all places: one with many requests
     [208, 48],
     [224, 96],
   ] as const) {
-    const wire = await dial(address)
+    const wire = await dial(address, {}, `127.0.0.${++host}`)
     await wire.write(many)
     await expect.poll(running).toBe(taken)
     await expect.poll(() => app.counts.get('overloaded') ?? 0).toBe(refused)

@@ -70,7 +70,11 @@ export class Wire {
 }
 
 /** Opens a connection to where a server listens. */
-export async function dial(address: string | undefined, tls: ConnectionOptions = {}): Promise<Wire> {
+export async function dial(
+  address: string | undefined,
+  tls: ConnectionOptions = {},
+  localAddress?: string,
+): Promise<Wire> {
   const { protocol, hostname: host, port, pathname } = new URL(address ?? '')
   const halfOpen = { allowHalfOpen: true }
   if (protocol === 'tls:') {
@@ -81,7 +85,7 @@ export async function dial(address: string | undefined, tls: ConnectionOptions =
     return wire
   }
   const address_ = protocol === 'unix:' ? { path: pathname } : { host, port: Number(port) }
-  const wire = new Wire(connect({ ...address_, ...halfOpen }))
+  const wire = new Wire(connect({ ...address_, ...halfOpen, ...(localAddress && { localAddress }) }))
   await once(wire.socket, 'connect')
   return wire
 }

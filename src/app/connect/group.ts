@@ -1,4 +1,4 @@
-import type { Client } from '../../client/client.ts'
+import { warnOf, type Client } from '../../client/client.ts'
 import { toList, type ItemList } from '../../client/lists.ts'
 import { ModelNames, SEPARATOR } from '../../client/model-names.ts'
 import type { Answers } from '../../client/answers.ts'
@@ -12,6 +12,7 @@ import { findOwners, type Owners } from './owners.ts'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 import { toMs } from '../../base/duration.ts'
+import { clip } from '../../base/clip.ts'
 import { nearest } from '../../base/nearest.ts'
 import { callable, either, object } from '../../base/kinds.ts'
 import { badOption, checkOptions } from '../../base/options.ts'
@@ -79,7 +80,7 @@ export class Group implements AsyncDisposable {
     this.#names = new ModelNames([...clients.keys(), ...failures.keys()], separator)
   }
 
-  /** Lists the tools of all servers, in their order. A server that fails or takes longer than `total` is skipped. */
+  /** Lists the tools of all servers, in their order. A server that fails or takes longer than `total` is skipped, and its client emits a `warning`. */
   tools(options: CallOptions = {}): ItemList<Grouped<Tool>> {
     return this.#each(options, (server) => this.#named('tools', server, options)) as ItemList<Grouped<Tool>>
   }
@@ -196,7 +197,11 @@ export class Group implements AsyncDisposable {
     { signal }: CallOptions,
     list: (server: string) => Promise<readonly Item[]>,
   ): ItemList<Grouped<Item>> {
-    return toList(eachOf([...this.clients.keys()], list, signal))
+    return toList(
+      eachOf(this.clients, list, signal, (client, server, { message }) =>
+        warnOf(client, `a list of the group lacks what "${server}" has: ${message}`),
+      ),
+    )
   }
 
   /** The tools or prompts of a server, with their names in the group. */
@@ -206,14 +211,28 @@ export class Group implements AsyncDisposable {
     options: CallOptions,
   ): Promise<readonly (Tool | Prompt)[]> {
     const items: readonly (Tool | Prompt)[] = await this.#client(server)[kind](options).toArray()
+    const key = `${kind} ${server}`
+    const before = this.#listed.get(key)
+    const known = new Set(items.map(({ name }) => name))
+    const named = new Map<string, Tool | Prompt>()
     const changed = new Map<string, string>()
-    const named = items.map((item) => {
+    for (const item of items) {
       const name = this.#names.nameOf(server, item.name)
+      // A name goes on meaning the same item, as long as the server has it.
+      const owner = before?.get(name)
+      const isTaken = named.has(name) || (owner !== undefined && owner !== item.name && known.has(owner))
+      if (isTaken) this.#warnOfName(kind, server, item.name)
+      if (isTaken) continue
       if (this.#names.read(name)?.item === undefined) changed.set(name, item.name)
-      return { ...item, name }
-    })
-    this.#listed.set(`${kind} ${server}`, changed)
-    return named
+      named.set(name, { ...item, name })
+    }
+    this.#listed.set(key, changed)
+    return [...named.values()]
+  }
+
+  #warnOfName(kind: string, server: string, item: string): void {
+    const text = `left out "${clip(item, 128)}" of the ${kind} of "${server}", because another one has the same name`
+    warnOf(this.#client(server), text)
   }
 
   /** The client and the item for a name. A name that was changed may have to be looked up in the server's list. */
@@ -310,17 +329,19 @@ function badName(where: string, server: string, known: Iterable<string>): Error 
 }
 
 async function* eachOf<Item>(
-  servers: readonly string[],
+  clients: ReadonlyMap<string, Client>,
   list: (server: string) => Promise<readonly Item[]>,
   signal: AbortSignal | undefined,
+  onFailure: (client: Client, server: string, error: Error) => void,
 ): AsyncGenerator<Grouped<Item>, void, undefined> {
-  const lists = servers.map(
-    async (server) => [server, await list(server).catch((error: Error) => error)] as const,
+  const lists = [...clients].map(
+    async ([server, client]) => [server, client, await list(server).catch((error: Error) => error)] as const,
   )
   for (const waiting of lists) {
-    const [server, items] = await waiting
+    const [server, client, items] = await waiting
     if (!(items instanceof Error)) for (const item of items) yield { ...item, server }
     else if (signal?.aborted === true) throw items
+    else onFailure(client, server, items)
   }
 }
 

@@ -6,7 +6,14 @@ import { NOT_INITIALIZED } from '../../errors/server.ts'
 import { withoutStacks } from '../../errors/stacks.ts'
 import type { JsonObject, RequestId, Message } from '../../protocol/jsonrpc.ts'
 import type { Limits } from '../../protocol/limits.ts'
-import { Call, ownerOf, type Channel, type RequestSource, type Peer } from '../../rpc/call.ts'
+import {
+  anonymousNetwork,
+  Call,
+  ownerOf,
+  type Channel,
+  type RequestSource,
+  type Peer,
+} from '../../rpc/call.ts'
 import { CallTable } from '../../rpc/call-table.ts'
 import { InFlight, type Pending, type Responder } from '../../rpc/in-flight.ts'
 import type { Service } from '../../rpc/service.ts'
@@ -199,6 +206,7 @@ export class Connection implements Channel, Responder<Reply, string> {
       members,
       size,
       caller,
+      network: anonymousNetwork(source),
       calls,
       take,
       lengthOf: (reply) => reply?.length ?? 0,

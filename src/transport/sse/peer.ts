@@ -13,6 +13,8 @@ export interface SseClientOptions {
   readonly streaming: Limits
   /** The caller that opened the stream; only this caller may post to it. */
   readonly owner: string
+  /** The caller or the network whose clients it is counted with. */
+  readonly countedFor: string
   /** The lifetime of the request that opened the stream. */
   readonly lifetime: RequestLifetime | undefined
   /** Called when the client disconnects. */
@@ -26,6 +28,8 @@ const NOWHERE: RequestSource = {}
 export class SseClient {
   readonly id: string
   readonly owner: string
+  /** The caller or the network whose clients it is counted with. */
+  readonly countedFor: string
   readonly stream: EventStream
   readonly since: number = performance.now()
   /** Whether the client has sent anything. */
@@ -35,10 +39,11 @@ export class SseClient {
   readonly #drainMs: number
   readonly #lifetime: RequestLifetime | undefined
 
-  constructor({ id, service, limits, streaming, owner, lifetime, onGone }: SseClientOptions) {
+  constructor({ id, service, limits, streaming, owner, countedFor, lifetime, onGone }: SseClientOptions) {
     const { streamBytes, drainMs } = limits
     this.id = id
     this.owner = owner
+    this.countedFor = countedFor
     this.#drainMs = drainMs
     this.#lifetime = lifetime
     this.stream = new EventStream({

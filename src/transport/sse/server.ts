@@ -5,7 +5,7 @@ import { OVERLOADED, SHUTTING_DOWN } from '../../errors/rpc.ts'
 import { LATER, MUCH_LATER, SOON } from '../../errors/retry-after.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { LATEST } from '../../protocol/revisions.ts'
-import { ownerOf } from '../../rpc/call.ts'
+import { anonymousNetwork, ownerOf } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { checkCaller } from '../http/server/authenticate.ts'
 import { toStream } from '../http/server/exchange.ts'
@@ -143,12 +143,22 @@ export class SseEndpoint implements ExtraEndpoint {
   #open(request: HttpIn, headers: Headers): HttpOut {
     const { limits, service } = this
     const owner = ownerOf(request.auth)
-    if (this.#clients.size >= limits.sessions) this.#makeRoom(owner)
+    const countedFor = anonymousNetwork(request) ?? owner
+    if (this.#clients.size >= limits.sessions) this.#makeRoom(countedFor)
     const id = crypto.randomUUID()
     const onGone = (): void => this.#delete(client)
     const streaming = this.#streaming
     const { lifetime } = request
-    const client: SseClient = new SseClient({ id, service, limits, streaming, owner, lifetime, onGone })
+    const client: SseClient = new SseClient({
+      id,
+      service,
+      limits,
+      streaming,
+      owner,
+      countedFor,
+      lifetime,
+      onGone,
+    })
     this.#clients.set(id, client)
     this.#owners.add(client)
     this.sweeper.begin()

@@ -10,6 +10,7 @@ import type { Auth } from '../../rpc/call.ts'
 import type { Scopes } from '../../rpc/scopes.ts'
 import type { Service } from '../../rpc/service.ts'
 import { Connection } from '../io/connection.ts'
+import { Crowd } from '../io/crowd.ts'
 import type { Framing } from '../lines/framing.ts'
 import { budgetsOf } from '../io/budgets.ts'
 import { throttle } from '../../base/throttle.ts'
@@ -51,6 +52,8 @@ export async function listenTcp(
   const { write } = budgetsOf(service, limits)
   service.load.check = (caller, bytes) => write.check(caller, bytes)
   const peers = new Set<Peer>()
+  /** All connections, and those that are served, by network. */
+  const crowds = { all: new Crowd(), served: new Crowd() }
   const sockets = new Set<Socket>()
   const reportRejected = createRejectionReport((...line) => service.report(...line))
   const server = createListener(tls, limits)
@@ -72,11 +75,11 @@ export async function listenTcp(
   return { url, close }
 
   function count(socket: Socket): void {
+    const isFull = sockets.size >= limits.connections + (tls === undefined ? SPARE : 0)
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
-    const room = limits.connections + (tls === undefined ? SPARE : 0)
     // Before the TLS handshake, errors cannot be sent; during a flood, they are not sent either.
-    if (sockets.size <= room) return
+    if (crowds.all.admit(socket, isFull)) return
     service.observers.count('too_many_connections')
     socket.destroy()
   }
@@ -99,7 +102,7 @@ export async function listenTcp(
 
   function serve(socket: Socket, auth: Auth | undefined): void {
     if (socket.destroyed) return
-    if (peers.size >= limits.connections) return reject(socket)
+    if (!crowds.served.admit(socket, peers.size >= limits.connections)) return reject(socket)
     const source = { auth, scopes, ip: readAddress(socket.remoteAddress) }
     const peer = new Peer(socket, { service, limits, source, framing, onForeign: reportRejected })
     peers.add(peer)

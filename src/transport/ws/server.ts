@@ -15,6 +15,7 @@ import { Peer } from './peer.ts'
 import { chooseProtocol, PROTOCOLS } from './protocols.ts'
 import type { ServerSocket } from './server-socket.ts'
 import type { Opening } from './session.ts'
+import { Crowd } from '../io/crowd.ts'
 import { WsSessions } from './sessions.ts'
 
 /** The most fragments of one message: each costs memory, however small it is. */
@@ -41,6 +42,7 @@ export async function serveWs(source: UpgradeSource): Promise<WsServer> {
   const library = await loadWs(() => import('./server-socket.ts'))
   const { limits, service } = source
   const peers = new Set<Peer>()
+  const crowd = new Crowd()
   const sessions = new WsSessions(service, limits)
   /** The session of the connection being accepted. */
   let opening: Opening | undefined
@@ -80,7 +82,8 @@ export async function serveWs(source: UpgradeSource): Promise<WsServer> {
       checkProtocols(request.headers['sec-websocket-protocol'])
       const limit = limits.connections
       // A client that resumes replaces its lost connection, even if the loss was not noticed yet.
-      if (peers.size >= limit && !sessions.makeRoom(request.headers, request.auth))
+      const hasRoom = peers.size < limit || sessions.makeRoom(request.headers, request.auth)
+      if (!hasRoom && !crowd.makeRoom(source.ipOf(request)))
         throw mcpError(TOO_MANY_CONNECTIONS, { limit }, LATER)
     } catch (thrown) {
       return source.reject(request, stream, thrown)
@@ -98,7 +101,11 @@ export async function serveWs(source: UpgradeSource): Promise<WsServer> {
       })
       peers.add(peer)
       if (opening !== undefined) opening.session.carryOn(peer, { ...opening, ip })
-      void peer.gone.then(() => peers.delete(peer))
+      const leave = crowd.add(ip, () => peer.abort())
+      void peer.gone.then(() => {
+        peers.delete(peer)
+        leave()
+      })
     })
   }
 

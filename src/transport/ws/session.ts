@@ -1,5 +1,5 @@
 import type { Limits } from '../../protocol/limits.ts'
-import { ownerOf, type Auth } from '../../rpc/call.ts'
+import { anonymousNetwork, ownerOf, type Auth } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { budgetsOf } from '../io/budgets.ts'
 import { Connection } from '../io/connection.ts'
@@ -88,6 +88,11 @@ export class WsSession implements Keeper {
 
   get maxBytes(): number {
     return this.#table.limits.streamBytes
+  }
+
+  /** The caller or the network whose sessions it is counted with. */
+  get countedFor(): string {
+    return anonymousNetwork(this.connection.source) ?? this.owner
   }
 
   /** The number of messages sent to the client. */

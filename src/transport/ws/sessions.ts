@@ -84,7 +84,7 @@ export class WsSessions implements SessionTable {
       this.service.observers.count('session_evicted')
       // A session that was never used does not evict another.
       if (session.received === 0) return session.end()
-      const [first] = this.#owners.largest(session.owner).items
+      const [first] = this.#owners.largest(session.countedFor).items
       first?.end()
     }
     this.#lost.set(session, this.#now())

@@ -10,7 +10,7 @@ import type { Limits } from '../../../protocol/limits.ts'
 import type { MethodParams } from '../../../protocol/wire-adapter.ts'
 import { LATEST } from '../../../protocol/revisions.ts'
 import type { Dialect } from '../../../protocol/switches.ts'
-import { Call, type Peer } from '../../../rpc/call.ts'
+import { anonymousNetwork, Call, type Peer } from '../../../rpc/call.ts'
 import { InFlight } from '../../../rpc/in-flight.ts'
 import type { Service } from '../../../rpc/service.ts'
 import { hasEnvelope } from '../../../wire/2026-07-28/decode.ts'
@@ -255,7 +255,7 @@ export class Endpoint implements HttpHandler {
       this.#session(request)
       throw mcpError(ALREADY_INITIALIZED, {})
     }
-    const session = this.sessions.create(request.auth)
+    const session = this.sessions.create(request)
     request.session = session
     const opened = (): void => {
       if (session.session.opened) this.sessions.keep(session)
@@ -354,6 +354,7 @@ export class Endpoint implements HttpHandler {
         members,
         size: sizeOf(request),
         caller: callerOf(request),
+        network: anonymousNetwork(request),
         calls: session?.calls,
         take: one,
         lengthOf: ({ body }) => body?.length ?? 0,

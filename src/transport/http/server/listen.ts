@@ -23,6 +23,7 @@ import {
 import type { Limits } from '../../../protocol/limits.ts'
 import { replyText } from '../../../wire/reply.ts'
 import { throttle } from '../../../base/throttle.ts'
+import { Crowd } from '../../io/crowd.ts'
 import { authorityOf, listening } from '../../io/listening.ts'
 import type { UpgradeHandler, UpgradeSource } from '../../io/upgrade.ts'
 import { createRejectionReport, reportBadCertificates } from '../../tls/rejections.ts'
@@ -83,10 +84,14 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   let upgraded: UpgradeHandler | undefined
   /** All connections, including those that have not completed the TLS handshake. */
   const all = secure === undefined ? sockets : new Set<Socket>()
+  const crowd = new Crowd()
   server.on('connection', (socket) => {
     accepted++
+    // A connection comes again after an upgrade that was not accepted.
+    if (all.has(socket)) return
+    const isFull = all.size >= endpoint.limits.connections + SPARE
     keep(socket, all)
-    if (all.size <= endpoint.limits.connections + SPARE) return
+    if (crowd.admit(socket, isFull)) return
     endpoint.service.observers.count('too_many_connections')
     socket.destroy()
   })

@@ -4,7 +4,7 @@ import { UNKNOWN_EVENT, UNKNOWN_SESSION } from '../../../errors/http.ts'
 import { MUCH_LATER } from '../../../errors/retry-after.ts'
 import type { JsonObject } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
-import { ownerOf, type Auth } from '../../../rpc/call.ts'
+import { anonymousNetwork, ownerOf, type Auth, type RequestSource } from '../../../rpc/call.ts'
 import { CallTable } from '../../../rpc/call-table.ts'
 import type { Observers } from '../../../rpc/observer.ts'
 import type { Service } from '../../../rpc/service.ts'
@@ -25,6 +25,8 @@ const FRESH_MS = 10_000
 export class HttpSession implements StreamKeeper {
   readonly id: string = crypto.randomUUID()
   readonly owner: string
+  /** The caller or the network whose sessions it is counted with. */
+  readonly countedFor: string
   readonly session: Session
   readonly #limits: Limits
   readonly #observers: Observers
@@ -40,8 +42,9 @@ export class HttpSession implements StreamKeeper {
   readonly #pool: KeptPool
   #named = 0
 
-  constructor(owner: string, limits: Limits, service: Service, now: number) {
-    this.owner = owner
+  constructor(source: RequestSource, limits: Limits, service: Service, now: number) {
+    this.owner = ownerOf(source.auth)
+    this.countedFor = anonymousNetwork(source) ?? this.owner
     this.seen = now
     this.#limits = limits
     this.#observers = service.observers
@@ -182,16 +185,16 @@ export class Sessions {
    * Creates a session. It is added to the table once the handshake succeeds; if the table is full, the owner with the most
    * sessions loses the one that was idle for the longest time.
    */
-  create(auth: Auth | undefined): HttpSession {
-    const owner = ownerOf(auth)
+  create(source: RequestSource): HttpSession {
     if (this.#now() - this.#swept > SWEEP_MS) this.sweep()
-    this.#makeRoom(owner)
-    return new HttpSession(owner, this.#limits, this.#service, this.#now())
+    const session = new HttpSession(source, this.#limits, this.#service, this.#now())
+    this.#makeRoom(session.countedFor)
+    return session
   }
 
   keep(session: HttpSession): void {
     // Several handshakes may have been running when there was room for only one.
-    this.#makeRoom(session.owner)
+    this.#makeRoom(session.countedFor)
     this.#table.set(session.id, session)
     this.#owners.add(session)
     session.session.evict = this.#evict

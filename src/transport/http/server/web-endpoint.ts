@@ -6,7 +6,7 @@ import { OVERLOADED, SHUTTING_DOWN } from '../../../errors/rpc.ts'
 import { LATER, SOON } from '../../../errors/retry-after.ts'
 import type { RequestId } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
-import type { Auth } from '../../../rpc/call.ts'
+import { anonymousNetwork, type Auth } from '../../../rpc/call.ts'
 import { Load } from '../../../rpc/load.ts'
 import type { Service } from '../../../rpc/service.ts'
 import type { Dialect } from '../../../protocol/switches.ts'
@@ -166,12 +166,13 @@ export class WebEndpoint implements ExtraEndpoint {
     const { load } = this.service
     const caller = callerOf(request)
     this.#load.checkCaller(caller, limits.inFlight)
-    if (!this.#load.hasPlace(caller, limits.allInFlight)) throw mcpError(OVERLOADED, {}, SOON)
+    const network = anonymousNetwork(request)
+    if (!this.#load.hasPlace(caller, network, limits.allInFlight)) throw mcpError(OVERLOADED, {}, SOON)
     const size = sizeOf(request)
     const refusal = load.refusalFor(size, limits)
     if (refusal !== undefined) throw refusal
     const entry = { isCounted: false }
-    this.#load.enter(entry, caller, 0)
+    this.#load.enter(entry, caller, 0, network)
     load.hold(size)
     try {
       request.onGone(() => gone.abort())

@@ -1,0 +1,56 @@
+import { mcpError } from '../errors/error.ts'
+import { URI_TOO_COSTLY } from '../errors/server.ts'
+import { isObject } from '../protocol/jsonrpc.ts'
+import type { Call } from '../rpc/call.ts'
+import { isSameUri, looseSpelling, usualSpelling } from '../uri-template/spelling.ts'
+import type { Context } from './context.ts'
+import type { ResourceDefinition, TemplateDefinition } from './definitions.ts'
+import type { List } from './lists.ts'
+
+type Resources = List<ResourceDefinition>
+
+/** The most characters of URIs in one request, a fraction of a second. Those that are spelt anew count several times. */
+const MAX_CHARS = 4_000_000
+const SPELLING = 4
+
+/** The URI under which a resource is known, or else the usual spelling of this one. */
+export function spellingOf(resources: Resources, uri: string): string {
+  if (resources.registered.has(uri)) return uri
+  const usual = usualSpelling(uri)
+  if (resources.registered.size === 0) return usual
+  return resources.alike(looseSpelling(uri)).find((key) => isSameUri(key, usual)) ?? usual
+}
+
+/** Whether the caller may use every resource that a handler might take a URI for. A template must not read the others for it. */
+export function mayUseAlike(resources: Resources, uri: string, context: Context): boolean {
+  if (resources.registered.size === 0) return true
+  return resources.alike(looseSpelling(uri)).every((key) => resources.find(key, context) !== undefined)
+}
+
+/** Spells the URIs of a request as the server does, before middleware sees them. Those that are too long are rejected later. */
+export function respell(
+  { resources, templates }: { readonly resources: Resources; readonly templates: List<TemplateDefinition> },
+  call: Call,
+  longest: number,
+): void {
+  const { params } = call
+  if (call.method.startsWith('resources/')) {
+    const { uri } = params
+    if (typeof uri !== 'string' || uri.length > longest) return
+    const spelling = spellingOf(resources, uri)
+    if (spelling !== uri) call.params = { ...params, uri: spelling }
+  } else if (call.method === 'subscriptions/listen') {
+    const { notifications } = params
+    if (!isObject(notifications) || !Array.isArray(notifications['resourceSubscriptions'])) return
+    const sent: readonly unknown[] = notifications['resourceSubscriptions']
+    let left = MAX_CHARS
+    const resourceSubscriptions = sent.map((uri) => {
+      if (typeof uri !== 'string' || uri.length > longest) return uri
+      if (left < 0) throw mcpError(URI_TOO_COSTLY, { count: templates.items.size })
+      const spelling = spellingOf(resources, uri)
+      left -= uri.length * (spelling === uri ? 1 : SPELLING)
+      return spelling
+    })
+    call.params = { ...params, notifications: { ...notifications, resourceSubscriptions } }
+  }
+}
