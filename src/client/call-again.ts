@@ -1,5 +1,6 @@
 import type { Some } from '../base/some.ts'
 import { McpError } from '../errors/error.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Conversation } from './conversation.ts'
 import { has } from './offered.ts'
 
@@ -22,10 +23,19 @@ export async function isOutdated(
     await refresh()
     return true
   }
-  const mayNeedTask = failed instanceof McpError ? known.get(name)?.added === undefined : !known.has(name)
+  const mayNeedTask =
+    failed instanceof McpError
+      ? known.get(name)?.added === undefined
+      : !known.has(name) && speaksOfTasks(failed as JsonObject)
   if (!NO_TASK.has(code) || !mayNeedTask || connection.state !== 'ready') return false
   const { capabilities } = await connection.agreement()
   if (!has(capabilities, 'tasks.requests.tools.call')) return false
   await refresh()
   return known.get(name)?.added !== undefined
+}
+
+/** Whether the text of a failed call mentions tasks. Any other failure is that of a tool that ran. */
+function speaksOfTasks({ content }: JsonObject): boolean {
+  const [first] = (Array.isArray(content) ? content : []) as readonly { readonly text?: unknown }[]
+  return typeof first?.text === 'string' && /task/i.test(first.text.slice(0, 1000))
 }

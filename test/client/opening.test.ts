@@ -15,13 +15,15 @@ describe.each(SHAKEN)('a client that opens at %s', (revision) => {
     const answers = { roots: [], sample: () => ({}) }
     await using _ = await connect(server, { revision, client: CLIENT, answers })
     const [first, second] = server.sent() as readonly Message[]
+    const requests = { sampling: { createMessage: {} } }
+    const tasks = revision === '2025-11-25' ? { tasks: { list: {}, cancel: {}, requests } } : {}
     expect(first).toEqual({
       jsonrpc: '2.0',
       id: expect.any(Number),
       method: 'initialize',
       params: {
         protocolVersion: revision,
-        capabilities: { roots: { listChanged: true }, sampling: {} },
+        capabilities: { roots: { listChanged: true }, sampling: {}, ...tasks },
         clientInfo: CLIENT,
       },
     })

@@ -11,6 +11,8 @@ const URI = 'x://y'
 /** Modules that load on demand, which does not take part in the fake time. */
 beforeAll(async () => {
   await import('../../src/client/known-tools.ts')
+  await import('../../src/client/call-again.ts')
+  await import('../../src/client/unfinished.ts')
   await import('../../src/client/rounds.ts')
   await import('../../src/client/handshake.ts')
   await import('../../src/errors/remote.ts')
