@@ -20,6 +20,7 @@ export async function compile(): Promise<void> {
       'bench/held-sessions.ts',
       'bench/layers.ts',
       'bench/layer-thread.ts',
+      'bench/tasks.ts',
     ],
     outdir: BUILT,
     outExtension: { '.js': '.mjs' },
@@ -44,7 +45,7 @@ export interface Cost {
 
 /** Starts one of the compiled processes. */
 export function startWorker<Commands>(
-  name: 'load' | 'in-process' | 'client' | 'scan' | 'verify' | 'held-sessions' | 'layers',
+  name: 'load' | 'in-process' | 'client' | 'scan' | 'verify' | 'held-sessions' | 'layers' | 'tasks',
   options = '{}',
 ): Worker<Commands> {
   const child = fork(resolve(BUILT, `${name}.mjs`), [options], {

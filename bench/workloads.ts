@@ -15,6 +15,7 @@ import { idleSessions, manySessions } from './workloads/sessions.ts'
 import { layers } from './workloads/layers.ts'
 import { latency } from './workloads/latency.ts'
 import { startHttp, startStdio, stdioMany, stdioOne } from './workloads/stdio.ts'
+import { tasks } from './workloads/tasks.ts'
 import { tcp, ws } from './workloads/streams.ts'
 import { typeCost } from './workloads/types.ts'
 
@@ -53,6 +54,7 @@ export const WORKLOADS: readonly Workload[] = [
     stdioMany(kind),
   ]),
   sustained,
+  tasks,
   layers,
   latency,
   startHttp,

@@ -8,3 +8,5 @@ export {
 } from './testing/test-client.ts'
 export type { AnyTools } from './client/typed.ts'
 export type { Faults } from './testing/faults.ts'
+export { taskStoreContract } from './testing/task-store-contract.ts'
+export type { ContractCheck, TaskStoreContractOptions } from './testing/contract.ts'

@@ -28,6 +28,7 @@ const ENTRIES = {
     'auth-dev.js',
     'auth-client.js',
     'profiles.js',
+    'stores.js',
     'transport/stdio/client.js',
     'transport/stdio/absent.js',
     'transport/ws/socket.js',

@@ -147,6 +147,9 @@ export type ErrorKind =
   | 'tasks_too_large'
   // store.ts
   | 'store_closed'
+  | 'store_failed'
+  | 'store_busy'
+  | 'sqlite_unavailable'
   // login.ts
   | 'login_failed'
   | 'login_needed'

@@ -7,3 +7,28 @@ export const STORE_CLOSED = {
   text: 'this store is closed',
   hint: 'Close the store after the servers that use it, and open another one to go on.',
 } as const
+
+export const STORE_FAILED = {
+  kind: 'store_failed',
+  where: 'local',
+  code: -32000,
+  text: 'cannot keep data in {path}: {reason}',
+  hint: 'Check that the disk works and has room, and that the program may write to the file and its folder.',
+} as const
+
+export const STORE_BUSY = {
+  kind: 'store_busy',
+  where: 'local',
+  code: -32000,
+  retryable: true,
+  text: 'other processes kept {path} locked for {ms} ms',
+  hint: 'End the process that holds the lock, such as a shell with an open transaction, or give sqlite a longer busyTimeout.',
+} as const
+
+export const SQLITE_UNAVAILABLE = {
+  kind: 'sqlite_unavailable',
+  where: 'local',
+  code: -32000,
+  text: 'there is no SQLite here: {reason}',
+  hint: 'Run npm install libsql, or use Node 22.13 or newer, which includes SQLite.',
+} as const

@@ -12,7 +12,7 @@ import type { ToolDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
 
 export { callAsTask, callerOf, requireTasks } from './task-calls.ts'
-export * from './task-methods.ts'
+export { cancelTask, detailed, getTask, listTasks, taskResult, updateTask } from './task-methods.ts'
 export { followTasks } from './task-following.ts'
 
 /** The parts of a server that its tasks need. */

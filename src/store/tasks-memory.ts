@@ -74,7 +74,8 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   list({ scope, status, tool, after, limit }: TaskQuery): readonly TaskHead[] {
-    const last = after === undefined ? undefined : this.#open().get(after)
+    const tasks = this.#open()
+    const last = after === undefined ? undefined : tasks.get(after)
     const chain = scope === undefined ? this.#order : this.#scopes.get(scope)
     if (chain === undefined || (after !== undefined && last === undefined)) return []
     if (scope !== undefined && last !== undefined && last.head.scope !== scope) return []

@@ -1,0 +1,17 @@
+/*
+ * SQLite cuts texts at NUL, and UTF-8 has no lone surrogates. Texts with either, and those that look like such a text, are stored as
+ * JSON after a mark. Equal texts stay equal, so columns can be compared and be unique.
+ */
+
+const MARK = '\u0001'
+const ODD = /[\0\p{Surrogate}]/u
+
+/** A text as SQLite can keep it. */
+export function storedText(text: string): string {
+  return text.startsWith(MARK) || ODD.test(text) ? `${MARK}${JSON.stringify(text)}` : text
+}
+
+/** The text that was stored. */
+export function originalText(text: string): string {
+  return text.startsWith(MARK) ? (JSON.parse(text.slice(1)) as string) : text
+}

@@ -1,0 +1,48 @@
+import type { Schema } from './sqlite-file.ts'
+
+/** The statuses of tasks that are not final, as SQL. Queries that use the index of unfinished tasks repeat it. */
+export const UNFINISHED = `status IN ('working', 'input_required')`
+
+/** The tables of tasks. The texts are apart, so that heads stay close together. */
+export const TASK_SCHEMA: Schema = {
+  kind: 'tasks',
+  migrations: [
+    `
+    CREATE TABLE pierhead_tasks (
+      seq INTEGER PRIMARY KEY,
+      id TEXT NOT NULL UNIQUE,
+      owner TEXT NOT NULL,
+      scope TEXT NOT NULL,
+      tool TEXT NOT NULL,
+      key TEXT NOT NULL,
+      status TEXT NOT NULL,
+      status_message TEXT NOT NULL,
+      is_error INTEGER NOT NULL,
+      created_at INTEGER NOT NULL,
+      updated_at INTEGER NOT NULL,
+      ttl_ms INTEGER,
+      expires_at INTEGER,
+      poll_ms INTEGER NOT NULL,
+      attempt INTEGER NOT NULL,
+      due_at INTEGER NOT NULL,
+      node TEXT NOT NULL,
+      version INTEGER NOT NULL
+    );
+    CREATE TABLE pierhead_task_texts (
+      seq INTEGER PRIMARY KEY,
+      request TEXT NOT NULL,
+      state TEXT NOT NULL,
+      outcome TEXT NOT NULL
+    );
+    CREATE INDEX pierhead_tasks_by_scope ON pierhead_tasks (scope, seq) WHERE scope <> '';
+    CREATE UNIQUE INDEX pierhead_tasks_by_key ON pierhead_tasks (scope, tool, key) WHERE scope <> '' AND key <> '';
+    CREATE INDEX pierhead_tasks_by_expiry ON pierhead_tasks (expires_at) WHERE expires_at IS NOT NULL;
+    CREATE INDEX pierhead_tasks_by_node ON pierhead_tasks (node, due_at) WHERE ${UNFINISHED};
+    -- The number of tasks of each scope; the empty one stands for all tasks.
+    CREATE TABLE pierhead_task_counts (scope TEXT PRIMARY KEY, tasks INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE pierhead_nodes (node TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;
+    -- The last changes, for watchers in other processes: the ids as a JSON list.
+    CREATE TABLE pierhead_task_changes (seq INTEGER PRIMARY KEY, writer TEXT NOT NULL, ids TEXT NOT NULL);
+    `,
+  ],
+}

@@ -1,0 +1,221 @@
+import type { TaskRecord } from '../tasks/record.ts'
+import type { Created } from '../tasks/store.ts'
+import { addTasks, assertFails, assertSame, ROOMY, sampleTask, type Checks } from './contract.ts'
+
+/** Texts that some databases and encodings do not keep. */
+const ODD_TEXTS: readonly string[] = [
+  'a\0b',
+  '\0',
+  'lone \ud800 surrogate',
+  '\udfff',
+  'emoji 😀 é',
+  '\u0001"marked"',
+  `quotes ' " \` \\ ; --`,
+  'lines\r\n\t\u2028',
+  '\uffff\ufeff',
+  '__proto__',
+]
+
+/** What creating and reading tasks promise. */
+export const TASK_RECORDS: Checks = {
+  async 'a task is read as it was created'({ store }) {
+    const task = sampleTask({
+      key: 'k',
+      status: 'input_required',
+      statusMessage: 'half',
+      isError: true,
+      ttlMs: 60_000,
+      attempt: 3,
+      dueAt: 1_800_000_000_500,
+      version: 7,
+      state: '{"asked":1}',
+      outcome: '{"result":{}}',
+    })
+    assertSame(await store.create(task, ROOMY), { outcome: 'created' }, 'create answers')
+    assertSame(await store.get(task.id), task, 'get answers')
+  },
+
+  async 'heads have no texts'({ store }) {
+    const task = sampleTask({ key: 'k' })
+    await store.create(task, ROOMY)
+    const { request: _, state: __, outcome: ___, ...head } = task
+    assertSame(await store.head(task.id), head, 'head answers')
+    assertSame(await store.list({ limit: 10 }), [head], 'list answers')
+    assertSame(
+      await store.create(sampleTask({ key: 'k' }), ROOMY),
+      { outcome: 'exists', head },
+      'create answers',
+    )
+    const changed = await store.change(task.id, 1, { statusMessage: 'm' })
+    assertSame(changed, { ...head, statusMessage: 'm', version: 2 }, 'change answers')
+  },
+
+  async 'an unknown task is undefined'({ store }) {
+    await addTasks(store, 1)
+    for (const id of ['nobody', '', '__proto__', "' OR 1=1 --"]) {
+      assertSame(await store.get(id), undefined, `get(${id}) answers`)
+      assertSame(await store.head(id), undefined, `head(${id}) answers`)
+      assertSame(await store.change(id, 1, { statusMessage: 'm' }), undefined, `change(${id}) answers`)
+    }
+  },
+
+  async 'a key returns the task that has it'({ store }) {
+    const first = sampleTask({ key: 'k' })
+    await store.create(first, ROOMY)
+    const head = await store.head(first.id)
+    const second = sampleTask({ key: 'k' })
+    assertSame(await store.create(second, ROOMY), { outcome: 'exists', head }, 'create answers')
+    assertSame(await store.get(second.id), undefined, 'get answers for the second task')
+    const full = await store.create(sampleTask({ key: 'k' }), { tasks: 0, callerTasks: 0 })
+    assertSame(full, { outcome: 'exists', head }, 'create answers without room')
+  },
+
+  async 'keys count within a scope and a tool'({ store }) {
+    const others: readonly Partial<TaskRecord>[] = [
+      { key: 'k' },
+      { key: 'k', scope: 'bob' },
+      { key: 'k', tool: 'mix' },
+      { key: 'K' },
+      { key: 'k ' },
+      { key: '' },
+      { key: '' },
+      { key: 'k', scope: '' },
+      { key: 'k', scope: '' },
+      { key: 'a","b', scope: 'c' },
+      { key: 'b', scope: 'c","a' },
+    ]
+    await addTasks(store, others.length, (position) => others[position] ?? {})
+  },
+
+  async 'of several tasks with one key that are created at once, one exists'({ store, again }) {
+    const stores = [store, await again()]
+    for (let round = 0; round < 5; round++) {
+      const tasks = Array.from({ length: 20 }, () => sampleTask({ key: `round ${round}` }))
+      const created = await Promise.all(
+        tasks.map(async (task, position) => (stores[position % 2] ?? store).create(task, ROOMY)),
+      )
+      const winners = tasks.filter((_, position) => created[position]?.outcome === 'created')
+      assertSame(winners.length, 1, 'the number of tasks that were created')
+      const losers = created.filter((one) => one.outcome === 'exists' && one.head.id === winners[0]?.id)
+      assertSame(losers.length, 19, 'the number of answers that name the task')
+    }
+  },
+
+  async 'a task that is removed, or that loses its key, frees it'({ store }) {
+    const [first = ''] = await addTasks(store, 1, () => ({ key: 'k', ttlMs: 1 }))
+    await store.change(first, 1, { key: '' })
+    const [second = ''] = await addTasks(store, 1, () => ({ key: 'k', ttlMs: 1 }))
+    await store.change(first, 2, { key: 'k' })
+    assertSame((await store.head(first))?.key, '', 'a key that another task has')
+    assertSame((await store.head(second))?.key, 'k', 'the key of the task that has it')
+    await store.expire(Number.MAX_SAFE_INTEGER, 10)
+    const [third = ''] = await addTasks(store, 1, () => ({ key: 'k' }))
+    await store.change(third, 1, { key: 'l' })
+    await addTasks(store, 1, () => ({ key: 'k' }))
+    const taken = await store.create(sampleTask({ key: 'l' }), ROOMY)
+    assertSame(taken.outcome, 'exists', 'create answers for a key that a change gave')
+  },
+
+  async 'there are never more tasks than there is room for'({ store, again }) {
+    const room = { tasks: 10, callerTasks: 4 }
+    const stores = [store, await again()]
+    const add = async (scope: string): Promise<readonly Created['outcome'][]> => {
+      const created = Array.from({ length: 8 }, async (_, position) =>
+        (stores[position % 2] ?? store).create(sampleTask({ scope }), room),
+      )
+      return (await Promise.all(created)).map(({ outcome }) => outcome).toSorted()
+    }
+    const repeat = (count: number, outcome: Created['outcome']): readonly Created['outcome'][] =>
+      Array.from({ length: count }, () => outcome)
+    assertSame(
+      await add('ada'),
+      [...repeat(4, 'caller_full'), ...repeat(4, 'created')],
+      'a scope with room for 4',
+    )
+    assertSame(await add(''), [...repeat(6, 'created'), ...repeat(2, 'full')], 'a store with room for 6 more')
+    assertSame(await add('bob'), repeat(8, 'full'), 'a store without room')
+    assertSame((await store.list({ limit: 100 })).length, 10, 'the number of tasks')
+  },
+
+  async 'removed tasks make room again'({ store }) {
+    const room = { tasks: 2, callerTasks: 1 }
+    for (let round = 0; round < 3; round++) {
+      for (const scope of ['ada', 'bob'])
+        assertSame(
+          await store.create(sampleTask({ scope, ttlMs: 5 }), room),
+          { outcome: 'created' },
+          'create answers',
+        )
+      assertSame((await store.create(sampleTask({ scope: 'eve' }), room)).outcome, 'full', 'create answers')
+      assertSame((await store.expire(Number.MAX_SAFE_INTEGER, 10)).length, 2, 'the number of removed tasks')
+    }
+  },
+
+  async 'every text is kept as it is'({ store, again }) {
+    const reader = await again()
+    for (const text of ODD_TEXTS) {
+      const task = sampleTask({
+        owner: text,
+        scope: text,
+        tool: text,
+        key: text,
+        statusMessage: text,
+        node: text,
+        request: text,
+        state: text,
+        outcome: text,
+      })
+      await store.create(task, ROOMY)
+      const what = `with the text ${JSON.stringify(text)}`
+      assertSame(await reader.get(task.id), task, `get answers ${what}`)
+      assertSame(
+        (await store.list({ scope: text, tool: text, limit: 5 })).length,
+        1,
+        `tasks in the list ${what}`,
+      )
+      assertSame(
+        (await store.create({ ...task, id: `${task.id}-2` }, ROOMY)).outcome,
+        'exists',
+        `create answers ${what}`,
+      )
+      const changed = await store.change(task.id, 1, { statusMessage: `${text}2`, outcome: `${text}3` })
+      assertSame(changed?.statusMessage, `${text}2`, `change answers ${what}`)
+      assertSame((await reader.get(task.id))?.outcome, `${text}3`, `the outcome ${what}`)
+    }
+  },
+
+  async 'large texts are kept'({ store }) {
+    const large = 'äx'.repeat(2_000_000)
+    const task = sampleTask({ request: large, state: large })
+    await store.create(task, ROOMY)
+    await store.change(task.id, 1, { outcome: large })
+    assertSame(await store.get(task.id), { ...task, outcome: large, version: 2 }, 'get answers')
+  },
+
+  async 'an answer does not change later'({ store }) {
+    const [id = ''] = await addTasks(store, 1)
+    const [head, record] = [await store.head(id), await store.get(id)]
+    const [listed] = await store.list({ limit: 1 })
+    await store.change(id, 1, { status: 'completed', outcome: '{}' })
+    assertSame(
+      [head?.status, listed?.status, record?.status],
+      Array(3).fill('working'),
+      'statuses that were read before',
+    )
+    assertSame(record?.outcome, '', 'an outcome that was read before')
+  },
+
+  async 'a closed store fails, and closing it again does nothing'({ store }) {
+    const [id = ''] = await addTasks(store, 1)
+    await store.close()
+    await store.close()
+    await assertFails(() => store.create(sampleTask(), ROOMY), 'create after close')
+    await assertFails(() => store.get(id), 'get after close')
+    await assertFails(() => store.head(id), 'head after close')
+    await assertFails(() => store.list({ limit: 1 }), 'list after close')
+    await assertFails(() => store.change(id, 1, { statusMessage: '' }), 'change after close')
+    await assertFails(() => store.expire(0, 1), 'expire after close')
+    await assertFails(() => store.claim('node-2', 0, 1), 'claim after close')
+    await assertFails(() => store.beat('node-2', 0), 'beat after close')
+  },
+}

@@ -1,0 +1,14 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { crash } from '../../tools/crash.ts'
+
+// The whole test is `npm run crash`. This one takes as long as the lease of a dead server.
+test('tasks in SQLite survive a server that is killed again and again', { timeout: 300_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pierhead-crash-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const { faults, accepted } = await crash({ tasks: 30, kills: 4 }, folder)
+  expect(faults).toEqual([])
+  expect(accepted).toBeGreaterThanOrEqual(30)
+})
