@@ -45,7 +45,7 @@ export const TASK_FORBIDDEN = {
   code: -32601,
   refusal: 'PROTOCOL_ERROR',
   text: 'tool "{name}" cannot be called as a task',
-  hint: 'Call it without params.task; the option task of the tool would allow it.',
+  hint: 'Call it without params.task, or with mode "sync"; the option task of the tool would allow it.',
 } as const
 
 export const TOO_MANY_TASKS = {
