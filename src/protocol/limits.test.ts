@@ -62,6 +62,11 @@ const DOCUMENTED = `
   questionMs 10min 2min
   schemaDepth 64 32
   subschemas 2000 500
+  tasks 100000 10000
+  callerTasks 10000 1000
+  taskResultBytes 16Mi 4Mi
+  taskMs 86400000 1h
+  taskBytes 256Mi 64Mi
   drainMs 10s 10s
 `
 

@@ -9,7 +9,8 @@ import { STOP_REASONS } from '../protocol/stop-reasons.ts'
 import { toChecker } from '../schema/checker.ts'
 import { toFormSchema } from '../schema/form.ts'
 import type { AnySchema, OutputOf } from '../schema/schema.ts'
-import type { CallTask } from '../rpc/call.ts'
+import type { Duration } from '../base/duration.ts'
+import type { Call, CallTask, Channel } from '../rpc/call.ts'
 import { beginRounds, callOf, partsOf, type Context } from './context.ts'
 import { wasAnother } from './rounds-travel.ts'
 import { answerTo } from './rounds.ts'
@@ -24,6 +25,20 @@ export interface AskOptions {
    * changes, it is asked again.
    */
   readonly key?: string | undefined
+  /**
+   * Asks as a task of the client, which it may answer much later, if the client supports that, as some do at 2025-11-25. Default: an
+   * ordinary question, which clients have `limits.questionMs` to answer.
+   *
+   * @example
+   * await ctx.elicit('Approve the budget?', z.object({ ok: z.boolean() }), { task: { ttl: '1d' } })
+   */
+  readonly task?: TaskAsk | undefined
+}
+
+/** How a question is asked as a task. */
+export interface TaskAsk {
+  /** How long the client should keep the task. Default: the client decides. */
+  readonly ttl?: Duration | undefined
 }
 
 /** The answer to a form. `content` is present if the user accepted. */
@@ -220,12 +235,18 @@ async function ask<Value>(
       reason: 'it has no stream that could carry the question',
     })
   }
-  const answer = await call.channel.ask(question.method, question.params, call)
+  const answer = await askLive(call.channel.ask.bind(call.channel), question, call)
   try {
     return await read(answer)
   } catch (error) {
     throw explained(question, error)
   }
+}
+
+async function askLive(ask: NonNullable<Channel['ask']>, question: Asking, call: Call): Promise<JsonObject> {
+  if (question.task === undefined) return ask(question.method, question.params, call)
+  const { askAsTask } = await import('./task-questions.ts')
+  return askAsTask(ask, question, question.task, call)
 }
 
 async function askInRounds<Value>(

@@ -36,6 +36,11 @@ export class LateTasks {
     this.load = lazy(() => (this.#opened = this.#open()))
   }
 
+  /** Whether anything needed them so far. */
+  get isLoaded(): boolean {
+    return this.#opened !== undefined
+  }
+
   /** A handler that needs them. */
   handler(handle: (module: TaskModule, context: Context) => Result | Promise<Result>): Handler<Context> {
     return (context) => soon(this.load(), (module) => handle(module, context))

@@ -2,6 +2,11 @@
 export class Followers {
   readonly #byId = new Map<string, Set<() => void>>()
 
+  /** The number of tasks that are followed. */
+  get size(): number {
+    return this.#byId.size
+  }
+
   /** Calls `onChange` with each change of a task. Returns a function that stops it. */
   add(id: string, onChange: () => void): () => void {
     const own = this.#byId.get(id) ?? new Set()

@@ -97,7 +97,8 @@ class Check {
     const wrong = this.#raw.has(id) ? undefined : this.#official.message(request.method, request)
     if (wrong !== undefined) return `its request is invalid: ${wrong}`
     if (result['resultType'] === 'input_required') return this.#official.shape('InputRequiredResult', result)
-    const isTask = request.method === 'tools/call' && (result['resultType'] === 'task' || 'task' in result)
+    const isAsked = (request['params'] as JsonObject | undefined)?.['task'] !== undefined
+    const isTask = result['resultType'] === 'task' || (isAsked && 'task' in result)
     return isTask
       ? this.#official.shape('CreateTaskResult', result)
       : this.#official.result(request.method, result)

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { Node } from '../../test/harness/task-engine.ts'
+import { settled } from '../../test/harness/task-clock.ts'
+import { Deferred } from '../base/deferred.ts'
+import { DIALECTS } from '../protocol/switches.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Run } from '../tasks/run.ts'
+import { followTasks } from './task-following.ts'
+
+test('a follower hears of each status at once, and of other changes no more often than it may poll', async () => {
+  const heard: unknown[] = []
+  const end = new Deferred<JsonObject>()
+  let running: Run | undefined
+  const node = new Node().tool('work', (run) => ((running = run), end.promise), { pollMs: 5000 })
+  const head = await node.start('work')
+  const peer = { dialect: DIALECTS['2026-07-28'] }
+  const stop = followTasks(node.tasks, [head], peer, (task) =>
+    heard.push(task['statusMessage'] ?? task['status']),
+  )
+  await settled()
+  for (let step = 0; step < 20; step++) {
+    running!.progress(`step ${step}`)
+    await node.clock.pass(1000)
+  }
+  expect(heard).toEqual(['step 0', 'step 4', 'step 9', 'step 14', 'step 19'])
+  running!.progress('last')
+  end.resolve({ content: [] })
+  await settled()
+  expect(heard.at(-1)).toBe('last')
+  expect(heard).toHaveLength(6)
+  stop()
+  expect(node.tasks.followers.size).toBe(0)
+})

@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest'
+import { settled } from '../../test/harness/task-clock.ts'
+import { Node } from '../../test/harness/task-engine.ts'
+import { newTaskId } from './id.ts'
+
+const DONE = { content: [] }
+const never = (): Promise<typeof DONE> => new Promise(() => undefined)
+const of = (owner: string): object => ({ caller: { owner, scope: owner } })
+
+test('a server keeps so many tasks, and so many of one caller', async () => {
+  const node = new Node({ limits: { tasks: 3, callerTasks: 2 } }).tool('hang', never)
+  await node.start('hang')
+  await node.start('hang')
+  await expect(node.start('hang')).rejects.toMatchObject({
+    kind: 'too_many_caller_tasks',
+    message: expect.stringContaining('2 tasks of this caller') as string,
+  })
+  await node.start('hang', of('bob'))
+  await expect(node.start('hang', of('eve'))).rejects.toMatchObject({ kind: 'too_many_tasks' })
+  // Nothing is counted for those that were rejected.
+  expect(node.tasks.runs.size).toBe(3)
+  const bytes = node.tasks.bytes.total
+  await expect(node.start('hang', of('eve'))).rejects.toThrow()
+  expect(node.tasks.bytes.total).toBe(bytes)
+})
+
+test('no task is kept longer than the limit, whatever its client asks for', async () => {
+  const node = new Node({ limits: { taskMs: 10_000 } }).tool('hang', never, { ttlMs: 99_999 })
+  for (const ttlMs of [undefined, null, 99_999, Infinity, 10_000])
+    expect(await node.start('hang', { ttlMs })).toMatchObject({ ttlMs: 10_000 })
+  expect(await node.start('hang', { ttlMs: 10 })).toMatchObject({ ttlMs: 10 })
+})
+
+test('a result that is too large fails its task', async () => {
+  const text = 'x'.repeat(1000)
+  const node = new Node({ limits: { taskResultBytes: 1000 } }).tool('large', () => ({ content: [{ text }] }))
+  const { id } = await node.start('large')
+  await settled()
+  expect(await node.record(id)).toMatchObject({
+    status: 'failed',
+    statusMessage: 'the result of the task has more than 1000 bytes',
+    outcome: expect.stringContaining('task_result_too_large') as string,
+  })
+})
+
+test('one caller gets at most a quarter of the memory that the others leave free', async () => {
+  const text = 'x'.repeat(5000)
+  const node = new Node({ limits: { taskBytes: 40_000 } }).tool('large', () => ({ content: [{ text }] }))
+  const ids: string[] = []
+  for (let count = 0; count < 2; count++) ids.push((await node.start('large')).id)
+  await settled()
+  expect(await node.status(ids[0]!)).toBe('completed')
+  expect(await node.record(ids[1]!)).toMatchObject({
+    status: 'failed',
+    outcome: expect.stringContaining('tasks_too_large') as string,
+  })
+  const bob = await node.start('large', of('bob'))
+  await settled()
+  expect(await node.status(bob.id)).toBe('completed')
+  // What is removed is free again.
+  await node.clock.pass(3_700_000)
+  expect(node.tasks.bytes.total).toBe(0)
+})
+
+test('answers and kept values count too', async () => {
+  const node = new Node({ limits: { taskBytes: 8_000 } }).tool('keep', async (run) => {
+    await run.once('large', () => 'x'.repeat(5000))
+    return DONE
+  })
+  const { id } = await node.start('keep')
+  await settled()
+  expect(await node.record(id)).toMatchObject({ status: 'failed' })
+})
+
+test('a store on disk takes the memory of running tasks only', async () => {
+  const node = new Node({ isInMemory: false }).tool('quick', () => DONE).tool('hang', never)
+  await node.start('quick')
+  await settled()
+  expect(node.tasks.bytes.total).toBe(0)
+  await node.start('hang')
+  expect(node.tasks.bytes.total).toBeGreaterThan(500)
+})
+
+test('only so many handlers of a tool run at once, in order, and one that gives up makes room', async () => {
+  const begun: string[] = []
+  const ends = new Map<string, () => void>()
+  const node = new Node().tool(
+    'work',
+    (run) => {
+      const id = run.head!.id
+      begun.push(id)
+      return new Promise((resolve) => ends.set(id, () => resolve(DONE)))
+    },
+    { concurrency: 2 },
+  )
+  const ids: string[] = []
+  for (let count = 0; count < 5; count++) ids.push((await node.start('work')).id)
+  await settled()
+  expect(begun).toEqual(ids.slice(0, 2))
+  await node.tasks.cancel(ids[2]!, 'ann')
+  ends.get(ids[0]!)!()
+  await settled()
+  expect(begun).toEqual([ids[0], ids[1], ids[3]])
+  ends.get(ids[3]!)!()
+  ends.get(ids[1]!)!()
+  await settled()
+  expect(begun).toEqual([ids[0], ids[1], ids[3], ids[4]])
+})
+
+test('ids of tasks have 144 random bits', () => {
+  const ids = Array.from({ length: 10_000 }, () => newTaskId())
+  expect(new Set(ids).size).toBe(10_000)
+  expect(ids.every((id) => /^[\w-]{24}$/.test(id))).toBe(true)
+  // Each of the 24 places takes all 64 values, so none of the bits is fixed.
+  for (let place = 0; place < 24; place++) expect(new Set(ids.map((id) => id[place])).size).toBe(64)
+})

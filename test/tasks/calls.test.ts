@@ -1,0 +1,295 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { createServer, McpError, type App } from '../../src/index.ts'
+import { serviceOf } from '../../src/app/app.ts'
+import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import { META, TASKS_EXTENSION } from '../../src/protocol/meta.ts'
+import { Door } from '../harness/door.ts'
+import { settled } from '../harness/task-clock.ts'
+
+const capabilities = { extensions: { [TASKS_EXTENSION]: {} } }
+
+/** A client at 2026-07-28 in the same process. */
+function clientOf(app: App, sub?: string) {
+  const waiting = new Map<number, (message: JsonObject) => void>()
+  let next = 1
+  const end = app.connect({
+    receive: (text) => {
+      const message = JSON.parse(text) as JsonObject
+      waiting.get(message['id'] as number)?.(message)
+    },
+    ...(sub === undefined ? {} : { auth: { sub } }),
+  })
+  const request = async (
+    method: string,
+    params: JsonObject,
+    declared: JsonObject = capabilities,
+  ): Promise<JsonObject> => {
+    const id = next++
+    const meta = { [META.protocolVersion]: '2026-07-28', [META.clientCapabilities]: declared }
+    const reply = new Promise<JsonObject>((resolve) => waiting.set(id, resolve))
+    end.send(JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: meta } }))
+    const { result, error } = (await reply) as { result?: JsonObject; error?: JsonObject }
+    if (error !== undefined) throw Object.assign(new Error(String(error['message'])), error)
+    return result as JsonObject
+  }
+  return {
+    close: () => end.close(),
+    request,
+    call: (name: string, args: JsonObject = {}, declared?: JsonObject) =>
+      request('tools/call', { name, arguments: args }, declared),
+  }
+}
+
+const named = z.object({ id: z.string() })
+const quiet = { name: 'tasks', version: '1', log: () => undefined } as const
+
+test('calls with the same key join one run, also before it has become a task', async () => {
+  const door = new Door()
+  let runs = 0
+  const app = createServer(quiet).tool(
+    'work',
+    { input: named, task: { after: '1h', key: ({ id }) => id } },
+    async ({ id }) => {
+      runs++
+      await door.pass(id)
+      return `done ${id}`
+    },
+  )
+  const ann = clientOf(app, 'ann')
+  const both = [ann.call('work', { id: 'a' }), ann.call('work', { id: 'a' })]
+  await expect.poll(() => runs).toBe(1)
+  await settled()
+  expect(runs).toBe(1)
+  door.open('a')
+  for (const result of await Promise.all(both))
+    expect(result).toMatchObject({ content: [{ text: 'done a' }] })
+  // Later calls get the same result, and other callers a run of their own.
+  expect(await ann.call('work', { id: 'a' })).toMatchObject({ content: [{ text: 'done a' }] })
+  expect(runs).toBe(1)
+  door.open('a')
+  await clientOf(app, 'bob').call('work', { id: 'a' })
+  expect(runs).toBe(2)
+  await app.close()
+})
+
+test('anonymous callers through fetch never share keys or lists', async () => {
+  let runs = 0
+  const app = createServer(quiet).tool(
+    'work',
+    { task: { mode: 'required', key: () => 'same' } },
+    () => `run ${++runs}`,
+  )
+  const post = async (method: string, params: JsonObject): Promise<JsonObject> => {
+    const meta = { [META.protocolVersion]: '2026-07-28', [META.clientCapabilities]: capabilities }
+    const response = await app.fetch(
+      new Request('http://localhost/mcp', {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'mcp-protocol-version': '2026-07-28',
+          'mcp-method': method,
+          'mcp-name': String(params['name'] ?? params['taskId']),
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta } }),
+      }),
+    )
+    return ((await response.json()) as { result: JsonObject }).result
+  }
+  const tasks = [await post('tools/call', { name: 'work' }), await post('tools/call', { name: 'work' })]
+  await settled()
+  expect(new Set(tasks.map(({ taskId }) => taskId)).size).toBe(2)
+  expect(runs).toBe(2)
+  expect(await post('tasks/get', { taskId: tasks[0]!['taskId'] })).toMatchObject({
+    result: { content: [{ text: 'run 1' }] },
+  })
+  await app.close()
+})
+
+test('only so many handlers run at once, whether their calls became tasks or not', async () => {
+  const door = new Door()
+  const begun: string[] = []
+  const app = createServer(quiet).tool(
+    'work',
+    { input: named, task: { after: 0, concurrency: 1 } },
+    async ({ id }) => {
+      begun.push(id)
+      await door.pass(id)
+      return id
+    },
+  )
+  const client = clientOf(app)
+  const first = await client.call('work', { id: 'a' })
+  const plain = client.call('work', { id: 'b' }, {})
+  const second = await client.call('work', { id: 'c' })
+  await settled()
+  expect([first['resultType'], second['resultType']]).toEqual(['task', 'task'])
+  expect(begun).toEqual(['a'])
+  door.open('a')
+  await settled()
+  expect(begun).toEqual(['a', 'b'])
+  door.open('b')
+  expect(await plain).toMatchObject({ content: [{ text: 'b' }] })
+  door.open('c')
+  await settled()
+  expect(begun).toEqual(['a', 'b', 'c'])
+  expect(await client.request('tasks/get', { taskId: second['taskId'] })).toMatchObject({
+    status: 'completed',
+  })
+  await app.close()
+})
+
+test('a call goes on as an ordinary call if there is no room for a task', async () => {
+  const door = new Door()
+  const app = createServer({ ...quiet, limits: { tasks: 1 } })
+    .tool('work', { input: named, task: { after: 0 } }, async ({ id }) => {
+      await door.pass(id)
+      return id
+    })
+    .tool('must', { task: 'required' }, () => 'must')
+  const client = clientOf(app, 'ann')
+  expect(await client.call('work', { id: 'a' })).toMatchObject({ resultType: 'task' })
+  const second = client.call('work', { id: 'b' })
+  await settled()
+  await expect(client.call('must')).rejects.toMatchObject({
+    code: 1089,
+    data: { refusal: { name: 'RESOURCE_EXHAUSTED' } },
+  })
+  door.open('b')
+  expect(await second).toMatchObject({ resultType: 'complete', content: [{ text: 'b' }] })
+  door.open('a')
+  await app.close()
+})
+
+test('a running task keeps nothing of its request that only the first answer needed', async () => {
+  const app = createServer(quiet).tool('hang', { task: 'required' }, () => new Promise(() => undefined))
+  const client = clientOf(app)
+  await client.request('tools/call', {
+    name: 'hang',
+    inputResponses: { early: { action: 'accept' } },
+    task: { ttl: 5 },
+  })
+  await settled()
+  const { tasks } = await serviceOf(app).tasks.load()
+  const [run] = tasks.runs.values()
+  expect(run?.call.params).toEqual({ name: 'hang' })
+  const [task] = await app.tasks.list()
+  const record = await tasks.store.get(task!.id)
+  expect(JSON.parse(record!.request)).toMatchObject({ params: { name: 'hang' } })
+  expect(record!.request).not.toMatch(/early|inputResponses|protocolVersion/)
+  expect(run?.call.channel).toBe(run)
+  await app.tasks.cancel(task!.id)
+  await app.close()
+})
+
+test('errors that nobody meant to throw are tried again, with the number of the attempt', async () => {
+  const attempts: number[] = []
+  const app = createServer(quiet)
+    .tool('flaky', { task: { mode: 'required' } }, (_, ctx) => {
+      attempts.push(ctx.attempt)
+      if (ctx.attempt < 2) throw new TypeError('broken')
+      return 'done'
+    })
+    .tool('plain', {}, (_, { attempt }) => `${attempt}`)
+  const client = clientOf(app)
+  expect(await client.call('plain')).toMatchObject({ content: [{ text: '1' }] })
+  const { taskId } = await client.call('flaky')
+  await settled()
+  const failed = await client.request('tasks/get', { taskId })
+  expect(failed).toMatchObject({ status: 'failed', error: { code: -32603 } })
+  expect(failed['error']).toMatchObject({
+    message: expect.stringMatching(/^tool "flaky" failed \(reference /) as string,
+  })
+  await app.tasks.retry(taskId as string)
+  await expect.poll(async () => (await client.request('tasks/get', { taskId }))['status']).toBe('completed')
+  expect(attempts).toEqual([1, 2])
+  await app.close()
+})
+
+describe('operators', () => {
+  test('list, show, cancel and retry the tasks of everybody', async () => {
+    const app = createServer(quiet)
+      .tool('hang', { task: 'required' }, () => new Promise(() => undefined))
+      .tool('fails', { input: named, task: 'required' }, () => {
+        throw new McpError('bad_params', 'no')
+      })
+    await clientOf(app, 'ann').call('hang')
+    await clientOf(app, 'bob').call('fails', { id: 'x' })
+    await settled()
+    const all = await app.tasks.list()
+    expect(all.map(({ tool, status }) => [tool, status])).toEqual([
+      ['hang', 'working'],
+      ['fails', 'failed'],
+    ])
+    expect(await app.tasks.list({ status: 'failed' })).toHaveLength(1)
+    expect(await app.tasks.list({ tool: 'hang', limit: 5 })).toHaveLength(1)
+    expect(await app.tasks.list({ after: all[0]!.id })).toEqual([all[1]])
+    expect(await app.tasks.show(all[1]!.id)).toMatchObject({
+      arguments: { id: 'x' },
+      outcome: { error: { message: 'no' } },
+    })
+    expect(await app.tasks.show('none')).toBeUndefined()
+    expect(await app.tasks.cancel(all[0]!.id)).toMatchObject({ status: 'cancelled' })
+    await expect(app.tasks.cancel(all[0]!.id)).rejects.toMatchObject({ kind: 'task_final' })
+    await expect(app.tasks.retry(all[0]!.id)).rejects.toMatchObject({ kind: 'task_final' })
+    await expect(app.tasks.cancel('none')).rejects.toMatchObject({ kind: 'unknown_task' })
+    await expect(app.tasks.list({ status: 'done' as never })).rejects.toThrow(/status must be/)
+    await app.close()
+  })
+})
+
+test('the option task is checked when the tool is defined', () => {
+  const define = (task: unknown) => () => createServer(quiet).tool('work', { task: task as never }, () => '')
+  expect(define('sometimes')).toThrow(/mode must be 'optional' or 'required'/)
+  expect(define(5)).toThrow(/task must be 'optional', 'required' or an object/)
+  expect(define({ retires: 3 })).toThrow(/did you mean "retries"/)
+  expect(define({ ttl: 'long' })).toThrow(/ttl must be a duration/)
+  expect(define({ concurrency: 0 })).toThrow(/concurrency must be a whole number above 0/)
+  expect(define({ key: 'id' })).toThrow(/key must be a function/)
+  expect(() => createServer({ ...quiet, store: { tasks: {} as never } })).toThrow(
+    /tasks has no function create/,
+  )
+})
+
+test('tools that may repeat their work begin again after a restart unless they say otherwise', () => {
+  const app = createServer(quiet)
+    .tool('plain', { task: 'optional' }, () => '')
+    .tool('idempotent', { hints: { idempotent: true }, task: 'optional' }, () => '')
+    .tool('stubborn', { hints: { idempotent: true }, task: { onRestart: 'fail' } }, () => '')
+  const plan = (name: string) => serviceOf(app).tools.items.get(name)?.task?.onRestart
+  expect(['plain', 'idempotent', 'stubborn'].map(plan)).toEqual(['fail', 'retry', 'fail'])
+  app.update('tool', 'plain', { task: { onRestart: 'retry' } })
+  expect(plan('plain')).toBe('retry')
+})
+
+test('to others, a task does not exist, whatever they do with its id', async () => {
+  const app = createServer({ ...quiet, limits: { drainMs: 1 } }).tool(
+    'hang',
+    { task: 'required' },
+    () => new Promise(() => undefined),
+  )
+  const { taskId } = await clientOf(app, 'ann').call('hang')
+  const bob = clientOf(app, 'bob')
+  for (const [method, more] of [
+    ['tasks/get', {}],
+    ['tasks/cancel', {}],
+    ['tasks/update', { inputResponses: {} }],
+  ] as const) {
+    const foreign = await bob.request(method, { taskId, ...more }).catch((error: unknown) => error)
+    const random = await bob
+      .request(method, { taskId: 'A'.repeat(24), ...more })
+      .catch((error: unknown) => error)
+    const said = (error: unknown): string => JSON.stringify(error).replaceAll(/[\w-]{24}/g, 'ID')
+    expect(said(foreign)).toBe(said(random))
+    expect(foreign).toMatchObject({ code: -32602 })
+  }
+  await app.close()
+})
+
+test('a server without tasks loads nothing of them', async () => {
+  const app = createServer(quiet).tool('plain', {}, () => 'plain')
+  await clientOf(app).call('plain')
+  expect(serviceOf(app).tasks.isLoaded).toBe(false)
+  await app.close()
+})
