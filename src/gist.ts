@@ -4,8 +4,9 @@ export {
   type GistClient,
   type GistConnectOptions,
   type GistListOptions,
+  type GistResumeOptions,
 } from './gist/client.ts'
-export type { GistResult } from './gist/answers.ts'
+export type { GistJob, GistResult } from './gist/answers.ts'
 export type {
   ConnectionDescriptor,
   GistError,

@@ -19,7 +19,7 @@ import { Sweeper } from '../transport/http/server/sweeper.ts'
 import { noJobs, readBody, readEnvelope, requestIdOf, type Asked, type Handshake } from './decode.ts'
 import { encodeCallResult, encodeJobHandle, encodeToolList } from './encode.ts'
 import { EnvelopeEndpoint, type EnvelopeEndpointOptions } from './envelope-endpoint.ts'
-import { GIST_CAPABILITIES, type ConnectionDescriptor } from './envelopes.ts'
+import { ASYNC, GIST_CAPABILITIES, type ConnectionDescriptor } from './envelopes.ts'
 import { GistExchange } from './exchange.ts'
 import { GistResponder, gone, type Way } from './responder.ts'
 import { agree, inFormOf, monthOf, type Cycle } from './version.ts'
@@ -129,7 +129,7 @@ export class GistEndpoint extends EnvelopeEndpoint {
 
   #describe(shake: Handshake, clientId: string, { id, session }: HttpSession): ConnectionDescriptor {
     const { revision } = session.dialect
-    const words = this.#options.hasTasks() ? [...GIST_CAPABILITIES, 'async'] : GIST_CAPABILITIES
+    const words = this.#options.hasTasks() ? [...GIST_CAPABILITIES, ASYNC] : GIST_CAPABILITIES
     return {
       version: monthOf(revision),
       client_id: clientId,
