@@ -32,6 +32,14 @@ export const TASK_LOST = {
   hint: 'Call the tool again if that is safe; onRestart: "retry" makes the server do so.',
 } as const
 
+export const TASK_TIMEOUT = {
+  kind: 'task_timeout',
+  code: -32603,
+  refusal: 'TASK_TIMEOUT',
+  text: 'tool "{name}" did not finish its task within {ms} ms',
+  hint: 'Ask for less at once, or raise the timeout of the tool.',
+} as const
+
 export const TASK_REQUIRED = {
   kind: 'task_required',
   code: -32601,
