@@ -44,6 +44,8 @@ interface Answer {
 }
 
 const WINDOW = 64
+/** The number of tasks that are polled in turn. */
+const POLLED = 10
 /** Long enough for every round. */
 const TTL_MS = 600_000
 
@@ -116,7 +118,8 @@ class TaskClient {
   }
 
   async #poll(): Promise<void> {
-    const place = (this.#next * 7919) % this.#tasks.length
+    // Clients poll the few tasks that run, among all that are kept.
+    const place = Math.floor(((this.#next % POLLED) * this.#tasks.length) / POLLED)
     const { status } = await this.#request('tasks/get', { taskId: this.#tasks[place] })
     if (status !== 'completed') throw new Error(`a finished task is ${status}`)
   }

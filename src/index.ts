@@ -10,11 +10,13 @@ export type {
   ListenOptions,
   MountOptions,
   ServerOptions,
+  ServerStore,
   StdioOptions,
   TcpOptions,
   UnixOptions,
   WsOptions,
 } from './app/options.ts'
+export { TaskDesk, type ShownTask, type TaskListOptions } from './app/task-desk.ts'
 export type {
   Addition,
   AnyContext,
@@ -111,6 +113,7 @@ export type {
   Sampled,
   SampleMessage,
   SampleParams,
+  TaskAsk,
 } from './server/ask.ts'
 export type { Completer, Completions, Suggestion } from './server/completion.ts'
 export type { Context, RequestClient } from './server/context.ts'
@@ -138,3 +141,6 @@ export type { TrustProxy } from './transport/http/server/proxy.ts'
 export type { WebHandler } from './transport/http/server/web-endpoint.ts'
 export type { FetchExtras } from './transport/http/server/fetch.ts'
 export type { Some } from './base/some.ts'
+export type { TaskOption, TaskOptions } from './server/task-option.ts'
+export type { TaskHead, TaskStatus } from './tasks/record.ts'
+export type { TaskStore } from './tasks/store.ts'

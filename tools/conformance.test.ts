@@ -91,9 +91,6 @@ function writeRun(folder: string, name: string, files: Readonly<Record<string, s
 }
 
 test('the summary counts the omitted scenarios by feature', () => {
-  const leftOut = [
-    'client, all: sep-2640-client-no-prefetch',
-    'server, all: sep-2640-skills-manifest',
-  ]
+  const leftOut = ['client, all: sep-2640-client-no-prefetch', 'server, all: sep-2640-skills-manifest']
   expect(leftOutText(leftOut)).toBe('2 scenarios of the suite are left out: 2 about skills')
 })

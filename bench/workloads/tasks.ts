@@ -38,8 +38,7 @@ export const tasks: Workload = {
       for (const store of ['memory', 'sqlite'] as const)
         samples.push(...(await rates(worker, store, plan, log)))
       for (const store of ['memory', 'sqlite'] as const)
-        for (const work of ['call', 'poll'] as const)
-          samples.push(...(await costs(worker, store, work, plan, log)))
+        samples.push(...(await growth(worker, store, plan, log)))
       return samples
     } finally {
       await worker.close()
@@ -68,19 +67,34 @@ async function rates(
   })
 }
 
-/** What a call or a poll costs with each number of tasks. */
-async function costs(
+/** What a poll and a call cost with each number of tasks. Polls come first, because calls add tasks. */
+async function growth(
   worker: Worker<TaskCommands>,
   store: Store,
-  work: 'call' | 'poll',
   plan: Plan,
   log: (line: string) => void,
 ): Promise<readonly Sample[]> {
-  const title = work === 'call' ? 'a task' : 'tasks/get'
   const counts = new Map<Subject, number>(
     plan.sessionCounts.map((count) => [{ ...OURS, name: `${count.toLocaleString('en')} tasks` }, count]),
   )
   for (const [subject, count] of counts) await open(worker, subject.name, subject, store, count)
+  const polls = await costs(worker, { store, work: 'poll', counts }, plan, log)
+  return [...(await costs(worker, { store, work: 'call', counts }, plan, log)), ...polls]
+}
+
+interface Growth {
+  readonly store: Store
+  readonly work: 'call' | 'poll'
+  readonly counts: ReadonlyMap<Subject, number>
+}
+
+async function costs(
+  worker: Worker<TaskCommands>,
+  { store, work, counts }: Growth,
+  plan: Plan,
+  log: (line: string) => void,
+): Promise<readonly Sample[]> {
+  const title = work === 'call' ? 'a task from the call to the result' : 'tasks/get'
   const brief = { ...plan, rounds: plan.rounds * SLICES }
   const results = await interleave([...counts.keys()], brief, async (subject) => {
     const held = counts.get(subject) ?? 0

@@ -3,6 +3,7 @@ import { COUNT, oneOf, TEXT, type KindsOf } from '../base/kinds.ts'
 import { mcpError } from '../errors/error.ts'
 import { TASK_FINAL, UNKNOWN_TASK } from '../errors/tasks.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { ClientInfo } from '../rpc/call.ts'
 import type { ServerService } from '../server/service.ts'
 import type { TaskHead, TaskRequest, TaskStatus } from '../tasks/record.ts'
 import type { Tasks } from '../tasks/tasks.ts'
@@ -24,7 +25,7 @@ export interface ShownTask extends TaskHead {
   /** The arguments of the call. */
   readonly arguments: JsonObject
   /** The client that started it, as it calls itself. */
-  readonly client: TaskRequest['client']
+  readonly client: ClientInfo | undefined
   /** `{ result }` or `{ error }`; undefined until it has ended. */
   readonly outcome: JsonObject | undefined
 }

@@ -5,13 +5,9 @@ import { CANCELLED } from '../errors/rpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import type { Handler, Result } from '../rpc/dispatch.ts'
 import type { TasksOptions } from '../tasks/host.ts'
-import type { Tasks } from '../tasks/tasks.ts'
 import { callOf, type Context } from './context.ts'
-import type * as TaskHost from './task-host.ts'
+import type { TaskModule, TaskService } from './task-host.ts'
 import type { TaskHook } from './tools.ts'
-
-/** The tasks of a server, and the functions that answer requests about them. */
-export type TaskModule = Omit<typeof TaskHost, 'createTasks'> & { readonly tasks: Tasks }
 
 /** Where the tasks of a server are kept. */
 export interface TaskStoreOptions {
@@ -37,11 +33,11 @@ export class LateTasks {
       return callAsTask(tasks, ways)
     })
   }
-  readonly #service: TaskHost.TaskService
+  readonly #service: TaskService
   readonly #options: TaskStoreOptions
   #opened: Promise<TaskModule> | undefined
 
-  constructor(service: TaskHost.TaskService, options: TaskStoreOptions) {
+  constructor(service: TaskService, options: TaskStoreOptions) {
     this.#service = service
     this.#options = options
     this.load = lazy(() => (this.#opened = this.#open()))
@@ -74,8 +70,7 @@ export class LateTasks {
   }
 
   async #open(): Promise<TaskModule> {
-    const module = await import('./task-host.ts')
-    const { limits } = this.#options
-    return { ...module, tasks: module.createTasks(this.#service, limits, await this.#options.openTasks()) }
+    const { createTasks } = await import('./task-host.ts')
+    return createTasks(this.#service, this.#options.limits, await this.#options.openTasks())
   }
 }

@@ -12,12 +12,11 @@ import type { Changes, Watcher } from '../rpc/changes.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
 import type { Work } from '../uri-template/reach.ts'
-import type { Tasks } from '../tasks/tasks.ts'
 import { callOf, partsOf, type Context } from './context.ts'
 import { NO_PARAMS, NOTICES } from './following.ts'
 import { holderOf, WatchedUris } from './held-bytes.ts'
 import { weighIntroduction } from './introduction.ts'
-import type * as TaskHost from './task-host.ts'
+import type { TaskModule } from './task-host.ts'
 import { checkUriLength, findResource, readUri, unknownResource, type ResourceLists } from './resources.ts'
 
 const MAX_SUBSCRIPTIONS = 1000
@@ -70,11 +69,6 @@ export interface Listening {
   readonly end: () => void
 }
 
-/** The tasks of a server, as listeners need them. */
-type ListenedTasks = Pick<typeof TaskHost, 'requireTasks' | 'callerOf' | 'followTasks'> & {
-  readonly tasks: Tasks
-}
-
 export interface ListenParts {
   readonly changes: Changes
   readonly lists: ResourceLists
@@ -83,7 +77,7 @@ export interface ListenParts {
   /** The extensions whose notices may be requested, by id. */
   readonly extensions: ReadonlyMap<string, { isFor(peer: Peer): boolean }>
   /** The tasks of the server. */
-  readonly tasks: () => ListenedTasks | Promise<ListenedTasks>
+  readonly tasks: () => TaskModule | Promise<TaskModule>
   /** Whether the server offers a capability. */
   offers(capability: string): boolean
 }
@@ -107,7 +101,7 @@ async function listenToTasks(
   const call = callOf(context)
   requireTasks(call)
   const { owner } = callerOf(call)
-  const found = await Promise.all([...new Set(ids)].map((id) => tasks.find(id, owner)))
+  const found = await Promise.all([...new Set(ids)].map(async (id) => tasks.find(id, owner)))
   const heads = found.filter((head) => head !== undefined)
   return open(parts, context, {
     ...wanted,

@@ -26,7 +26,7 @@ import { toTask } from './task-shape.ts'
 import type { ToolCall } from './tools.ts'
 
 /** Whether a client declared the extension on its request. */
-export function declaresTasks({ capabilities }: Peer): boolean {
+function declaresTasks({ capabilities }: Peer): boolean {
   const { extensions } = capabilities
   return (
     isObject(extensions) &&
@@ -238,7 +238,7 @@ async function promote(run: Run, context: Context, result: Promise<Result>): Pro
     ({ outcome }) => outcome === 'created',
     () => false,
   )
-  const begun = await stored.catch((error: unknown) => run.tasks.unawaited(Promise.reject(error)))
+  const begun = await stored.catch((error: unknown) => run.tasks.reportFailure(error))
   if (begun?.outcome !== 'created') return undefined
   run.tasks.settle(run, result)
   return toTask(begun.head, run.call.peer, 'task')

@@ -49,7 +49,7 @@ function followTask(
         await look(isFirst)
       }
     } catch (error) {
-      tasks.unawaited(Promise.reject(error))
+      tasks.reportFailure(error)
     } finally {
       isBusy = false
     }

@@ -10,10 +10,23 @@ import type { TasksOptions } from '../tasks/host.ts'
 import { Tasks } from '../tasks/tasks.ts'
 import type { ToolDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
+import { callAsTask, callerOf, requireTasks } from './task-calls.ts'
+import { followTasks } from './task-following.ts'
+import { cancelTask, getTask, listTasks, taskResult, updateTask } from './task-methods.ts'
 
-export { callAsTask, callerOf, requireTasks } from './task-calls.ts'
-export { cancelTask, detailed, getTask, listTasks, taskResult, updateTask } from './task-methods.ts'
-export { followTasks } from './task-following.ts'
+/** The tasks of a server, and the functions that answer requests about them. */
+export interface TaskModule {
+  readonly tasks: Tasks
+  readonly callAsTask: typeof callAsTask
+  readonly callerOf: typeof callerOf
+  readonly requireTasks: typeof requireTasks
+  readonly getTask: typeof getTask
+  readonly taskResult: typeof taskResult
+  readonly listTasks: typeof listTasks
+  readonly updateTask: typeof updateTask
+  readonly cancelTask: typeof cancelTask
+  readonly followTasks: typeof followTasks
+}
 
 /** The parts of a server that its tasks need. */
 export interface TaskService extends Service {
@@ -21,8 +34,8 @@ export interface TaskService extends Service {
 }
 
 /** Creates the tasks of a server. */
-export function createTasks(service: TaskService, limits: Limits, options: TasksOptions): Tasks {
-  return new Tasks(
+export function createTasks(service: TaskService, limits: Limits, options: TasksOptions): TaskModule {
+  const tasks = new Tasks(
     {
       limits,
       planOf: (tool) => service.tools.items.get(tool)?.task,
@@ -47,4 +60,16 @@ export function createTasks(service: TaskService, limits: Limits, options: Tasks
     },
     options,
   )
+  return {
+    tasks,
+    callAsTask,
+    callerOf,
+    requireTasks,
+    getTask,
+    taskResult,
+    listTasks,
+    updateTask,
+    cancelTask,
+    followTasks,
+  }
 }

@@ -11,7 +11,7 @@ import type { Load } from '../rpc/load.ts'
 import { TaskWatch } from '../tasks/followers.ts'
 import { readOutcome } from '../tasks/outcome.ts'
 import type { TaskHead } from '../tasks/record.ts'
-import { Shared } from '../tasks/shared.ts'
+import { AttemptState } from '../tasks/attempt-state.ts'
 import { isFinal } from '../tasks/states.ts'
 import type { Soon } from '../tasks/store.ts'
 import type { Tasks } from '../tasks/tasks.ts'
@@ -41,7 +41,7 @@ export function detailed(tasks: Tasks, head: TaskHead, peer: Pick<Peer, 'dialect
     if (record === undefined) throw unknownTask(head.id)
     const task = toTask(record, peer)
     if (record.status === 'input_required')
-      return { ...task, inputRequests: Object.fromEntries(Shared.of(record.state).questions) }
+      return { ...task, inputRequests: Object.fromEntries(AttemptState.of(record.state).questions) }
     if (record.outcome === '') return task
     const outcome = readOutcome(record.outcome)
     return 'result' in outcome
@@ -148,7 +148,7 @@ async function carry(tasks: Tasks, id: string, owner: string, call: Call): Promi
 async function askAll(tasks: Tasks, { id, owner }: TaskHead, call: Call, asked: Set<string>): Promise<void> {
   const record = await tasks.get(id, owner)
   if (record === undefined) return
-  for (const [name, { method, params }] of Shared.of(record.state).questions) {
+  for (const [name, { method, params }] of AttemptState.of(record.state).questions) {
     const place = `${id} ${name}`
     if (asked.has(name) || tasks.carried.has(place) || call.channel.ask === undefined) continue
     asked.add(name)
@@ -160,7 +160,7 @@ async function askAll(tasks: Tasks, { id, owner }: TaskHead, call: Call, asked: 
         (error: unknown) =>
           call.aborted || call.ended ? undefined : tasks.runs.get(id)?.refuse(name, error),
       )
-      .catch((error: unknown) => tasks.unawaited(Promise.reject(error)))
+      .catch((error: unknown) => tasks.reportFailure(error))
       .finally(() => {
         tasks.carried.delete(place)
         // Another request may ask instead.

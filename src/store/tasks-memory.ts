@@ -179,7 +179,7 @@ export class MemoryTaskStore implements TaskStore {
     if ((change.key ?? key) !== key) this.#release(kept)
     kept.state = state ?? kept.state
     kept.outcome = outcome ?? kept.outcome
-    kept.head = { ...kept.head, ...change, version: version + 1 }
+    kept.head = { ...withChange(kept.head, change), version: version + 1 }
     if (kept.head.key !== key) this.#hold(kept)
     if (kept.head.ttlMs !== ttlMs) this.#setExpiry(kept)
     this.#assign(kept)
@@ -238,4 +238,12 @@ function keyOf({ scope, tool, key }: TaskHead): string | undefined {
 
 function recordOf({ head, request, state, outcome }: Kept): TaskRecord {
   return { ...head, request, state, outcome }
+}
+
+/** The head with the members that a change names; those that are undefined count as left out. */
+function withChange(head: TaskHead, change: Omit<TaskChange, 'state' | 'outcome'>): TaskHead {
+  const next: Record<string, unknown> = { ...head }
+  for (const name of Object.keys(change) as (keyof typeof change)[])
+    if (change[name] !== undefined) next[name] = change[name]
+  return next as unknown as TaskHead
 }

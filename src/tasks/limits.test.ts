@@ -20,7 +20,7 @@ test('a server keeps so many tasks, and so many of one caller', async () => {
   // Nothing is counted for those that were rejected.
   expect(node.tasks.runs.size).toBe(3)
   const bytes = node.tasks.bytes.total
-  await expect(node.start('hang', of('eve'))).rejects.toThrow()
+  await expect(node.start('hang', of('eve'))).rejects.toThrow('already keeps 3 tasks')
   expect(node.tasks.bytes.total).toBe(bytes)
 })
 

@@ -1,5 +1,3 @@
-import type { JsonObject } from '../protocol/jsonrpc.ts'
-
 /** How the calls of a tool become tasks: its option `task`, with all defaults. */
 export interface TaskPlan {
   readonly mode: 'optional' | 'required'
@@ -18,6 +16,3 @@ export interface TaskCaller {
   readonly owner: string
   readonly scope: string
 }
-
-/** A result, in the form of the newest revision. */
-export type TaskResult = JsonObject

@@ -19,16 +19,19 @@ export interface TaskHead {
   readonly tool: string
   /** The key of the caller, which makes a second call return this task. Empty if it has none. */
   readonly key: string
+  /** Where it is in its life. */
   readonly status: TaskStatus
   /** The last message of its progress, or why it ended. */
   readonly statusMessage: string
   /** Whether it completed with a result that has `isError`, which 2025-11-25 calls failed. */
   readonly isError: boolean
-  /** Milliseconds since 1970. */
+  /** When it was created, in milliseconds since 1970. */
   readonly createdAt: number
+  /** When the status or its message changed last. */
   readonly updatedAt: number
   /** How long it is kept after its creation; never removed if null. */
   readonly ttlMs: number | null
+  /** How long clients should wait between two polls. */
   readonly pollMs: number
   /** The number of the attempt that runs, or that ended it; 1 is the first. */
   readonly attempt: number
@@ -55,7 +58,9 @@ export interface TaskRequest {
   readonly revision: string
   /** `name`, `arguments`, and `_meta` without what concerns only the first request. */
   readonly params: JsonObject
-  readonly client: { readonly name: string; readonly version: string; readonly title?: string } | undefined
+  readonly client:
+    | { readonly name: string; readonly version: string; readonly title?: string | undefined }
+    | undefined
   readonly capabilities: JsonObject
   readonly auth: JsonObject | undefined
   readonly ip: string | undefined

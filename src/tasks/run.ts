@@ -5,7 +5,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Call, CallTask, Channel, Peer } from '../rpc/call.ts'
 import type { TaskPlan } from './plan.ts'
 import type { TaskHead, TaskQuestion, TaskRecord } from './record.ts'
-import { Shared } from './shared.ts'
+import { ownKey, AttemptState } from './attempt-state.ts'
 import { isFinal, type TaskEvent } from './states.ts'
 import type { Soon, TaskChange } from './store.ts'
 import type { TaskRunner } from './runner.ts'
@@ -40,7 +40,7 @@ export class Run implements Channel, CallTask {
   isChanging = false
   /** Stops waiting for its turn. */
   giveUp: (() => void) | undefined = undefined
-  #shared: Shared | undefined
+  #shared: AttemptState | undefined
   #open: Map<string, Deferred<JsonObject>> | undefined
   #values: Map<string, Promise<unknown>> | undefined
   #message: string | undefined
@@ -72,11 +72,11 @@ export class Run implements Channel, CallTask {
   load(record: TaskRecord): void {
     const { request: _1, state, outcome: _2, ...head } = record
     this.head = head
-    if (state !== '') this.#shared = Shared.of(state)
+    if (state !== '') this.#shared = AttemptState.of(state)
   }
 
-  get shared(): Shared {
-    return (this.#shared ??= new Shared())
+  get shared(): AttemptState {
+    return (this.#shared ??= new AttemptState())
   }
 
   /** The state for the record. */
@@ -185,7 +185,7 @@ export class Run implements Channel, CallTask {
     for (const name of names) {
       const waiting = this.#open?.get(name)
       this.#open?.delete(name)
-      const key = name.slice(0, name.lastIndexOf('.'))
+      const key = ownKey(name)
       const found = answers.find(([other]) => other === key)
       if (found !== undefined) waiting?.resolve(found[2])
     }
@@ -228,10 +228,10 @@ export class Run implements Channel, CallTask {
     const { request: _1, state, outcome: _2, ...head } = record
     this.head = head
     if (this.#open === undefined || this.#open.size === 0) return true
-    const theirs = Shared.of(state)
+    const theirs = AttemptState.of(state)
     const answered = [...this.#open.keys()].filter((name) => theirs.questions.every(([key]) => key !== name))
     for (const name of answered) {
-      const key = name.slice(0, name.lastIndexOf('.'))
+      const key = ownKey(name)
       const found = theirs.answers.find(([other]) => other === key)
       if (found === undefined) continue
       this.shared.close(name)

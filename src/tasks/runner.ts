@@ -2,7 +2,7 @@ import { delayOf } from '../base/backoff.ts'
 import { soon } from '../base/soon.ts'
 import { textBytes } from '../base/weight.ts'
 import { afterRun } from '../errors/after-run.ts'
-import { McpError, mcpError } from '../errors/error.ts'
+import { type McpError, mcpError } from '../errors/error.ts'
 import { MUCH_LATER } from '../errors/retry-after.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
 import {
@@ -13,8 +13,6 @@ import {
   TOO_MANY_CALLER_TASKS,
   TOO_MANY_TASKS,
 } from '../errors/tasks.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
-import type { Limits } from '../protocol/limits.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { TASK_OVERHEAD, TaskBytes } from './bytes.ts'
 import { CLOCK, type TaskClock } from './clock.ts'
@@ -192,8 +190,11 @@ export class TaskRunner {
 
   /** Reports a failure of something that nobody waits for. */
   unawaited(work: unknown): void {
-    if (work instanceof Promise)
-      work.catch((error: unknown) => this.host.report('error', 'the task store failed', { error }))
+    if (work instanceof Promise) work.catch((error: unknown) => this.reportFailure(error))
+  }
+
+  reportFailure(error: unknown): void {
+    this.host.report('error', 'the task store failed', { error })
   }
 
   /** Ends a task because its handler threw something, or begins another attempt after a while. */

@@ -1,3 +1,4 @@
+import type { Some } from '../base/some.ts'
 import type { TaskHead, TaskRecord, TaskStatus } from './record.ts'
 
 /** A value now, from a store in memory, or later. */
@@ -13,14 +14,23 @@ export interface TaskRoom {
 
 /** What became of a new task. */
 export type Created =
-  | { readonly outcome: 'created' }
-  /** A task with the same scope, tool and key exists. */
-  | { readonly outcome: 'exists'; readonly head: TaskHead }
-  /** There is no room: for any task, or for one of this caller. */
-  | { readonly outcome: 'full' | 'caller_full' }
+  | {
+      /** It was added. */
+      readonly outcome: 'created'
+    }
+  | {
+      /** A task with the same scope, tool and key exists. */
+      readonly outcome: 'exists'
+      /** The head of that task. */
+      readonly head: TaskHead
+    }
+  | {
+      /** There is no room: for any task, or for one of this scope. */
+      readonly outcome: 'full' | 'caller_full'
+    }
 
 /** The members of a record that a change may replace. A key that another task has is not given: the task then has none. */
-export type TaskChange = Partial<
+export type TaskChange = Some<
   Pick<
     TaskRecord,
     | 'status'
@@ -40,11 +50,15 @@ export type TaskChange = Partial<
 
 /** Selects tasks for a list: of one scope for its callers, or of all for operators. */
 export interface TaskQuery {
-  readonly scope?: string
-  readonly status?: TaskStatus
-  readonly tool?: string
+  /** The scope whose tasks are listed. Without it, tasks of all. */
+  readonly scope?: string | undefined
+  /** Only tasks with this status. */
+  readonly status?: TaskStatus | undefined
+  /** Only tasks of this tool. */
+  readonly tool?: string | undefined
   /** The id of the last task of the page before. Nothing follows a task that is gone, or of another scope. */
-  readonly after?: string
+  readonly after?: string | undefined
+  /** The most tasks in the answer. */
   readonly limit: number
 }
 
@@ -54,9 +68,10 @@ export interface TaskQuery {
  */
 export interface TaskStore {
   /** Whether the tasks are in the memory of this process, so that servers count their bytes. */
-  readonly isInMemory?: boolean
+  readonly isInMemory?: boolean | undefined
   /** Adds a task, unless its key is taken or there is no room. Once it answers, the task survives a crash, if the store is durable. */
   create(record: TaskRecord, room: TaskRoom): Soon<Created>
+  /** The whole record; undefined if there is no such task. */
   get(id: string): Soon<TaskRecord | undefined>
   /** The head alone, for polls. */
   head(id: string): Soon<TaskHead | undefined>

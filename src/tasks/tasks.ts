@@ -6,7 +6,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { TaskWatch } from './followers.ts'
 import type { TaskHead, TaskRecord } from './record.ts'
 import { TaskRunner, TRIES } from './runner.ts'
-import { Shared } from './shared.ts'
+import { AttemptState } from './attempt-state.ts'
 import { isFinal, isOver, stateAfter } from './states.ts'
 import type { Soon, TaskChange, TaskQuery } from './store.ts'
 
@@ -98,7 +98,7 @@ export class Tasks extends TaskRunner {
       if (record === undefined) return false
       const run = this.runs.get(id)
       if (run !== undefined) return soon(run.answer(responses), () => true)
-      const shared = Shared.of(record.state)
+      const shared = AttemptState.of(record.state)
       if (isFinal(record.status) || shared.take(responses).length === 0) return true
       if (tries === 0) throw mcpError(OVERLOADED, {})
       const change: TaskChange = { state: shared.text, updatedAt: this.clock.now() }

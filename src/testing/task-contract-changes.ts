@@ -44,6 +44,14 @@ export const TASK_CHANGES: Checks = {
     assertSame(await store.get(task.id), expected, 'get answers after values were emptied')
   },
 
+  async 'members of a change that are undefined change nothing'({ store }) {
+    const task = sampleTask({ key: 'k', ttlMs: 1000, state: '{}' })
+    await store.create(task, ROOMY)
+    const nothing = Object.fromEntries(Object.keys(EVERY_CHANGE).map((name) => [name, undefined]))
+    await store.change(task.id, 1, nothing)
+    assertSame(await store.get(task.id), { ...task, version: 2 }, 'get answers')
+  },
+
   async 'a change of another version changes nothing'({ store }) {
     const [id = '', other = ''] = await addTasks(store, 2)
     await store.change(id, 1, { statusMessage: 'first' })

@@ -31,6 +31,7 @@ test('an app shows what users call, and nothing of what transports are given', (
     'remove',
     'resource',
     'revoke',
+    'tasks',
     'tool',
     'update',
     'updated',
@@ -47,6 +48,7 @@ test('a context shows the request, and nothing of what answers it', async () => 
   await using client = await testClient(app)
   await client.call('look')
   expect(membersOf(seen as Context)).toEqual([
+    'attempt',
     'auth',
     'client',
     'closeStream',

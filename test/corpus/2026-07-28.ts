@@ -12,6 +12,15 @@ const rounds = {
   },
   requestState: 'c2VhbGVk',
 } as const
+const task = {
+  taskId: 't-2',
+  status: 'working',
+  statusMessage: 'Unloading.',
+  createdAt: '2026-07-28T10:00:00Z',
+  lastUpdatedAt: '2026-07-28T10:01:00Z',
+  ttlMs: 60_000,
+  pollIntervalMs: 500,
+} as const
 const { 'as a task': _asTask, ...calls } = older.requests['tools/call'].params
 const { 'a task': _task, ...callResults } = older.requests['tools/call'].result
 const { 'with tools': withTools, ...samples } = older.requests['sampling/createMessage'].params
@@ -103,6 +112,25 @@ export const requests: RequestExamples<Requests> = {
     },
     result: { ended: {} },
   },
+  'tasks/get': {
+    params: { 'a task': { taskId: 't-2' } },
+    result: {
+      working: task,
+      'needs input': {
+        ...task,
+        status: 'input_required',
+        inputRequests: { 'berth.1': { method: 'roots/list', params: {} } },
+      },
+      completed: { ...task, status: 'completed', result: { content: [{ type: 'text', text: 'Unloaded.' }] } },
+      failed: { ...task, status: 'failed', error: { code: -32603, message: 'The crane broke.' } },
+      cancelled: { ...task, status: 'cancelled', ttlMs: null },
+    },
+  },
+  'tasks/update': {
+    params: { 'an answer': { taskId: 't-2', inputResponses: { 'berth.1': rounds.inputResponses.folders } } },
+    result: { taken: {} },
+  },
+  'tasks/cancel': { params: { 'a task': { taskId: 't-2' } }, result: { cancelled: {} } },
   'sampling/createMessage': {
     params: { ...samples, 'with tools': sampleWithTools },
     result: form.requests['sampling/createMessage'].result,
@@ -132,6 +160,10 @@ const {
 export const notifications: NotificationExamples<Notifications> = {
   ...kept,
   'notifications/cancelled': form.notifications['notifications/cancelled'],
+  'notifications/tasks': {
+    working: task,
+    cancelled: { ...task, status: 'cancelled' },
+  },
   'notifications/subscriptions/acknowledged': {
     'a part': {
       notifications: { toolsListChanged: true },

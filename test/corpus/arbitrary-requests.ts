@@ -15,6 +15,7 @@ export function requestsOf(revision: Revision): RequestArbitraries {
     ...questionsOf(revision, shapes),
     ...(revision === '2026-07-28' ? newestOf(shapes) : handshakeOf(revision, shapes)),
     ...(revision === '2025-11-25' ? tasksOf(shapes) : {}),
+    ...(revision === '2026-07-28' ? extensionTasksOf(shapes) : {}),
   }
 }
 
@@ -141,6 +142,16 @@ function newestOf({ meta, serverCapabilities }: Shapes): RequestArbitraries {
       ),
       result: object({}),
     },
+  }
+}
+
+function extensionTasksOf({ task, meta }: Shapes): RequestArbitraries {
+  const params = object({ taskId: text }, {})
+  const empty = object({}, { _meta: meta })
+  return {
+    'tasks/get': { params, result: task },
+    'tasks/update': { params: object({ taskId: text, inputResponses: fc.constant({}) }, {}), result: empty },
+    'tasks/cancel': { params, result: empty },
   }
 }
 

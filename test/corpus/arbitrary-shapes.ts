@@ -120,17 +120,23 @@ export function shapesOf(revision: Revision): Shapes {
     samplingContent,
     root: object({ uri: choice('file:///srv') }, { name: text, ...kept }),
     field: fieldOf(revision),
-    task: object(
-      {
-        taskId: text,
-        status: choice('working', 'completed'),
-        createdAt: text,
-        lastUpdatedAt: text,
-        ttl: fc.oneof(fc.nat(), fc.constant(null)),
-      },
-      { statusMessage: text, pollInterval: fc.nat() },
-    ),
+    task: taskOf(revision),
   }
+}
+
+/** A task in the names of the revision; those of 2026-07-28 have more if they are completed. */
+function taskOf(revision: Revision): Shape {
+  const facts = { taskId: text, createdAt: text, lastUpdatedAt: text }
+  const ttl = fc.oneof(fc.nat(), fc.constant(null))
+  return revision === '2026-07-28'
+    ? object(
+        { ...facts, status: choice('working', 'cancelled'), ttlMs: ttl },
+        { statusMessage: text, pollIntervalMs: fc.nat() },
+      )
+    : object(
+        { ...facts, status: choice('working', 'completed'), ttl },
+        { statusMessage: text, pollInterval: fc.nat() },
+      )
 }
 
 function samplingOf(revision: Revision, block: Shape, content: Shape, meta: Shape): fc.Arbitrary<unknown> {

@@ -58,7 +58,10 @@ function notificationsOf(revision: Revision): Readonly<Record<string, fc.Arbitra
     'notifications/tools/list_changed': note,
     'notifications/prompts/list_changed': note,
     ...(revision === '2026-07-28'
-      ? { 'notifications/subscriptions/acknowledged': object({ notifications: filter }, { _meta: meta }) }
+      ? {
+          'notifications/subscriptions/acknowledged': object({ notifications: filter }, { _meta: meta }),
+          'notifications/tasks': shapesOf(revision).task,
+        }
       : { 'notifications/initialized': note, 'notifications/roots/list_changed': note }),
     ...(revision === '2025-11-25'
       ? {

@@ -20,11 +20,11 @@ export function complaintsAbout(example: Example, revision: Revision, official: 
 
 /**
  * Whether a message of the newest revision has an older form. The answer to a form has none: a client answers the
- * form that it was sent, so there is nothing to lower.
+ * form that it was sent, so there is nothing to lower. Cancelling a task answers nothing, but the task at 2025-11-25.
  */
 export function isSharedBy({ kind, method }: Pick<Example, 'kind' | 'method'>, revision: Revision): boolean {
   const row = methodRow(method)
-  if (kind === 'result' && method === 'elicitation/create') return false
+  if (kind === 'result' && (method === 'elicitation/create' || method === 'tasks/cancel')) return false
   return row !== undefined && isMethodAt(row, revision)
 }
 

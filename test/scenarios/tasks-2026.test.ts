@@ -102,7 +102,7 @@ scenario(
       ['tasks/cancel', { taskId }],
       ['subscriptions/listen', { notifications: { taskIds: [taskId] } }],
     ] as const)
-      await expect(client.request(method, params, NONE), method).rejects.toMatchObject(needs)
+      await expect(client.request(method, params, NONE)).rejects.toMatchObject(needs)
   },
   options,
 )

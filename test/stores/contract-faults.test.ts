@@ -182,6 +182,14 @@ const FAULTS: readonly Fault[] = [
     }),
   ],
   [
+    'undefined members empty what they name',
+    'members of a change that are undefined change nothing',
+    (store) => ({
+      change: (id, version, change) =>
+        store.change(id, version, 'key' in change ? { ...change, key: change.key ?? '' } : change),
+    }),
+  ],
+  [
     'versions are ignored',
     'a change of another version changes nothing',
     (store) => ({

@@ -293,3 +293,59 @@ test('a server without tasks loads nothing of them', async () => {
   expect(serviceOf(app).tasks.isLoaded).toBe(false)
   await app.close()
 })
+
+test('at 2025-11-25 too, a task belongs to its owner; others are refused as if it did not exist [R245]', async () => {
+  const app = createServer({ ...quiet, limits: { drainMs: 1 } }).tool(
+    'hang',
+    { task: 'optional' },
+    () => new Promise(() => undefined),
+  )
+  const ann = await sessionOf(app, 'ann')
+  const { task } = (await ann('tools/call', { name: 'hang', task: {} })) as { task: JsonObject }
+  const { taskId } = task
+  for (const sub of ['bob', undefined]) {
+    const other = await sessionOf(app, sub)
+    for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel']) {
+      const said = async (id: unknown): Promise<string> =>
+        JSON.stringify(await other(method, { taskId: id }).catch((error: unknown) => error)).replaceAll(
+          /[\w-]{24}/g,
+          'ID',
+        )
+      expect(await said(taskId)).toBe(await said('A'.repeat(24)))
+      await expect(other(method, { taskId })).rejects.toMatchObject({ code: -32602 })
+    }
+    expect(await other('tasks/list', {})).toEqual({ tasks: [] })
+  }
+  // The same caller reaches it from another session.
+  const again = await sessionOf(app, 'ann')
+  expect(await again('tasks/get', { taskId })).toMatchObject({ taskId, status: 'working' })
+  expect(await again('tasks/list', {})).toMatchObject({ tasks: [{ taskId }] })
+  await app.close()
+})
+
+/** A session at 2025-11-25 in the same process. */
+async function sessionOf(
+  app: App,
+  sub?: string,
+): Promise<(method: string, params: JsonObject) => Promise<JsonObject>> {
+  const waiting = new Map<number, (message: JsonObject) => void>()
+  let next = 1
+  const end = app.connect({
+    receive: (text) => {
+      const message = JSON.parse(text) as JsonObject
+      waiting.get(message['id'] as number)?.(message)
+    },
+    ...(sub === undefined ? {} : { auth: { sub } }),
+  })
+  const request = async (method: string, params: JsonObject): Promise<JsonObject> => {
+    const id = next++
+    const reply = new Promise<JsonObject>((resolve) => waiting.set(id, resolve))
+    end.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+    const { result, error } = (await reply) as { result?: JsonObject; error?: JsonObject }
+    if (error !== undefined) throw Object.assign(new Error(String(error['message'])), error)
+    return result as JsonObject
+  }
+  const clientInfo = { name: 'c', version: '1' }
+  await request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo })
+  return request
+}

@@ -3,6 +3,7 @@ import { knowErrors, McpError, type ErrorKind } from '../../src/errors/error.ts'
 import { fromErrorObject } from '../../src/errors/remote.ts'
 import { toErrorObject } from '../../src/errors/reply.ts'
 import type { ErrorRow } from '../../src/errors/row.ts'
+import * as store from '../../src/errors/store.ts'
 import * as vault from '../../src/errors/vault.ts'
 import { MCP_CODES } from '../../src/profiles/erlmcp/mcp-codes.ts'
 import { isRetryable, REFUSALS, type Reaction, type RefusalRow } from '../../src/protocol/refusals.ts'
@@ -11,6 +12,7 @@ import { code, page, table } from './markdown.ts'
 
 // Servers do without these.
 knowErrors(Object.values(vault))
+knowErrors(Object.values(store))
 
 /** Every error, by kind. Sorted, because the order of a module's exports depends on the loader. */
 export const ALL_ERRORS: Readonly<Record<string, ErrorRow>> = Object.fromEntries(

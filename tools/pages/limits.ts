@@ -58,7 +58,7 @@ export const OUTCOMES: Readonly<Record<keyof Limits, string>> = {
   tasks: 'too_many_tasks',
   callerTasks: 'too_many_caller_tasks',
   taskResultBytes: 'task_result_too_large',
-  taskMs: 'unknown_task',
+  taskMs: 'The task is removed, and stopped if it still runs.',
   taskBytes: 'tasks_too_large',
   drainMs: 'Requests that are still running are cancelled.',
   clientBytes: 'answer_too_large',

@@ -242,7 +242,7 @@ export interface Requests {
 
 export interface Notifications extends Omit<
   next.Notifications,
-  'notifications/cancelled' | 'notifications/subscriptions/acknowledged'
+  'notifications/cancelled' | 'notifications/subscriptions/acknowledged' | 'notifications/tasks'
 > {
   'notifications/initialized': next.NotificationParams
   'notifications/cancelled': CancelledNotificationParams

@@ -2,11 +2,18 @@ import type { RequestId } from '../jsonrpc.ts'
 import type { Icon, Meta, ResourceContents, Role } from './2026-07-28-content.ts'
 import type { ContentBlock, Prompt, Resource, ResourceTemplate, Tool } from './2026-07-28-items.ts'
 import type { Questions, RoundParams } from './2026-07-28-questions.ts'
+import type {
+  TaskNotificationParams,
+  TaskRequestParams,
+  TaskResult,
+  UpdateTaskRequestParams,
+} from './2026-07-28-tasks.ts'
 
 export type * from './2026-07-28-content.ts'
 export type * from './2026-07-28-envelope.ts'
 export type * from './2026-07-28-items.ts'
 export type * from './2026-07-28-questions.ts'
+export type * from './2026-07-28-tasks.ts'
 
 /*
  * The shapes of 2026-07-28, which are also the form of messages inside this package, without the envelope that
@@ -250,6 +257,9 @@ export interface Requests extends Questions {
   'prompts/get': { params: GetPromptRequestParams; result: GetPromptResult }
   'completion/complete': { params: CompleteRequestParams; result: CompleteResult }
   'subscriptions/listen': { params: ListenRequestParams; result: EmptyResult }
+  'tasks/get': { params: TaskRequestParams; result: TaskResult }
+  'tasks/update': { params: UpdateTaskRequestParams; result: EmptyResult }
+  'tasks/cancel': { params: TaskRequestParams; result: EmptyResult }
 }
 
 export interface Notifications {
@@ -261,4 +271,5 @@ export interface Notifications {
   'notifications/tools/list_changed': NotificationParams
   'notifications/prompts/list_changed': NotificationParams
   'notifications/subscriptions/acknowledged': AcknowledgedNotificationParams
+  'notifications/tasks': TaskNotificationParams
 }

@@ -18,7 +18,7 @@ export const lowering: Lowering = {
   tool: lowerTool,
   /** Structured content that is not an object becomes `{ result }`; `_meta` says so. */
   callResult: lowerCallResult,
-  /** The durations of a task get other names. */
+  /** The durations of a task get other names; what goes with its status is dropped. */
   task: lowerTask,
   /** Caching hints are dropped. */
   hints: (value) => omit(value, 'ttlMs', 'cacheScope'),
@@ -29,7 +29,7 @@ export const lowering: Lowering = {
 /** A task in the names of 2025-11-25. */
 function lowerTask(task: JsonObject): JsonObject {
   if (!('ttlMs' in task)) return task
-  const { ttlMs: ttl, pollIntervalMs: pollInterval, ...rest } = task
+  const { ttlMs: ttl, pollIntervalMs: pollInterval, inputRequests: _1, result: _2, error: _3, ...rest } = task
   return { ...rest, ttl, ...(pollInterval === undefined ? {} : { pollInterval }) }
 }
 

@@ -2,15 +2,15 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { TaskQuestion, TaskState } from './record.ts'
 
 /** What the attempts of a task share, while one of them runs. */
-export class Shared {
+export class AttemptState {
   answers: TaskState['answers'] = []
   once: TaskState['once'] = []
   questions: TaskState['questions'] = []
   asked = 0
 
   /** Reads the text of a record. */
-  static of(text: string): Shared {
-    const shared = new Shared()
+  static of(text: string): AttemptState {
+    const shared = new AttemptState()
     if (text !== '') Object.assign(shared, JSON.parse(text) as TaskState)
     return shared
   }
