@@ -1,5 +1,4 @@
-import { McpError, mcpError } from '../errors/error.ts'
-import { BAD_ANSWER } from '../errors/client.ts'
+import { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { badOption, checkOptions } from '../base/options.ts'
 import { LATEST } from '../protocol/revisions.ts'
@@ -83,15 +82,12 @@ export class Conversation {
       throw error
     })
     if (result['isError'] === true && (await isOutdated(result))) result = await callOnce()
-    return result['resultType'] === undefined ? this.checkOutput(name, result) : result
+    return result['resultType'] === 'task' ? result : this.checkOutput(name, result)
   }
 
   /** Rejects a result that does not match the output schema of the tool, if it is known. */
   async checkOutput(name: string, result: JsonObject): Promise<JsonObject> {
-    const output = this.known.get(name)?.output
-    const checked = result['isError'] === true ? undefined : await output?.(result['structuredContent'])
-    if (checked?.ok === false)
-      throw mcpError(BAD_ANSWER, { method: `the tool "${name}"`, issue: checked.issue })
+    await this.known.get(name)?.checkResult(result)
     return result
   }
 

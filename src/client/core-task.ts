@@ -1,6 +1,8 @@
 import { pause } from '../base/backoff.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
+import type { RequestOptions } from './connection-options.ts'
+import type { Conversation } from './conversation.ts'
 import { Following, type Outcome } from './following.ts'
 import { checkResult } from './results.ts'
 import type { Progress } from './options.ts'
@@ -13,15 +15,26 @@ const LOST_MS = 2000
 
 /** Follows a task of 2025-11-25: `tasks/result` is answered when it ends, and brings its questions until then. */
 export class CoreTask extends Following {
-  /** The token of its progress, if this client began it. */
-  token: number | undefined
+  readonly #token: number | undefined
   #asking: AbortController | undefined
   #lostMs = LOST_MS
   #error: Error | undefined
 
+  /** `token` is that of its progress, if this client began it. */
+  constructor(
+    conversation: Conversation,
+    id: string,
+    created: JsonObject,
+    options: RequestOptions,
+    token?: number,
+  ) {
+    super(conversation, id, created, options)
+    this.#token = token
+  }
+
   protected begin(signal: AbortSignal): void {
     const { ids } = this.conversation.connection
-    const { token } = this
+    const token = this.#token
     if (token !== undefined) {
       ids.begin(token, (progress) => this.tell(progress as unknown as Progress))
       signal.addEventListener('abort', () => ids.end(token), { once: true })

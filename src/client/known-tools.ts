@@ -1,3 +1,5 @@
+import { BAD_ANSWER } from '../errors/client.ts'
+import { mcpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { weigh } from '../base/weight.ts'
 import { paramHeadersOf, toParamHeaders } from '../wire/param-headers.ts'
@@ -20,6 +22,8 @@ export interface KnownTool {
   readonly taskSupport: 'optional' | 'required' | undefined
   /** The params that each call needs. */
   readonly added: JsonObject | undefined
+  /** Rejects a result that does not match the output schema. */
+  readonly checkResult: (result: JsonObject) => Promise<void>
   /** Approximate memory use, in bytes. */
   readonly weight: number
 }
@@ -69,6 +73,9 @@ export class KnownTools {
     const hints = (descriptor['annotations'] ?? {}) as JsonObject
     const { taskSupport } = (descriptor['execution'] ?? {}) as JsonObject
     const repeatable = hints['idempotentHint'] === true || hints['readOnlyHint'] === true
+    const output = checkOf(outputSchema, 'output', (reason) =>
+      this.#warnOnce(`the output of the tool "${name.slice(0, 128)}" is not checked: ${reason}`),
+    )
     this.#tools.set(name, {
       paramHeaders:
         rules.length === 0 ? undefined : (args) => Object.fromEntries(toParamHeaders(rules, args)),
@@ -77,9 +84,12 @@ export class KnownTools {
       outputSchema,
       taskSupport: taskSupport === 'required' || taskSupport === 'optional' ? taskSupport : undefined,
       added: taskSupport === 'required' ? { task: {} } : undefined,
-      output: checkOf(outputSchema, 'output', (reason) =>
-        this.#warnOnce(`the output of the tool "${name.slice(0, 128)}" is not checked: ${reason}`),
-      ),
+      output,
+      checkResult: async ({ isError, structuredContent }) => {
+        const checked = isError === true ? undefined : await output?.(structuredContent)
+        if (checked?.ok === false)
+          throw mcpError(BAD_ANSWER, { method: `the tool "${name}"`, issue: checked.issue })
+      },
       weight,
     })
     return undefined

@@ -6,6 +6,9 @@ import { untrustedText } from '../base/untrusted-text.ts'
 import { decodeResult } from '../wire/2026-07-28/decode-result.ts'
 import type { Agreement } from './negotiate.ts'
 
+/** The member of a task that was asked for which has the token of its progress. No server can send it. */
+export const TOKEN: unique symbol = Symbol('token')
+
 type Check = (result: JsonObject) => string | undefined
 
 /** The members that the result of each method must have, except of methods whose code is loaded when it is used. */
@@ -55,7 +58,7 @@ export function readResult(
 ): JsonObject {
   const { resultType = 'complete', task } = encoded
   if (revision !== LATEST) {
-    if (token !== undefined && isObject(task)) return { ...task, resultType: 'task', token }
+    if (token !== undefined && isObject(task)) return { ...task, resultType: 'task', [TOKEN]: token }
     return checkResult(method, adapter === undefined ? encoded : adapter.decodeResult(method, encoded))
   }
   if (resultType === 'input_required' || resultType === 'task') return encoded

@@ -15,20 +15,25 @@ import { toValue } from './values.ts'
 
 const MAX_UNREAD = 100
 
+/** The parts of a task that its handle needs. */
+type Followed = Pick<Following, 'wait' | 'report' | 'cancel' | 'onProgress'> & {
+  readonly id: string | undefined
+}
+
 /** The handle of a task. */
 export class RunningTask implements TaskHandle {
   readonly #conversation: Conversation
-  readonly #following: Following
+  readonly #following: Followed
   readonly #name: string | undefined
 
   /** `name` is that of the tool, if it is known. */
-  constructor(conversation: Conversation, following: Following, name?: string) {
+  constructor(conversation: Conversation, following: Followed, name?: string) {
     this.#conversation = conversation
     this.#following = following
     this.#name = name
   }
 
-  get id(): string {
+  get id(): string | undefined {
     return this.#following.id
   }
 
@@ -50,7 +55,7 @@ export class RunningTask implements TaskHandle {
     const unread: TaskProgress[] = []
     const stop = new AbortController()
     let isOver = false
-    let failure: unknown
+    let failure: Error | undefined
     let wake = (): void => undefined
     const off = this.#following.onProgress((progress) => {
       if (unread.length === MAX_UNREAD) unread.shift()
@@ -59,7 +64,7 @@ export class RunningTask implements TaskHandle {
     })
     void this.#following
       .wait(stop.signal)
-      .catch((error: unknown) => (failure = error))
+      .catch((error: Error) => (failure = error))
       .finally(() => {
         isOver = true
         wake()
@@ -87,34 +92,16 @@ export class RunningTask implements TaskHandle {
   }
 }
 
-/** The handle of a call that the server answered directly. */
-export class FinishedTask implements TaskHandle {
-  readonly id = undefined
-  readonly #value: () => Promise<unknown>
-  readonly #report: TaskReport
-
-  constructor(conversation: Conversation, name: string, result: JsonObject) {
-    this.#value = () => valueOf(conversation, name, result)
-    this.#report = {
-      status: 'completed',
-      message: undefined,
-      createdAt: undefined,
-      updatedAt: undefined,
-      ttlMs: undefined,
-    }
+/** What there is to follow of a call that the server answered directly. */
+export function finished(result: JsonObject): Followed {
+  const unknown = { message: undefined, createdAt: undefined, updatedAt: undefined, ttlMs: undefined }
+  return {
+    id: undefined,
+    wait: async () => ({ result }),
+    report: async () => ({ status: 'completed', ...unknown }),
+    cancel: async () => undefined,
+    onProgress: () => () => undefined,
   }
-
-  async status(): Promise<TaskReport> {
-    return this.#report
-  }
-
-  result(): Promise<unknown> {
-    return this.#value()
-  }
-
-  async cancel(): Promise<void> {}
-
-  async *progress(): AsyncGenerator<TaskProgress, void, undefined> {}
 }
 
 /** The value of a call, as `client.call` returns it. */

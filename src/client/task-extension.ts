@@ -23,7 +23,7 @@ const MAX_REMEMBERED = 2048
 export class ExtensionTask extends Following {
   /** The questions that were answered or are being answered, by key. */
   readonly #asked = new Map<string, string>()
-  #failure: unknown
+  #failure: Error | undefined
   #listens = false
 
   protected begin(signal: AbortSignal): void {
@@ -81,7 +81,7 @@ export class ExtensionTask extends Following {
     } catch (error) {
       // Whoever waits next answers it. A task that has ended in the meantime needs no answer.
       this.#asked.delete(key)
-      if (!signal.aborted) this.#failure = error
+      if (!signal.aborted) this.#failure = error as Error
     }
     this.wake()
   }

@@ -11,8 +11,9 @@ export interface TaskReport {
   readonly status: TaskStatus
   /** What it does at the moment, or why it ended, in the words of the server; at most 4,096 characters. Undefined if the server does not say. */
   readonly message: string | undefined
-  /** When it was created and when it last changed, as the server writes it. Undefined if it does not say. */
+  /** When it was created, in ISO 8601 as the server writes it. Undefined if it does not say. */
   readonly createdAt: string | undefined
+  /** When it last changed, in ISO 8601 as the server writes it. Undefined if it does not say. */
   readonly updatedAt: string | undefined
   /** How long the server keeps it after its creation, in milliseconds; `null` for ever. Undefined if it does not say. */
   readonly ttlMs: number | null | undefined

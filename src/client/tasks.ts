@@ -18,7 +18,8 @@ import type { Following } from './following.ts'
 import type { Agreement } from './negotiate.ts'
 import { has } from './offered.ts'
 import { CALL_OPTIONS, toRequestOptions, type CallOptions } from './options.ts'
-import { FinishedTask, RunningTask } from './running-task.ts'
+import { finished, RunningTask } from './running-task.ts'
+import { TOKEN } from './results.ts'
 import type { UnfinishedRequest } from './rounds.ts'
 import type { StartOptions, TaskHandle } from './task-handle.ts'
 import { badTask, readId } from './task-report.ts'
@@ -73,8 +74,8 @@ export async function start(
     if (conversation.known.get(name)?.taskSupport !== undefined) asTask = { task }
   }
   const result = await conversation.call(name, input, options, asTask, clock)
-  if (result['resultType'] === undefined) return new FinishedTask(conversation, name, result)
-  const following = await follow(conversation, 'tools/call', result, settings)
+  const isTask = result['resultType'] === 'task'
+  const following = isTask ? await follow(conversation, 'tools/call', result, settings) : finished(result)
   return new RunningTask(conversation, following, name)
 }
 
@@ -112,11 +113,10 @@ async function follow(
   const agreement = await conversation.connection.agreement()
   if (method !== 'tools/call') throw badTask(method, 'only calls of tools may be tasks')
   const id = readId(task, method)
-  const { token } = task
   if (agreement.revision !== LATEST) {
-    const following = new CoreTask(conversation, id, task, options)
-    following.token = token as number
-    return following
+    const { [TOKEN]: token } = task as { readonly [TOKEN]?: number }
+    if (token === undefined) throw badTask(method, 'it is a task, which nobody asked for')
+    return new CoreTask(conversation, id, task, options, token)
   }
   if (!offersTasks(agreement))
     throw badTask(method, `it is a task, but the server did not declare ${TASKS_EXTENSION}`)

@@ -45,7 +45,7 @@ export function detailed(tasks: Tasks, head: TaskHead, peer: Pick<Peer, 'dialect
     if (record.outcome === '') return task
     const outcome = readOutcome(record.outcome)
     return 'result' in outcome
-      ? { ...task, result: outcome.result }
+      ? { ...task, result: { resultType: 'complete', ...outcome.result } }
       : { ...task, error: toErrorObject(outcome.error, peer.dialect) }
   })
 }

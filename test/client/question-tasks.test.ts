@@ -37,8 +37,8 @@ function taskOf({ result }: Message): JsonObject {
 
 test('a client declares that its answers may be tasks, at 2025-11-25 only', async () => {
   await using both = await asking({ sample, elicit: () => ({ action: 'decline' }) })
-  const { params } = await both.server.until(({ method }) => method === 'initialize')
-  expect((params?.['capabilities'] as JsonObject)['tasks']).toEqual({
+  const { params = {} } = await both.server.until(({ method }) => method === 'initialize')
+  expect((params['capabilities'] as JsonObject)['tasks']).toEqual({
     list: {},
     cancel: {},
     requests: { sampling: { createMessage: {} }, elicitation: { create: {} } },

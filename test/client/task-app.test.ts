@@ -39,6 +39,10 @@ const app = createServer({ name: 'films', version: '1', log: () => undefined })
     const answer = await elicit('Sure?', z.object({ sure: z.boolean() }))
     return JSON.stringify(answer)
   })
+  .tool('samples', {}, async (_, { sample }) => {
+    const { model } = await sample({ messages: [{ role: 'user', content: 'Hi' }] }, { task: { ttl: '1m' } })
+    return model
+  })
   .tool('fails', { task: { mode: 'required', poll: '100ms' } }, () => {
     throw new ToolError('broken')
   })
@@ -54,7 +58,10 @@ const app = createServer({ name: 'films', version: '1', log: () => undefined })
   )
 
 const REVISIONS = ['2025-11-25', '2026-07-28'] as const
-const answers = { elicit: () => ({ action: 'accept' as const, content: { sure: true } }) }
+const answers = {
+  elicit: () => ({ action: 'accept' as const, content: { sure: true } }),
+  sample: () => ({ role: 'assistant', content: { type: 'text', text: 'yes' }, model: 'm' }),
+}
 
 test.each(REVISIONS)('a call waits through a task at %s', async (revision) => {
   await using client = await testClient(app, { revision, answers })
@@ -62,6 +69,7 @@ test.each(REVISIONS)('a call waits through a task at %s', async (revision) => {
   await open('a')
   expect(await film).toEqual({ film: 'a' })
   expect(await client.call('asks')).toContain('true')
+  expect(await client.call('samples')).toBe('m')
   await expect(client.call('fails')).rejects.toThrow(new ToolError('broken'))
 })
 

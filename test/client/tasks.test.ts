@@ -29,8 +29,8 @@ test('a call waits for its task, which the client allows in every request', asyn
   await using client = await connect(server)
   expect(await client.callRaw('render')).toEqual(content('done', { _meta: { a: 1 } }))
   expect(methods(server.sent())).toEqual(['tasks/get', 'tasks/get'])
-  for (const { params } of server.sent() as readonly Message[])
-    expect((params?.['_meta'] as JsonObject)['io.modelcontextprotocol/clientCapabilities']).toEqual({
+  for (const { params = {} } of server.sent() as readonly Message[])
+    expect((params['_meta'] as JsonObject)['io.modelcontextprotocol/clientCapabilities']).toEqual({
       extensions: { [TASKS_EXTENSION]: {} },
     })
 })
@@ -124,7 +124,10 @@ test('a call that is aborted, or takes too long, cancels its task', async () => 
 
 test('a task that the server no longer knows is unknown_task', async () => {
   const server = extensionServer({
-    'tasks/get': (_, peer) => void peer.refuse(-32602, 'no such task'),
+    'tasks/get': (_, peer) => {
+      peer.refuse(-32602, 'no such task')
+      return undefined
+    },
   })
   await using client = await connect(server)
   expect(await failureOf(client.call('render'))).toMatchObject({ kind: 'unknown_task' })
@@ -239,8 +242,9 @@ test('at 2025-11-25 a lost result is asked for again, and progress has numbers',
   const server: Scripted = coreServer({
     'tasks/get': () => coreTask(results === 0 ? 'working' : 'completed'),
     'tasks/result': () => {
-      const call = (server.sent() as readonly Message[]).find(({ params }) => params?.['task'] !== undefined)
-      const token = (call?.params?.['_meta'] as JsonObject)['progressToken']
+      const sent = server.sent() as readonly Message[]
+      const { params = {} } = sent.find((message) => message.params?.['task'] !== undefined) ?? {}
+      const token = (params['_meta'] as JsonObject)['progressToken']
       server.say({ method: 'notifications/progress', params: { progressToken: token, progress: ++results } })
       return results === 1 ? undefined : related(content('a film'))
     },
@@ -256,7 +260,10 @@ test('at 2025-11-25 a task that failed throws its error, and a cancelled one say
   let status = 'failed'
   const server = coreServer({
     'tasks/get': () => coreTask(status),
-    'tasks/result': (_, peer) => (status === 'failed' ? void peer.refuse(-32050, 'broken') : undefined),
+    'tasks/result': (_, peer) => {
+      if (status === 'failed') peer.refuse(-32050, 'broken')
+      return undefined
+    },
   })
   await using client = await connect(server)
   expect(await failureOf(client.call('render'))).toMatchObject({ code: -32050 })

@@ -62,15 +62,17 @@ everyRevision((revision) => {
     const options = { extensions: [tides, { id: 'com.example/x', settings: { level: 2 } }], revision }
     const client = await connect(server, options)
     await tides.of(client).next({ harbour: 'x' })
-    const declared = { 'com.example/tides': {}, 'com.example/x': { level: 2 } }
+    const named = { 'com.example/tides': {}, 'com.example/x': { level: 2 } }
+    const isNewest = revision === '2026-07-28'
+    const declared = isNewest ? { 'io.modelcontextprotocol/tasks': {}, ...named } : named
     const sent = server.sent()
     expect(sent.length).toBeGreaterThan(1)
     for (const message of sent) {
       const { method, params } = message as { method: string; params?: Record<string, never> }
       const envelope = params?.['_meta']?.['io.modelcontextprotocol/clientCapabilities']
       const capabilities = method === 'initialize' ? params?.['capabilities'] : envelope
-      const place = revision === '2026-07-28' ? 'extensions' : 'experimental'
-      const says = revision === '2026-07-28' || method === 'initialize'
+      const place = isNewest ? 'extensions' : 'experimental'
+      const says = isNewest || method === 'initialize'
       expect(capabilities).toEqual(says ? { [place]: declared } : undefined)
     }
     await client.close()
@@ -79,12 +81,15 @@ everyRevision((revision) => {
 
 afterAll(async () => (await running)?.close())
 
-test('a client that declares nothing sends what it always sent', async () => {
+test('a client that declares nothing declares only that calls may be tasks, at 2026-07-28', async () => {
   for (const revision of REVISIONS) {
     const server = tap(createHarbour())
     const client = await connect(server, { revision })
     await client.callRaw('count')
-    expect(JSON.stringify(server.sent())).not.toMatch(/experimental|extensions/)
+    const sent = JSON.stringify(server.sent())
+    const tasks = '"extensions":{"io.modelcontextprotocol/tasks":{}}'
+    expect(sent.includes(tasks)).toBe(revision === '2026-07-28')
+    expect(sent.replaceAll(tasks, '')).not.toMatch(/experimental|extensions/)
     await client.close()
   }
 })

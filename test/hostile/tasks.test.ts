@@ -219,7 +219,7 @@ test('C.task-message a message of 10 MB is cut, and no more than a hundred are k
   const last = extensionTask('working', { statusMessage: 'the last' })
   met.server.say({ method: 'notifications/tasks', params: last })
   await met.server.until(({ method }) => method === 'tasks/get')
-  expect(await heldHeap()).toBeLessThan(200_000_000)
+  expect(heldHeap()).toBeLessThan(200_000_000)
   const rest: unknown[] = []
   for await (const { message } of progress) rest.push(message)
   expect(rest.length).toBeLessThanOrEqual(101)
@@ -286,12 +286,15 @@ test.each<readonly [string, Readonly<Record<string, Turn>>, RegExp]>([
   expect(error.message).toMatch(message)
 })
 
-test('C.task-undeclared a task that nobody asked for is an invalid answer at 2025-11-25', async () => {
+test.each([
+  { task: coreTask('working') },
+  { resultType: 'task', ...content('x'), ...coreTask('working'), token: 1 },
+])('C.task-undeclared a task that nobody asked for is an invalid answer at 2025-11-25', async (task) => {
   const server = scripted(
     '2025-11-25',
     ({ method }, peer) => {
       if (method !== 'tools/call') return false
-      peer.reply({ task: coreTask('working') })
+      peer.reply(task)
       return true
     },
     CAPABILITIES,

@@ -15,12 +15,17 @@ import {
   ElicitResultSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client'
-import { createTaskSessionFromClient, resultFromTaskOutcome } from '@modelcontextprotocol/ext-tasks/client'
+import {
+  createApplicationInputHandler,
+  createTaskSessionFromClient,
+  resultFromTaskOutcome,
+} from '@modelcontextprotocol/ext-tasks/client'
 import { bindTaskReceiver } from '@modelcontextprotocol/ext-tasks/receiver'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { connect, type Answers } from '../../src/client.ts'
 import { createServer, ToolError } from '../../src/index.ts'
+import { TASKS_EXTENSION } from '../../src/protocol/meta.ts'
 
 const ABOUT = { name: 'films', version: '1.0.0' }
 const SAID = { role: 'assistant' as const, content: { type: 'text' as const, text: 'yes' }, model: 'm' }
@@ -132,7 +137,8 @@ async function ours(): Promise<string> {
     .tool(
       'samples',
       {},
-      async (_, { sample }) => (await sample({ messages: [{ role: 'user', content: 'Hi' }] })).model,
+      async (_, { sample }) =>
+        (await sample({ messages: [{ role: 'user', content: 'Hi' }] }, { task: {} })).model,
     )
     .tool('fails', { task: { mode: 'required', poll: '100ms' } }, () => {
       throw new ToolError('broken')
@@ -163,19 +169,80 @@ test('the client of official v1 calls our tasks, and answers their questions', a
   expect(tasks).toHaveLength(2)
 })
 
-test('ext-tasks calls our tasks at 2025-11-25, and its receiver answers our questions', async () => {
-  const client = new ClientV2(ABOUT, { capabilities: { sampling: {}, elicitation: { form: {} } } })
+test('ext-tasks calls our tasks at 2025-11-25', async () => {
+  const client = new ClientV2(ABOUT, { supportedProtocolVersions: ['2025-11-25'] })
+  await client.connect(new HttpV2(new URL(await ours())))
+  const session = createTaskSessionFromClient(client, { endpointId: 'films' })
+  onTestFinished(async () => {
+    await session.close()
+    await client.close()
+  })
+  const execution = await session.callTool('render', { name: 'a film' })
+  const { outcome } = await execution.settle()
+  expect(resultFromTaskOutcome(outcome)).toMatchObject({ content: [{ text: 'a film' }] })
+})
+
+test('the receiver of ext-tasks answers questions of our server as tasks', async () => {
+  const client = new ClientV2(ABOUT, {
+    capabilities: { sampling: {}, elicitation: { form: {} } },
+    supportedProtocolVersions: ['2025-11-25'],
+  })
   const receiver = bindTaskReceiver(client, {
     methods: { 'sampling/createMessage': true, 'elicitation/create': true },
+    pollIntervalMs: 100,
     sampling: async () => SAID,
     elicitation: async () => ({ action: 'decline' }),
   })
   client.registerCapabilities({ tasks: receiver.capabilities } as never)
   await client.connect(new HttpV2(new URL(await ours())))
-  const session = createTaskSessionFromClient(client, { endpointId: 'films' })
+  onTestFinished(async () => {
+    receiver.close()
+    await client.close()
+  })
+  const { content } = await client.callTool({ name: 'samples', arguments: {} })
+  expect(content).toEqual([{ type: 'text', text: 'm' }])
+})
+
+test('ext-tasks calls our tasks at 2026-07-28, and answers their questions', async () => {
+  const url = await ours()
+  const capabilities = { elicitation: { form: {} } }
+  const pinned = { mode: { pin: '2026-07-28' as const } }
+  const client = new ClientV2(ABOUT, { capabilities, versionNegotiation: pinned })
+  await client.connect(new HttpV2(new URL(url)))
+  const seen: unknown[] = []
+  let last = 0
+  const session = createTaskSessionFromClient(client, {
+    endpointId: 'films',
+    rawDispatch: async (request) => {
+      const { method, params } = request as { method: string; params: Record<string, string> }
+      seen.push(method)
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'mcp-protocol-version': '2026-07-28',
+          'mcp-method': method,
+          'mcp-name': params['name'] ?? params['taskId'] ?? '',
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: `raw-${++last}`, ...(request as object) }),
+      })
+      const { result, error } = (await response.json()) as { result?: never; error?: never }
+      return error === undefined ? { kind: 'result', result: result as never } : { kind: 'error', error }
+    },
+    v2RequestFraming: {
+      protocolVersion: '2026-07-28',
+      clientInfo: ABOUT,
+      clientCapabilities: { ...capabilities, extensions: { [TASKS_EXTENSION]: {} } },
+    },
+    onInputRequest: createApplicationInputHandler({
+      elicitation: async () => ({ action: 'decline' }),
+      sampling: async () => SAID,
+      roots: async () => ({ roots: [] }),
+    }),
+  })
   onTestFinished(async () => {
     await session.close()
-    receiver.close()
     await client.close()
   })
   const settle = async (name: string, input: Record<string, string> = {}): Promise<unknown> => {
@@ -183,5 +250,7 @@ test('ext-tasks calls our tasks at 2025-11-25, and its receiver answers our ques
     return resultFromTaskOutcome((await execution.settle()).outcome)
   }
   expect(await settle('render', { name: 'a film' })).toMatchObject({ content: [{ text: 'a film' }] })
-  expect(await settle('samples')).toMatchObject({ content: [{ text: 'm' }] })
+  expect(await settle('asks')).toMatchObject({ content: [{ text: 'decline' }] })
+  expect(await settle('fails')).toMatchObject({ content: [{ text: 'broken' }], isError: true })
+  expect(seen).toContain('tasks/update')
 })
