@@ -3,6 +3,7 @@ export {
   type GistCallOptions,
   type GistClient,
   type GistConnectOptions,
+  type GistJobOptions,
   type GistListOptions,
   type GistResumeOptions,
 } from './gist/client.ts'

@@ -79,10 +79,18 @@ export interface GistListOptions {
 
 /** Options of one call. */
 export interface GistCallOptions extends GistListOptions {
-  /** Whether to wait for the result, or to take the handle of a job for `resume`. Default: `sync`. */
-  readonly mode?: 'sync' | 'async' | undefined
+  /** Waits for the result. `async` takes the options of a job. Default: `sync`. */
+  readonly mode?: 'sync' | undefined
   /** Called with progress, and with a part of the output if the server sends one. Default: progress is ignored. */
   readonly onProgress?: ((part: ResultEnvelope) => void) | undefined
+  /** Identifies the call in the traces of both sides. Default: none. */
+  readonly traceId?: string | undefined
+}
+
+/** Options of a call that becomes a job; its times and its signal apply until the server has answered with the handle. */
+export interface GistJobOptions extends GistListOptions {
+  /** Takes the handle of a job, for `resume`. */
+  readonly mode: 'async'
   /** Identifies the call in the traces of both sides. Default: none. */
   readonly traceId?: string | undefined
 }
@@ -115,7 +123,11 @@ const OPTIONS: KindsOf<GistConnectOptions> = {
   limits: either(oneOf('strict'), object<Some<ClientLimits>>()),
 }
 const LIST_OPTIONS: KindsOf<GistListOptions> = { timeout: DURATION, total: DURATION, signal: SIGNAL }
-const CALL_OPTIONS: KindsOf<GistCallOptions> = {
+
+/** The options of both kinds of calls. */
+type AnyCallOptions = Omit<GistCallOptions, 'mode'> & { readonly mode?: 'sync' | 'async' | undefined }
+
+const CALL_OPTIONS: KindsOf<AnyCallOptions> = {
   ...LIST_OPTIONS,
   mode: oneOf('sync', 'async'),
   onProgress: callable<NonNullable<GistCallOptions['onProgress']>>(),
@@ -180,11 +192,7 @@ export class GistClient implements AsyncDisposable {
   }
 
   /** Calls a tool and waits for its result. Throws `ToolError` when the tool fails, and `McpError` otherwise. */
-  async call(
-    tool: string,
-    args?: JsonObject,
-    options?: GistCallOptions & { readonly mode?: 'sync' | undefined },
-  ): Promise<GistResult>
+  async call(tool: string, args?: JsonObject, options?: GistCallOptions): Promise<GistResult>
   /**
    * Starts a job. Returns its handle, or the result if the server has answered directly.
    *
@@ -192,15 +200,11 @@ export class GistClient implements AsyncDisposable {
    * const job = await client.call('render', { film }, { mode: 'async' })
    * const { result } = job.status === 'success' ? job : await client.resume(job.job_id)
    */
-  async call(
-    tool: string,
-    args: JsonObject,
-    options: GistCallOptions & { readonly mode: 'async' },
-  ): Promise<GistJob | GistResult>
+  async call(tool: string, args: JsonObject, options: GistJobOptions): Promise<GistJob | GistResult>
   async call(
     tool: string,
     args: JsonObject = {},
-    options: GistCallOptions = {},
+    options: AnyCallOptions = {},
   ): Promise<GistJob | GistResult> {
     checkOptions('call', options, CALL_OPTIONS)
     const { mode = 'sync' } = options

@@ -54,7 +54,7 @@ test('an operator of the guide retries films that failed', async () => {
   )
   await using client = await connect(app)
   const task = await client.start('render')
-  await expect(task.result()).rejects.toThrow()
+  await expect(task.result()).rejects.toThrow('failed')
   isBroken = false
   expect(await retryFailed(app)).toBe(1)
   const again = await client.resume(task.id as string)

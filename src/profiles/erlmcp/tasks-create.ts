@@ -1,9 +1,8 @@
-import { DIALECTS } from '../../protocol/switches.ts'
 import type { CreateAdapter } from '../adapter.ts'
 
 /** Understands `tasks/create` as a `tools/call` that asks for a task, at the revision whose clients ask for tasks. */
 export const tasksCreate: CreateAdapter = (choices, revision) => {
-  if (choices.tasksCreate !== 'alias' || DIALECTS[revision].tasks !== 'asked') return undefined
+  if (choices.tasksCreate !== 'alias' || revision !== '2025-11-25') return undefined
   return {
     decodeRequest: ({ method, params }) =>
       method === 'tasks/create'
