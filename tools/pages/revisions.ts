@@ -74,6 +74,7 @@ const SHAPES: Partial<Readonly<Record<keyof Lowering, string>>> = {
   content:            'Content block',
   contents:           'Resource contents',
   callResult:         'Tool result',
+  task:               'Task',
   complete:           'Completion request',
   progress:           'Progress',
   elicit:             'Form',
