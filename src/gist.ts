@@ -3,9 +3,11 @@ export {
   type GistCallOptions,
   type GistClient,
   type GistConnectOptions,
+  type GistJobOptions,
   type GistListOptions,
+  type GistResumeOptions,
 } from './gist/client.ts'
-export type { GistResult } from './gist/answers.ts'
+export type { GistJob, GistResult } from './gist/answers.ts'
 export type {
   ConnectionDescriptor,
   GistError,

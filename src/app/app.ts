@@ -102,7 +102,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     this.tasks = new TaskDesk(this.#service)
     this.#hooks = new Hooks(options, this.#service, this.limits.drainMs)
     this.#mounts = new Mounts((choice) => this.#open(choice), this.#hooks.newUse(), this.#service)
-    this.#items = new Items(this.#service, this.limits, options.profile)
+    this.#items = new Items(this.#service, this.limits, options)
     // `deno serve` looks only for an own property.
     Object.defineProperty(this, 'fetch', { get: () => this.#mounts.fetch, enumerable: true })
     options.profile?.install(this.#service, callOf)

@@ -13,6 +13,7 @@ import { isTemplate, toResource } from '../server/register-resource.ts'
 import type { ServerService } from '../server/service.ts'
 import { withHeaderCheck } from './header-check.ts'
 import { checkCompletion, hasNoRun } from './misuse.ts'
+import type { ServerOptions } from './options.ts'
 
 /** The kinds of items that can be changed by name; templates are resources. */
 export type ItemKind = 'tool' | 'resource' | 'prompt'
@@ -46,12 +47,19 @@ export class Items {
   readonly #service: ServerService
   readonly #limits: Limits
   readonly #profile: Profile | undefined
+  /** The option `task` of tools that do not say. */
+  readonly #task: { readonly task?: 'optional' }
   readonly #changed = new Set<ItemList>()
 
-  constructor(service: ServerService, limits: Limits, profile: Profile | undefined) {
+  constructor(
+    service: ServerService,
+    limits: Limits,
+    { profile, capabilities = [] }: Pick<ServerOptions, 'profile' | 'capabilities'>,
+  ) {
     this.#service = service
     this.#limits = limits
     this.#profile = profile
+    this.#task = capabilities.includes('async') ? { task: 'optional' } : {}
   }
 
   add(kind: ItemKind, key: string, spec: object, handler: unknown): void {
@@ -125,7 +133,7 @@ export class Items {
     const { tools, resources, templates, prompts } = this.#service
     const handler = given as Handler
     if (kind === 'tool') {
-      const tool = toTool(key, spec, handler, this.#limits)
+      const tool = toTool(key, isObject(spec) ? { ...this.#task, ...spec } : spec, handler, this.#limits)
       this.#profile?.checkTool(key, spec)
       return built(tools, withHeaderCheck(tool))
     }

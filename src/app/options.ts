@@ -51,7 +51,10 @@ export interface ServerOptions {
   readonly tools?: ToolMap | undefined
   /** The transports that `listen()` opens without options. Default: `['stdio']`. */
   readonly transports?: readonly ('stdio' | 'http')[] | undefined
-  /** Capabilities to declare even if nothing that needs them is defined, such as `['tools']`. Default: none. */
+  /**
+   * Capabilities to declare even if nothing that needs them is defined, such as `['tools']`. With `async`, tools that do not say
+   * otherwise have `task: 'optional'`. Default: none.
+   */
   readonly capabilities?: readonly string[] | undefined
   /** Entries for `capabilities.experimental`, in addition to those of extensions. Default: none. */
   readonly experimental?: JsonObject | undefined

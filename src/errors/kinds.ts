@@ -139,6 +139,7 @@ export type ErrorKind =
   | 'task_final'
   | 'task_cancelled'
   | 'task_lost'
+  | 'task_timeout'
   | 'task_required'
   | 'task_forbidden'
   | 'too_many_tasks'

@@ -32,6 +32,14 @@ export const TASK_LOST = {
   hint: 'Call the tool again if that is safe; onRestart: "retry" makes the server do so.',
 } as const
 
+export const TASK_TIMEOUT = {
+  kind: 'task_timeout',
+  code: -32603,
+  refusal: 'TASK_TIMEOUT',
+  text: 'tool "{name}" did not finish its task within {ms} ms',
+  hint: 'Ask for less at once, or raise the timeout of the tool.',
+} as const
+
 export const TASK_REQUIRED = {
   kind: 'task_required',
   code: -32601,
@@ -45,7 +53,7 @@ export const TASK_FORBIDDEN = {
   code: -32601,
   refusal: 'PROTOCOL_ERROR',
   text: 'tool "{name}" cannot be called as a task',
-  hint: 'Call it without params.task; the option task of the tool would allow it.',
+  hint: 'Call it without params.task, or with mode "sync"; the option task of the tool would allow it.',
 } as const
 
 export const TOO_MANY_TASKS = {

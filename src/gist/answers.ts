@@ -18,6 +18,16 @@ export interface GistResult extends ResultEnvelope {
   readonly metadata: GistMetadata
 }
 
+/** The handle of a call that runs as a job. */
+export interface GistJob extends ResultEnvelope {
+  /** Always `in_progress`. */
+  readonly status: 'in_progress'
+  /** Names the job for `resume`. */
+  readonly job_id: string
+  /** The seconds to wait before asking for the job; 1 if the server does not say. */
+  readonly poll_after: number
+}
+
 /** Reads the descriptor from the reply to a handshake; throws the server's error if it was rejected. */
 export function readDescriptor(answer: JsonObject): ConnectionDescriptor {
   if (isObject(answer['error'])) throw toError(answer as unknown as ResultEnvelope)
@@ -49,6 +59,18 @@ export function readResult(answer: ResultEnvelope): GistResult {
     status === 'in_progress' ? 'it became a job, which was not requested' : 'there is no result',
   )
 }
+
+/** Reads the handle of a job; undefined if the answer is something else. */
+export function readJob(answer: ResultEnvelope): GistJob | undefined {
+  if (answer.status !== 'in_progress') return undefined
+  const { job_id: id, poll_after: after = 1, ...part } = readPart(answer as unknown as JsonObject)
+  if (id === undefined || id === '' || id.length > MAX_JOB_ID)
+    throw bad('job', `job_id is not a text of 1 to ${MAX_JOB_ID} characters`)
+  return { ...part, status: 'in_progress', job_id: id, poll_after: after }
+}
+
+/** The most characters of the id of a job. */
+export const MAX_JOB_ID = 1024
 
 /** Reads an update about a call. Members of the wrong type are left out. */
 export function readPart(answer: JsonObject): ResultEnvelope {

@@ -22,10 +22,19 @@ import {
   TEXT,
   type KindsOf,
 } from '../base/kinds.ts'
-import { checkOptions } from '../base/options.ts'
+import { badOption, checkOptions } from '../base/options.ts'
 import type { CallerHeaders, HeaderRecord } from '../transport/http/client/headers.ts'
-import { readDescriptor, readListed, readResult, type GistResult } from './answers.ts'
 import {
+  MAX_JOB_ID,
+  readDescriptor,
+  readJob,
+  readListed,
+  readResult,
+  type GistJob,
+  type GistResult,
+} from './answers.ts'
+import {
+  ASYNC,
   GIST_CAPABILITIES,
   type ConnectionDescriptor,
   type ResultEnvelope,
@@ -40,7 +49,7 @@ export interface GistConnectOptions {
   readonly version?: string | undefined
   /** How far the server's version may differ from that: by one `revision`, or by one `month`. Default: `revision`. */
   readonly cycle?: Cycle | undefined
-  /** The capabilities to request. Default: `stream` and `schema_ref`. */
+  /** The capabilities to request. Default: `stream`, `schema_ref` and `async`. */
   readonly capabilities?: readonly string[] | undefined
   /** Identifies this client in the handshake. Default: the server chooses an id. */
   readonly clientId?: string | undefined
@@ -70,10 +79,32 @@ export interface GistListOptions {
 
 /** Options of one call. */
 export interface GistCallOptions extends GistListOptions {
+  /** Waits for the result. `async` takes the options of a job. Default: `sync`. */
+  readonly mode?: 'sync' | undefined
   /** Called with progress, and with a part of the output if the server sends one. Default: progress is ignored. */
   readonly onProgress?: ((part: ResultEnvelope) => void) | undefined
   /** Identifies the call in the traces of both sides. Default: none. */
   readonly traceId?: string | undefined
+}
+
+/** Options of a call that becomes a job; its times and its signal apply until the server has answered with the handle. */
+export interface GistJobOptions extends GistListOptions {
+  /** Takes the handle of a job, for `resume`. */
+  readonly mode: 'async'
+  /** Identifies the call in the traces of both sides. Default: none. */
+  readonly traceId?: string | undefined
+}
+
+/** Options of waiting for a job. */
+export interface GistResumeOptions {
+  /** Each question about the job fails after this much silence. Default: that of `connectGist`. */
+  readonly timeout?: Duration | undefined
+  /** The longest time to wait for the job, which goes on. Default: until it ends. */
+  readonly total?: Duration | undefined
+  /** Stops waiting for the job, which goes on. Default: none. */
+  readonly signal?: AbortSignal | undefined
+  /** Called with each answer while the job runs, which has a text if the tool reported one. Default: answers are ignored. */
+  readonly onProgress?: ((part: ResultEnvelope) => void) | undefined
 }
 
 const OPTIONS: KindsOf<GistConnectOptions> = {
@@ -92,11 +123,17 @@ const OPTIONS: KindsOf<GistConnectOptions> = {
   limits: either(oneOf('strict'), object<Some<ClientLimits>>()),
 }
 const LIST_OPTIONS: KindsOf<GistListOptions> = { timeout: DURATION, total: DURATION, signal: SIGNAL }
-const CALL_OPTIONS: KindsOf<GistCallOptions> = {
+
+/** The options of both kinds of calls. */
+type AnyCallOptions = Omit<GistCallOptions, 'mode'> & { readonly mode?: 'sync' | 'async' | undefined }
+
+const CALL_OPTIONS: KindsOf<AnyCallOptions> = {
   ...LIST_OPTIONS,
+  mode: oneOf('sync', 'async'),
   onProgress: callable<NonNullable<GistCallOptions['onProgress']>>(),
   traceId: TEXT,
 }
+const RESUME_OPTIONS: KindsOf<GistResumeOptions> = { ...LIST_OPTIONS, onProgress: CALL_OPTIONS.onProgress }
 
 /**
  * Connects to a server of the 2025-11 developer specification at a URL such as `http://localhost:3000/gist`.
@@ -155,8 +192,22 @@ export class GistClient implements AsyncDisposable {
   }
 
   /** Calls a tool and waits for its result. Throws `ToolError` when the tool fails, and `McpError` otherwise. */
-  async call(tool: string, args: JsonObject = {}, options: GistCallOptions = {}): Promise<GistResult> {
+  async call(tool: string, args?: JsonObject, options?: GistCallOptions): Promise<GistResult>
+  /**
+   * Starts a job. Returns its handle, or the result if the server has answered directly.
+   *
+   * @example
+   * const job = await client.call('render', { film }, { mode: 'async' })
+   * const { result } = job.status === 'success' ? job : await client.resume(job.job_id)
+   */
+  async call(tool: string, args: JsonObject, options: GistJobOptions): Promise<GistJob | GistResult>
+  async call(
+    tool: string,
+    args: JsonObject = {},
+    options: AnyCallOptions = {},
+  ): Promise<GistJob | GistResult> {
     checkOptions('call', options, CALL_OPTIONS)
+    const { mode = 'sync' } = options
     const { clientName } = this.#parts.options
     const { traceId, onProgress } = options
     const context = {
@@ -164,8 +215,22 @@ export class GistClient implements AsyncDisposable {
       ...(traceId !== undefined && { trace_id: traceId }),
     }
     const named = Object.keys(context).length > 0 && { context }
-    const body = { tool_id: tool, arguments: args, mode: 'sync', ...named }
-    return readResult(await this.#ask(body, { onProgress, clock: new Clock(), ...this.#times(options) }))
+    const body = { tool_id: tool, arguments: args, mode, ...named }
+    const answer = await this.#ask(body, { onProgress, clock: new Clock(), ...this.#times(options) })
+    return (mode === 'async' ? readJob(answer) : undefined) ?? readResult(answer)
+  }
+
+  /**
+   * Waits for a job that this client or another started, and returns and throws what `call` does. It asks when the server says,
+   * but at least every 30 s and at most every 100 ms, and goes on while the server cannot be reached for a short time.
+   */
+  async resume(jobId: string, options: GistResumeOptions = {}): Promise<GistResult> {
+    checkOptions('resume', options, RESUME_OPTIONS)
+    if (typeof jobId !== 'string' || jobId === '' || jobId.length > MAX_JOB_ID)
+      throw badOption('resume', 'pass the job_id of a job, as its handle has it')
+    const { waitForJob } = await import('./resume.ts')
+    const posting = { ...this.#times({ ...options, total: options.total ?? Infinity }), clock: new Clock() }
+    return waitForJob(this.#parts.poster, jobId, { ...posting, onProgress: options.onProgress })
   }
 
   /** All tools of the server. Throws if the list is too long or repeats a cursor. */
@@ -230,7 +295,7 @@ export class GistClient implements AsyncDisposable {
   }
 
   #offer(version: string, clock: Clock): Promise<JsonObject> {
-    const { capabilities = GIST_CAPABILITIES, clientId } = this.#parts.options
+    const { capabilities = [...GIST_CAPABILITIES, ASYNC], clientId } = this.#parts.options
     const named = clientId !== undefined && { client_id: clientId }
     const body = { mcp_version: version, capabilities, ...named }
     return this.#parts.poster.post(body, { ...this.#times({}), clock })

@@ -25,6 +25,8 @@ export interface Asked {
   /** The params of the protocol method. */
   readonly params: JsonObject
   readonly clientName: string | undefined
+  /** Whether the call becomes a job. */
+  readonly isJob: boolean
 }
 
 const MAX_NAME = 256
@@ -60,7 +62,8 @@ export function readEnvelope(value: unknown): Handshake | Asked {
   if (session !== undefined && session !== null && !isUuid(session))
     throw wrong('session is not a UUID; send the one from the handshake, or none')
   const context = readContext(value['context'])
-  const asked = { requestId, session: session ?? undefined, clientName: context.clientName }
+  const isJob = list === undefined && readMode(value) === 'async'
+  const asked = { requestId, session: session ?? undefined, clientName: context.clientName, isJob }
   const params = list === undefined ? readCall(value) : readList(value)
   const kind = list === undefined ? 'call' : 'list'
   return { kind, ...asked, params: { ...params, ...(context.meta && { _meta: context.meta }) } }
@@ -75,13 +78,20 @@ function readHandshake(value: JsonObject): Handshake {
   return { kind: 'handshake', version, capabilities, clientId: readName('client_id', clientId) }
 }
 
-function readCall({ tool_id: name, arguments: input, mode = 'sync' }: JsonObject): JsonObject {
+/** Rejects calls that ask for a job of a server without tasks. */
+export function noJobs(): Error {
+  return wrong(
+    'mode "async" needs jobs, which are not enabled here; send mode "sync" and wait for the result',
+  )
+}
+
+function readMode({ mode = 'sync' }: JsonObject): 'sync' | 'async' {
+  if (mode !== 'sync' && mode !== 'async') throw wrong('mode is neither "sync" nor "async"')
+  return mode
+}
+
+function readCall({ tool_id: name, arguments: input }: JsonObject): JsonObject {
   if (typeof name !== 'string' || name === '') throw wrong('tool_id is not the name of a tool')
-  if (mode === 'async')
-    throw wrong(
-      'mode "async" needs jobs, which are not enabled here; send mode "sync" and wait for the result',
-    )
-  if (mode !== 'sync') throw wrong('mode is neither "sync" nor "async"')
   if (input !== undefined && !isObject(input)) throw wrong('arguments is not an object')
   return { name, ...(input !== undefined && { arguments: input }) }
 }

@@ -1,6 +1,7 @@
 import { toErrorObject, toRefusal, toStatus } from '../errors/reply.ts'
-import type { McpError } from '../errors/error.ts'
-import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
+import { mcpError, type McpError } from '../errors/error.ts'
+import { TASK_CANCELLED } from '../errors/tasks.ts'
+import { isObject, type ErrorObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { VENDOR } from '../protocol/meta.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import { DIALECTS, type Dialect } from '../protocol/switches.ts'
@@ -14,9 +15,12 @@ const TOKENS = `${VENDOR}/tokens`
 /** The code for a tool that failed without a refusal. */
 const TOOL_FAILED = -32000
 
+/** The member that an envelope begins with. */
+export type EnvelopeHead = { readonly request_id: string } | { readonly job_id: string }
+
 /** Encodes a tool's result for a dialect. A failure is included twice, for programs and for models. */
 export function encodeCallResult(
-  id: string,
+  head: EnvelopeHead,
   result: JsonObject,
   { dialect, info, ms }: { readonly dialect: Dialect; readonly info: JsonObject; readonly ms: number },
 ): string {
@@ -29,7 +33,8 @@ export function encodeCallResult(
   const failed = result['isError'] === true
   const error = failed ? `"error":${JSON.stringify(toToolError(result))},` : ''
   const status = failed ? 'error' : 'success'
-  return `{"request_id":"${id}","status":"${status}","result":${text},${error}"metadata":${metadata}}`
+  const first = JSON.stringify(head).slice(1, -1)
+  return `{${first},"status":"${status}","result":${text},${error}"metadata":${metadata}}`
 }
 
 function toToolError({ content, _meta }: JsonObject): GistError {
@@ -77,7 +82,7 @@ export function encodeProgress(id: string, { progress, total, message }: JsonObj
     request_id: id,
     status: 'in_progress',
     progress: toProgress(progress as number, total),
-    ...(typeof message === 'string' && { result: { content: [{ type: 'text', text: message }] } }),
+    ...(typeof message === 'string' && toText(message)),
   })
 }
 
@@ -88,11 +93,13 @@ function toProgress(done: number, total: unknown): GistProgress {
 
 /** Encodes an error. Data that cannot be serialized is omitted, because the error must always be sent. */
 export function encodeFailure(id: string | undefined, thrown: McpError, ms: number): string {
-  const { code, message, data } = toErrorObject(thrown, DIALECTS[LATEST])
+  return encodeError({ request_id: id ?? null }, toErrorObject(thrown, DIALECTS[LATEST]), ms)
+}
+
+function encodeError(head: JsonObject, { code, message, data }: ErrorObject, ms: number): string {
   const { refusal, ...rest } = isObject(data) ? data : {}
   const metadata = { duration_ms: toMs(ms) }
-  const envelope = (error: object): string =>
-    JSON.stringify({ request_id: id ?? null, status: 'error', error, metadata })
+  const envelope = (error: object): string => JSON.stringify({ ...head, status: 'error', error, metadata })
   const error = { code, message, ...(refusal !== undefined && { refusal }) }
   if (Object.keys(rest).length === 0) return envelope(error)
   try {
@@ -100,6 +107,44 @@ export function encodeFailure(id: string | undefined, thrown: McpError, ms: numb
   } catch {
     return envelope(error)
   }
+}
+
+/** Encodes the handle of a job. */
+export function encodeJobHandle(id: string, { taskId, pollIntervalMs }: JsonObject): string {
+  return JSON.stringify({
+    request_id: id,
+    status: 'in_progress',
+    job_id: taskId,
+    poll_after: toSeconds(pollIntervalMs),
+  })
+}
+
+/** Encodes a task, as `tasks/get` describes it at 2026-07-28, as a job: its outcome, or when to ask again. */
+export function encodeJob(task: JsonObject, info: JsonObject): string {
+  const { taskId, status, statusMessage, result, error } = task
+  const head = { job_id: taskId as string }
+  const ms = Date.parse(task['lastUpdatedAt'] as string) - Date.parse(task['createdAt'] as string)
+  if (isObject(result)) return encodeCallResult(head, result, { dialect: JOB_DIALECT, info, ms })
+  if (isObject(error)) return encodeError(head, error as unknown as ErrorObject, ms)
+  if (status === 'cancelled')
+    return encodeError(head, toErrorObject(mcpError(TASK_CANCELLED, {}), DIALECTS[LATEST]), ms)
+  return JSON.stringify({
+    ...head,
+    status: 'in_progress',
+    poll_after: toSeconds(task['pollIntervalMs']),
+    ...(typeof statusMessage === 'string' && toText(statusMessage)),
+  })
+}
+
+/** Whoever asks for a job may not be who started it, so all get the newest form that the gist has. */
+const JOB_DIALECT: Dialect = DIALECTS['2025-11-25']
+
+function toSeconds(ms: unknown): number {
+  return (ms as number) / 1000
+}
+
+function toText(text: string): JsonObject {
+  return { result: { content: [{ type: 'text', text }] } }
 }
 
 /** The HTTP status of an error, which is never 200 here. */

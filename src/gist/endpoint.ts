@@ -3,48 +3,32 @@ import { BAD_ACCEPT, BAD_VERB } from '../errors/http.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
 import { BAD_PARAMS, REVISION_UNSUPPORTED } from '../errors/wire.ts'
 import { LATER, SOON } from '../errors/retry-after.ts'
-import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
-import type { Limits } from '../protocol/limits.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
 import { DIALECTS } from '../protocol/switches.ts'
 import { Call, type Peer } from '../rpc/call.ts'
 import type { Service } from '../rpc/service.ts'
 import { Session } from '../rpc/session.ts'
-import { InFlight } from '../rpc/in-flight.ts'
-import { withErrorHeaders } from '../transport/http/server/error-headers.ts'
-import { checkCaller } from '../transport/http/server/authenticate.ts'
-import type { Authentication } from '../transport/http/server/auth-method.ts'
 import type { EventStream } from '../transport/http/server/event-stream.ts'
-import { toJson } from '../transport/http/server/exchange.ts'
-import type { Guard } from '../transport/http/server/guard.ts'
 import { checkContent, readAccept } from '../transport/http/server/negotiate.ts'
-import type {
-  Headers,
-  HttpHead,
-  HttpIn,
-  HttpOut,
-  ExtraEndpoint,
-  HttpHandler,
-} from '../transport/http/server/parts.ts'
-import { dropBody, sizeOf } from '../transport/http/server/responder.ts'
+import type { Headers, HttpHead, HttpIn, HttpOut } from '../transport/http/server/parts.ts'
+import { dropBody } from '../transport/http/server/responder.ts'
 import { Sessions, type HttpSession } from '../transport/http/server/sessions.ts'
 import { Sweeper } from '../transport/http/server/sweeper.ts'
-import { GIST_CAPABILITIES, type ConnectionDescriptor } from './envelopes.ts'
+import { noJobs, readBody, readEnvelope, requestIdOf, type Asked, type Handshake } from './decode.ts'
+import { encodeCallResult, encodeJobHandle, encodeToolList } from './encode.ts'
+import { EnvelopeEndpoint, type EnvelopeEndpointOptions } from './envelope-endpoint.ts'
+import { ASYNC, GIST_CAPABILITIES, type ConnectionDescriptor } from './envelopes.ts'
 import { GistExchange } from './exchange.ts'
-import { ALLOWED, GistResponder, gone, type Way } from './responder.ts'
-import { readBody, readEnvelope, requestIdOf, type Asked, type Handshake } from './decode.ts'
-import { encodeCallResult, encodeFailure, encodeToolList, statusOf } from './encode.ts'
+import { GistResponder, gone, type Way } from './responder.ts'
 import { agree, inFormOf, monthOf, type Cycle } from './version.ts'
 
-export interface GistEndpointOptions {
-  readonly limits: Limits
-  readonly guard: Guard
-  readonly authenticate?: HttpHandler['authenticate']
-  /** Creates the challenge for missing scopes. */
-  readonly authentication?: Authentication | undefined
+export interface GistEndpointOptions extends EnvelopeEndpointOptions {
   /** How to compare versions when a client requests one that is not served. */
   readonly cycle?: Cycle | undefined
+  /** Whether calls may become jobs. */
+  hasTasks(): boolean
 }
 
 const PATH = '/gist'
@@ -53,116 +37,66 @@ const PATH = '/gist'
  * Serves the envelopes of the 2025-11 developer specification at their own path: a handshake, calls and lists of tools.
  * Each becomes a protocol request to the same server, with the same guard, limits and middleware.
  */
-export class GistEndpoint implements ExtraEndpoint {
-  readonly option = 'gist'
+export class GistEndpoint extends EnvelopeEndpoint {
   readonly paths: ReadonlySet<string> = new Set([PATH])
-  readonly limits: Limits
-  readonly service: Service
+  protected readonly allowed = 'POST, OPTIONS'
   readonly sessions: Sessions
-  readonly #guard: Guard
-  readonly authenticate: HttpHandler['authenticate']
-  readonly #authentication: Authentication | undefined
-  readonly #cycle: Cycle
+  readonly #options: GistEndpointOptions
   /** The revisions that gist versions map to. */
   readonly #revisions: readonly Revision[]
   /** The sessions that agreed on `stream`. */
   readonly #streaming = new WeakSet<HttpSession>()
-  readonly #inFlight: InFlight<HttpOut, string>
-  /** Revocations of callers concern it no longer. */
-  readonly #unwatch: () => void
   readonly #streams = new Set<EventStream>()
   /** Closes idle sessions and keeps streams alive. */
   readonly sweeper: Sweeper
 
   constructor(service: Service, options: GistEndpointOptions) {
-    const { limits, guard, authenticate, authentication, cycle = 'revision' } = options
-    this.authenticate = authenticate
-    this.#authentication = authentication
-    this.service = service
-    this.limits = limits
-    this.#inFlight = new InFlight(service, limits)
-    this.#unwatch = service.leases.watch((concerns) => this.#inFlight.cancelOf(concerns))
-    this.#guard = guard
-    this.#cycle = cycle
+    super(service, options)
+    const { limits } = options
+    this.#options = options
     this.#revisions = service.revisions.filter((revision) => revision !== LATEST)
     this.sessions = new Sessions(limits, service, () => performance.now())
     this.sweeper = new Sweeper(limits, this.sessions, this.#streams)
   }
 
-  /** Whether new requests are rejected. */
-  get closing(): boolean {
-    return this.#inFlight.closing
-  }
-
-  /** Whether a request target belongs to this endpoint. */
   owns(target = ''): boolean {
     return (target.split('?', 1)[0] as string).endsWith(PATH)
   }
 
-  /** Rejects a request by its head alone. */
-  rejectHead(head: HttpHead): HttpOut | undefined {
-    try {
-      if (head.method === 'OPTIONS') return { status: 204, headers: this.#guard.preflight(head) }
-      head.cors = this.#guard.check(head)
-      if (this.closing) throw mcpError(SHUTTING_DOWN, {}, LATER)
-      if (head.method !== 'POST') throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
-      checkContent(head)
-      const accepts = readAccept(head)
-      if (!accepts.json && !accepts.events) throw mcpError(BAD_ACCEPT, {})
-      return undefined
-    } catch (thrown) {
-      return this.rejectUnread(head, thrown)
-    }
-  }
-
-  rejectUnread(head: HttpHead, thrown: unknown): HttpOut {
-    return this.fail(undefined, thrown, undefined, head.cors ?? this.#guard.cors(head))
-  }
-
-  answer(request: HttpIn): HttpOut | Promise<HttpOut> {
-    const begun = performance.now()
-    const headers = request.cors ?? this.#guard.cors(request)
-    let id: string | undefined
-    try {
-      checkCaller(this.service, request)
-      const value = readBody(request, this.limits)
-      dropBody(request)
-      id = requestIdOf(value)
-      const envelope = readEnvelope(value)
-      if (this.closing) throw mcpError(SHUTTING_DOWN, {}, LATER)
-      return envelope.kind === 'handshake'
-        ? this.#open(envelope, request, headers, begun)
-        : this.#ask(envelope, request, headers, begun)
-    } catch (thrown) {
-      const reply = (error: McpError): HttpOut =>
-        errorReply(id, error, this.#errorHeaders(error, headers), begun)
-      return this.#inFlight.rejectRequest(thrown, { size: sizeOf(request), source: request }, reply)
-    }
-  }
-
-  fail(id: RequestId | undefined, thrown: unknown, _dialect: unknown, headers: Headers): HttpOut {
-    const error = this.#inFlight.reject(thrown)
-    return errorReply(
-      typeof id === 'string' ? id : undefined,
-      error,
-      this.#errorHeaders(error, headers),
-      performance.now(),
-    )
-  }
-
   /** Waits for running requests, up to a limit, and closes every session. */
-  async close(): Promise<void> {
-    await this.#inFlight.drain(this.limits.drainMs)
-    this.#inFlight.abortAll()
+  override async close(): Promise<void> {
+    await super.close()
     this.sessions.close()
     this.sweeper.end()
-    this.#unwatch()
+  }
+
+  protected checkHead(head: HttpHead): void {
+    if (head.method !== 'POST') throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
+    checkContent(head)
+    const accepts = readAccept(head)
+    if (!accepts.json && !accepts.events) throw mcpError(BAD_ACCEPT, {})
+  }
+
+  protected respond(
+    request: HttpIn,
+    headers: Headers,
+    begun: number,
+    onId: (id: string | undefined) => void,
+  ): HttpOut | Promise<HttpOut> {
+    const value = readBody(request, this.limits)
+    dropBody(request)
+    onId(requestIdOf(value))
+    const envelope = readEnvelope(value)
+    if (this.closing) throw mcpError(SHUTTING_DOWN, {}, LATER)
+    return envelope.kind === 'handshake'
+      ? this.#open(envelope, request, headers, begun)
+      : this.#ask(envelope, request, headers, begun)
   }
 
   /** Handles the handshake. It opens the session with `initialize`, so middleware for that applies here too. */
   #open(shake: Handshake, request: HttpIn, headers: Headers, begun: number): HttpOut | Promise<HttpOut> {
     const { version, clientId = crypto.randomUUID() } = shake
-    const revision = agree(version, this.#revisions, this.#cycle)
+    const revision = agree(version, this.#revisions, this.#options.cycle ?? 'revision')
     if (revision === undefined) throw this.#unsupported(version)
     const session = this.sessions.create(request)
     const peer = new Session(DIALECTS)
@@ -195,32 +129,40 @@ export class GistEndpoint implements ExtraEndpoint {
 
   #describe(shake: Handshake, clientId: string, { id, session }: HttpSession): ConnectionDescriptor {
     const { revision } = session.dialect
+    const words = this.#options.hasTasks() ? [...GIST_CAPABILITIES, ASYNC] : GIST_CAPABILITIES
     return {
       version: monthOf(revision),
       client_id: clientId,
       server_id: String(this.service.info['name']),
       transport: 'http',
-      capabilities: GIST_CAPABILITIES.filter((word) => shake.capabilities.includes(word)),
+      capabilities: words.filter((word) => shake.capabilities.includes(word)),
       session: id,
       mcp_version: inFormOf(shake.version, revision),
     }
   }
 
   #ask(asked: Asked, request: HttpIn, headers: Headers, begun: number): HttpOut | Promise<HttpOut> {
-    const { kind, requestId: id, params } = asked
+    const { kind, requestId: id, params, isJob } = asked
+    if (isJob && !this.#options.hasTasks()) throw noJobs()
     const session = asked.session === undefined ? undefined : this.sessions.get(asked.session, request.auth)
     request.session = session
     const peer = this.#peer(asked, session)
-    const streams = kind === 'call' && this.#wantsStream(request, session)
+    const streams = kind === 'call' && !isJob && this.#wantsStream(request, session)
     const method = kind === 'call' ? 'tools/call' : 'tools/list'
     const exchange = this.#exchange(id, request, headers, streams, () => call.cancel(gone(method)))
     const meta = params['_meta'] as JsonObject | undefined
     const all = streams ? { ...params, _meta: { ...meta, [META.progressToken]: id } } : params
     const call = new Call(id, method, all, { peer, channel: exchange, source: request })
+    call.asTask = isJob ? {} : 'wait'
     const encode = (result: JsonObject): string => {
       const ms = performance.now() - begun
       if (kind === 'list') return encodeToolList(id, result, ms)
-      return encodeCallResult(id, result, { dialect: peer.dialect, info: this.service.info, ms })
+      if (result['resultType'] === 'task') return encodeJobHandle(id, result)
+      return encodeCallResult({ request_id: id }, result, {
+        dialect: peer.dialect,
+        info: this.service.info,
+        ms,
+      })
     }
     return this.#run(call, { request, headers, session, exchange, begun, encode })
   }
@@ -269,21 +211,12 @@ export class GistEndpoint implements ExtraEndpoint {
 
   #run(call: Call, way: Omit<Way, 'errorHeaders'>): HttpOut | Promise<HttpOut> {
     if (way.request.isLate === true) throw mcpError(OVERLOADED, {}, SOON)
-    const errorHeaders = (error: McpError): Headers => this.#errorHeaders(error, way.headers)
-    return this.#inFlight.run(call, new GistResponder(this.sweeper, { ...way, errorHeaders }))
-  }
-
-  #errorHeaders(error: McpError, headers: Headers): Headers {
-    return withErrorHeaders(error, headers, { allow: ALLOWED, challenge: this.#authentication })
+    const errorHeaders = (error: McpError): Headers => this.errorHeaders(error, way.headers)
+    return this.inFlight.run(call, new GistResponder(this.sweeper, { ...way, errorHeaders }))
   }
 
   #unsupported(version: string): McpError {
     const data = { supported: this.#revisions.map(monthOf), requested: version }
     return mcpError(REVISION_UNSUPPORTED, { version }, { data })
   }
-}
-
-function errorReply(id: string | undefined, error: McpError, headers: Headers, begun: number): HttpOut {
-  const text = encodeFailure(id, error, performance.now() - begun)
-  return toJson(statusOf(error), text, headers)
 }

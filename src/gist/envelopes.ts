@@ -83,6 +83,9 @@ export interface ResultEnvelope {
 /** The gist capabilities supported here, and what they map to. */
 export const GIST_CAPABILITIES: readonly string[] = ['stream', 'schema_ref']
 
+/** The gist capability of servers with tasks. */
+export const ASYNC = 'async'
+
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export function isUuid(value: unknown): value is string {

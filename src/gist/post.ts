@@ -39,11 +39,23 @@ export interface Posting {
   readonly onProgress?: ((part: ResultEnvelope) => void) | undefined
 }
 
-const METHOD = 'POST /gist'
+const POST = 'POST /gist'
+const GET = 'GET /jobs'
 const ACCEPT = 'application/json, text/event-stream'
+
+/** One HTTP request: an envelope, or a question about a job. */
+interface Request {
+  readonly send: Send
+  readonly verb: 'POST' | 'GET'
+  /** Names it in errors. */
+  readonly method: string
+  readonly body?: string
+}
 
 /** Posts envelopes to one URL and reads the replies, whole or as a stream. */
 export class Poster {
+  readonly #url: URL
+  readonly #fetch: typeof globalThis.fetch
   readonly #send: Send
   readonly #limits: ClientLimits
   readonly #holds = new Holds()
@@ -54,22 +66,35 @@ export class Poster {
     const fixed = typeof headers === 'function' ? undefined : readCallerHeaders(headers)
     this.#headers = async () =>
       fixed ?? readCallerHeaders(await (headers as () => HeaderRecord | Promise<HeaderRecord>)())
-    this.#send = createSend(readTarget(url), fetch ?? platformFetch)
+    this.#url = readTarget(url)
+    this.#fetch = fetch ?? platformFetch
+    this.#send = createSend(this.#url, this.#fetch)
     this.#limits = limits
   }
 
   /** Sends an envelope and returns the reply envelope. */
   async post(envelope: JsonObject, posting: Posting): Promise<JsonObject> {
+    const body = JSON.stringify(envelope)
+    return this.#within({ send: this.#send, verb: 'POST', method: POST, body }, posting)
+  }
+
+  /** Asks for a job, whose URL is next to that of the envelopes. */
+  async job(id: string, posting: Posting): Promise<JsonObject> {
+    const url = new URL(`jobs/${encodeURIComponent(id)}${this.#url.search}`, this.#url)
+    return this.#within({ send: createSend(url, this.#fetch), verb: 'GET', method: GET }, posting)
+  }
+
+  async #within(request: Request, posting: Posting): Promise<JsonObject> {
     const { onProgress, ...times } = posting
     if (this.#closed) throw mcpError(CLOSED, {})
-    const deadline = new Deadline({ method: METHOD, signal: undefined, ...times })
+    const deadline = new Deadline({ method: request.method, signal: undefined, ...times })
     const hold = this.#holds.begin(() => mcpError(CLOSED, {}), deadline.signal)
     const onPart = (part: ResultEnvelope): void => {
       deadline.touch()
       onProgress?.(part)
     }
     try {
-      const answer = await hold.race(this.#exchange(JSON.stringify(envelope), hold.signal, onPart))
+      const answer = await hold.race(this.#exchange(request, hold.signal, onPart))
       hold.release()
       return answer
     } catch (error) {
@@ -86,31 +111,33 @@ export class Poster {
   }
 
   async #exchange(
-    body: string,
+    { send, verb, method, body }: Request,
     signal: AbortSignal,
     onPart: (part: ResultEnvelope) => void,
   ): Promise<JsonObject> {
     const caller = await this.#headers()
-    const headers = { ...caller, accept: ACCEPT, 'content-type': 'application/json' }
-    const response = await this.#send({ verb: 'POST', headers, body, signal, method: METHOD })
+    const sent = body !== undefined && { body }
+    const headers = { ...caller, accept: ACCEPT, ...(sent && { 'content-type': 'application/json' }) }
+    const response = await send({ verb, headers, signal, method, ...sent })
     const type = mediaTypeOf(response.headers)
-    if (type === 'text/event-stream' && response.ok) return this.#follow(response, signal, onPart)
-    if (type === 'application/json') return this.#read(response, signal)
-    throw response.ok ? toUseless(response, METHOD) : notServed(response)
+    if (type === 'text/event-stream' && response.ok) return this.#follow(response, method, signal, onPart)
+    if (type === 'application/json') return this.#read(response, method, signal)
+    throw response.ok ? toUseless(response, method) : notServed(response, method)
   }
 
-  async #read(response: Response, signal: AbortSignal): Promise<JsonObject> {
+  async #read(response: Response, method: string, signal: AbortSignal): Promise<JsonObject> {
     const text = await readBody(response, this.#limits.clientBytes, signal).catch((error: unknown) => {
-      throw error instanceof McpError ? error : mcpError(STREAM_LOST, { method: METHOD }, { cause: error })
+      throw error instanceof McpError ? error : mcpError(STREAM_LOST, { method }, { cause: error })
     })
-    const value = this.#parse(text)
+    const value = this.#parse(text, method)
     // Any other JSON comes from an intermediary.
-    if (!response.ok && value['status'] !== 'error') throw notServed(response)
+    if (!response.ok && value['status'] !== 'error') throw notServed(response, method)
     return value
   }
 
   async #follow(
     response: Response,
+    method: string,
     signal: AbortSignal,
     onPart: (part: ResultEnvelope) => void,
   ): Promise<JsonObject> {
@@ -123,7 +150,7 @@ export class Poster {
       onEvent: (event) => {
         if (!isMessageEvent(event)) return false
         try {
-          const value = this.#parse(event.data)
+          const value = this.#parse(event.data, method)
           if (value['status'] !== 'in_progress' || 'job_id' in value) answer = value
           else onPart(readPart(value))
         } catch (error) {
@@ -137,22 +164,22 @@ export class Poster {
       },
     })
     if (answer !== undefined) return answer
-    throw problem ?? mcpError(STREAM_LOST, { method: METHOD })
+    throw problem ?? mcpError(STREAM_LOST, { method })
   }
 
-  #parse(text: string | undefined): JsonObject {
-    const value = this.#parseWithin(text ?? '')
-    if (!isObject(value)) throw bad('it is not a JSON object')
-    if (isDeeper(value, this.#limits.depth)) throw bad('it is nested too deeply')
+  #parse(text: string | undefined, method: string): JsonObject {
+    const value = this.#parseWithin(text ?? '', method)
+    if (!isObject(value)) throw bad(method, 'it is not a JSON object')
+    if (isDeeper(value, this.#limits.depth)) throw bad(method, 'it is nested too deeply')
     return value
   }
 
-  #parseWithin(text: string): unknown {
+  #parseWithin(text: string, method: string): unknown {
     try {
       checkValues(text, this.#limits)
       return JSON.parse(text)
     } catch (error) {
-      if (error instanceof McpError) throw bad(error.message)
+      if (error instanceof McpError) throw bad(method, error.message)
       return undefined
     }
   }
@@ -164,15 +191,16 @@ function isDeeper(value: unknown, room: number): boolean {
   return room === 0 || Object.values(value).some((member) => isDeeper(member, room - 1))
 }
 
-function bad(issue: string): McpError {
-  return mcpError(BAD_ANSWER, { method: METHOD, issue })
+function bad(method: string, issue: string): McpError {
+  return mcpError(BAD_ANSWER, { method, issue })
 }
 
 /** The error for a bad status that is not an envelope. */
-function notServed(response: Response): McpError {
+function notServed(response: Response, method: string): McpError {
   const { status } = response
-  if (![400, 404, 405].includes(status)) return toFailure(response, METHOD)
-  const reason =
-    ': this is not a gist endpoint; servers have one at /gist with listen({ http: { gist: true } })'
-  return mcpError(HTTP_FAILED, { method: METHOD, status, reason }, { data: { status } })
+  if (![400, 404, 405].includes(status)) return toFailure(response, method)
+  const reason = `: this is not ${PLACES[method]}, which servers have with listen({ http: { gist: true } })`
+  return mcpError(HTTP_FAILED, { method, status, reason }, { data: { status } })
 }
+
+const PLACES: Readonly<Record<string, string>> = { [POST]: 'a gist endpoint', [GET]: 'the path of a job' }

@@ -86,6 +86,3 @@ export class GistResponder implements Responder<HttpOut, string> {
 export function gone(method: string): McpError {
   return mcpError(CONNECTION_CLOSED, { method })
 }
-
-/** The methods of its endpoint. */
-export const ALLOWED = 'POST, OPTIONS'

@@ -1,6 +1,7 @@
 import type { Message } from '../protocol/jsonrpc.ts'
 import type { WireAdapter, MethodParams } from '../protocol/wire-adapter.ts'
 import type { Choices } from '../protocol/choices.ts'
+import type { Revision } from '../protocol/revisions.ts'
 import { hasEnvelope } from '../wire/2026-07-28/decode.ts'
 import { annotations } from './erlmcp/annotations.ts'
 import { binaryContents } from './erlmcp/binary-contents.ts'
@@ -16,17 +17,19 @@ import { progressTokens } from './erlmcp/progress-tokens.ts'
 import { resourceBlocks } from './erlmcp/resource-blocks.ts'
 import { samplingFields } from './erlmcp/sampling-fields.ts'
 import { serverCapabilities } from './erlmcp/server-capabilities.ts'
+import { tasksCreate } from './erlmcp/tasks-create.ts'
 import { toolExecute } from './erlmcp/tool-execute.ts'
 
 /** The conversions of one choice. */
 export type PartialAdapter = Partial<WireAdapter>
 
 /** Creates the conversions of a choice; undefined for the official value. */
-export type CreateAdapter = (choices: Choices) => PartialAdapter | undefined
+export type CreateAdapter = (choices: Choices, revision: Revision) => PartialAdapter | undefined
 
 const MAKERS: readonly CreateAdapter[] = [
   jsonrpcLoose,
   toolExecute,
+  tasksCreate,
   extensionNames,
   progressTokens,
   notificationNames,
@@ -42,9 +45,9 @@ const MAKERS: readonly CreateAdapter[] = [
   samplingFields,
 ]
 
-/** The wire adapter of a profile; undefined if it does not change messages. */
-export function adapterOf(choices: Choices): WireAdapter | undefined {
-  const parts = MAKERS.flatMap((make) => make(choices) ?? [])
+/** The wire adapter of a profile at a revision; undefined if it does not change messages. */
+export function adapterOf(choices: Choices, revision: Revision): WireAdapter | undefined {
+  const parts = MAKERS.flatMap((make) => make(choices, revision) ?? [])
   return parts.length === 0 ? undefined : joined(parts)
 }
 

@@ -110,7 +110,7 @@ function toDialects(choices: Choices): Dialects {
 
 /** Names and numbers cannot be changed at the newest revision; only choices about behaviour apply there. */
 function toDialect(revision: Revision, choices: Choices): Dialect {
-  const adapter = revision === LATEST ? undefined : adapterOf(choices)
+  const adapter = revision === LATEST ? undefined : adapterOf(choices, revision)
   const chosen = ROWS.flatMap(([name, { values, reader }]) => {
     const value = choices[name as keyof Choices]
     return value === values[0] || reader.startsWith('profiles/') ? [] : [[name, value]]

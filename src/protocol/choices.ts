@@ -46,6 +46,7 @@ export const CHOICES = {
   samplingFields:     { values: ['official', 'short'], erlmcp: 'short', reader: 'profiles/erlmcp/sampling-fields.ts', about: 'Whether sampling requests also have `system`, and their answers `end_turn` and a list of content.' },
   progressTokens:     { values: ['meta', 'direct'], erlmcp: 'direct', reader: 'profiles/erlmcp/progress-tokens.ts', about: 'Whether a progress token is read only from `_meta`, or also from the params.' },
   toolExecute:        { values: ['unknown', 'alias'], erlmcp: 'alias', reader: 'profiles/erlmcp/tool-execute.ts', about: 'Whether `tool/execute` is an alias for `tools/call`.' },
+  tasksCreate:        { values: ['unknown', 'alias'], erlmcp: 'alias', reader: 'profiles/erlmcp/tasks-create.ts', about: 'Whether `tasks/create` is an alias for a `tools/call` that asks for a task, at 2025-11-25.' },
   requestsCancel:     { values: ['unknown', 'answered'], erlmcp: 'answered', reader: 'profiles/erlmcp/requests-cancel.ts', about: 'Whether the request `requests/cancel` cancels another request.' },
   shutdown:           { values: ['unknown', 'answered'], erlmcp: 'answered', reader: 'profiles/erlmcp/shutdown.ts', about: 'Whether the request `shutdown` makes the server reject all later requests on the connection.' },
   timeouts:           { values: ['long', 'short'], erlmcp: 'short', reader: 'profiles/timeouts.ts', about: 'How long a client waits by default: 60 s, or 5 s with 30 s for the handshake.' },

@@ -62,6 +62,7 @@ export const REFUSALS = {
   TASK_NOT_FOUND:                  { code: 1095, http: 404, severity: 'warn',     reaction: 'fix' },
   TASK_DEPENDENCY_FAILED:          { code: 1096, http: 500, severity: 'warn',     reaction: 'fix' },
   TASK_CANCELLED:                  { code: 1097, http: 409, severity: 'warn',     reaction: 'fix' },
+  TASK_TIMEOUT:                    { code: 1098, http: 408, severity: 'warn',     reaction: 'fix' },
   INVALID_TASK_STATE:              { code: 1099, http: 409, severity: 'warn',     reaction: 'fix' },
 } as const
 REFUSALS satisfies Record<string, RefusalRow>

@@ -27,6 +27,5 @@ export const RESERVED_REFUSALS = {
   ELICITATION_CANCELLED:           { code: 1092, http: 409, severity: 'warn',     reaction: 'fix' },
   INVALID_ELICITATION_MODE:        { code: 1093, http: 400, severity: 'warn',     reaction: 'fix' },
   ELICITATION_SECURITY_ERROR:      { code: 1094, http: 400, severity: 'critical', reaction: 'give up' },
-  TASK_TIMEOUT:                    { code: 1098, http: 408, severity: 'warn',     reaction: 'fix' },
 } as const
 RESERVED_REFUSALS satisfies Record<string, RefusalRow>

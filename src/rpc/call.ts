@@ -149,8 +149,11 @@ export class Call {
   readonly source: RequestSource
   /** The task that the request is, or may become. */
   task: CallTask | undefined = undefined
-  /** Whether the request must become a task, whatever its revision says about that, and how long the task is kept then. */
-  asTask: { readonly ttlMs?: number | undefined } | undefined = undefined
+  /**
+   * Whether the request must become a task, and how long the task is kept then, or must wait for its result. Undefined if its
+   * revision decides.
+   */
+  asTask: { readonly ttlMs?: number | undefined } | 'wait' | undefined = undefined
   /** Whether the handler of a tool has begun, so that repeating the request could do its work twice. */
   hasRun = false
   /** Whether the load counts it as running. */

@@ -1,9 +1,11 @@
 import { lazy } from '../base/lazy.ts'
 import { soon } from '../base/soon.ts'
+import { mcpError } from '../errors/error.ts'
+import { CANCELLED } from '../errors/rpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import type { Handler, Result } from '../rpc/dispatch.ts'
 import type { TasksOptions } from '../tasks/host.ts'
-import type { Context } from './context.ts'
+import { callOf, type Context } from './context.ts'
 import type { TaskModule, TaskService } from './task-host.ts'
 import type { TaskHook } from './tools.ts'
 
@@ -21,7 +23,16 @@ export class LateTasks {
   /** Loads them. */
   readonly load: () => TaskModule | Promise<TaskModule>
   /** Answers calls that may become tasks. */
-  readonly hook: TaskHook = (call) => soon(this.load(), ({ callAsTask, tasks }) => callAsTask(tasks, call))
+  readonly hook: TaskHook = (ways) => {
+    const call = callOf(ways.context)
+    if (ways.tool.task === undefined && call.asTask === undefined && call.params['task'] === undefined)
+      return ways.now()
+    return soon(this.load(), ({ callAsTask, tasks }) => {
+      // The request may have been cancelled while the code was loaded.
+      if (call.aborted) throw mcpError(CANCELLED, { reason: '' })
+      return callAsTask(tasks, ways)
+    })
+  }
   readonly #service: TaskService
   readonly #options: TaskStoreOptions
   #opened: Promise<TaskModule> | undefined

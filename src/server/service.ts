@@ -226,7 +226,9 @@ export class ServerService implements Service {
       case 'completions':
         return this.#completes || this.refs.size > 0
       case 'tasks':
-        return (this.#hasTasks ??= [...this.tools.registered.values()].some(({ task }) => task !== undefined))
+        return (this.#hasTasks ??=
+          this.#options.declared.has('async') ||
+          [...this.tools.registered.values()].some(({ task }) => task !== undefined))
       default:
         return this.#options.declared.has(name)
     }

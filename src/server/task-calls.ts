@@ -68,6 +68,8 @@ export function callAsTask(tasks: Tasks, ways: ToolCall): Result | Promise<Resul
 /** Whether a call becomes a task: never, not visibly, perhaps after a while, or at once. */
 function wishOf(call: Call, { key: name, task: plan }: ToolDefinition): 'never' | 'wait' | 'maybe' | Wish {
   if (call.asTask !== undefined && plan !== undefined) return call.asTask
+  if (call.asTask === 'wait') return 'never'
+  if (call.asTask !== undefined) throw mcpError(TASK_FORBIDDEN, { name })
   const { tasks: style } = call.peer.dialect
   if (style === 'asked') {
     const asked = call.params['task']
@@ -131,8 +133,9 @@ function atOnce(
   { ttlMs }: Wish,
 ): Result | Promise<Result> {
   const { call, plan } = run
-  // A client that leaves it to the server gets the error at once. One that asked for a task expects a task.
-  if (!input.ok && call.peer.dialect.tasks === 'extension') return ways.run(input)
+  // A client that takes any answer gets the error at once. One that asked for an official task expects a task.
+  if (!input.ok && (call.asTask !== undefined || call.peer.dialect.tasks === 'extension'))
+    return ways.run(input)
   const key = keyOf(plan as TaskPlan, input, context)
   return soon(store(run, key, ttlMs), (begun) => {
     if (begun.outcome === 'rejected') throw begun.error
@@ -249,7 +252,8 @@ function store(run: Run, key: string, ttlMs: number | null | undefined): Begun |
   const { session } = call.peer
   return soon(run.tasks.begin(run, { caller: callerOf(call), key, ttlMs, request }), (begun) => {
     if (begun.outcome !== 'created') return begun
-    const isAsked = call.peer.dialect.tasks === 'asked'
+    // Jobs are only polled.
+    const isAsked = call.peer.dialect.tasks === 'asked' && call.asTask === undefined
     call.becomeTask(run, isAsked ? withToken(request.params, call) : request.params)
     if (session !== undefined && isAsked) {
       run.send = sendOfTask(session)

@@ -9,6 +9,7 @@ import {
   TOOL_TIMEOUT,
   UNKNOWN_TOOL,
 } from '../errors/server.ts'
+import { TASK_TIMEOUT } from '../errors/tasks.ts'
 import { whereOf } from '../errors/where.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { VENDOR } from '../protocol/meta.ts'
@@ -129,11 +130,12 @@ function run(tool: ToolDefinition, input: Checked<unknown>, context: Context): R
 
 /** Stops the handler; whatever it does from now on is ignored. */
 function timedOut(tool: ToolDefinition, ms: number, context: Context): Result {
-  const error = mcpError(TOOL_TIMEOUT, { name: tool.key, ms })
   const call = callOf(context)
-  call.abort(error)
   // A task may be tried again, so it must know.
-  if (call.task?.isTask() === true) throw error
+  const isTask = call.task?.isTask() === true
+  const error = mcpError(isTask ? TASK_TIMEOUT : TOOL_TIMEOUT, { name: tool.key, ms })
+  call.abort(error)
+  if (isTask) throw error
   return toModel(error, context)
 }
 

@@ -373,7 +373,7 @@ export class TaskRunner {
 }
 
 /** Errors that nobody meant to throw, so that another attempt may succeed. */
-const UNEXPECTED: ReadonlySet<string> = new Set(['tool_failed', 'tool_timeout', 'internal'])
+const UNEXPECTED: ReadonlySet<string> = new Set(['tool_failed', 'task_timeout', 'internal'])
 /** After so many attempts, a task that ends its process each time is not begun again. */
 const MOST_ATTEMPTS = 1000
 

@@ -13,7 +13,7 @@ export type TaskEvent =
   | 'retry'
 
 /** The state that follows from an event, for each state in which it is legal. */
-const TRANSITIONS = {
+export const TRANSITIONS: Readonly<Record<TaskStatus, Readonly<Partial<Record<TaskEvent, TaskStatus>>>>> = {
   working: {
     ask: 'input_required',
     answer: 'working',
@@ -37,11 +37,11 @@ const TRANSITIONS = {
   completed: {},
   failed: { retry: 'working' },
   cancelled: {},
-} as const satisfies Readonly<Record<TaskStatus, Partial<Record<TaskEvent, TaskStatus>>>>
+}
 
 /** The state after an event; undefined if the event is not legal in this state. */
 export function stateAfter(status: TaskStatus, event: TaskEvent): TaskStatus | undefined {
-  return (TRANSITIONS[status] as Partial<Record<TaskEvent, TaskStatus>>)[event]
+  return TRANSITIONS[status][event]
 }
 
 /** Whether a state is one that clients cannot change any more. */

@@ -72,7 +72,7 @@ const gist: Names<GistConnectOptions> = {
   timeout: true, total: true, limits: true,
 }
 // oxfmt-ignore
-const gistCall: Names<GistCallOptions> = { timeout: true, total: true, signal: true, onProgress: true, traceId: true }
+const gistCall: Names<GistCallOptions> = { mode: true, timeout: true, total: true, signal: true, onProgress: true, traceId: true }
 // oxfmt-ignore
 const testing: Names<TestOptions> = {
   revision: true, profile: true, auth: true, answers: true, extensions: true, timeout: true,

@@ -39,6 +39,7 @@ const CHOSEN: Readonly<Record<keyof Choices, string | boolean>> = {
   samplingFields: 'short',
   progressTokens: 'direct',
   toolExecute: 'alias',
+  tasksCreate: 'alias',
   requestsCancel: 'answered',
   shutdown: 'answered',
   timeouts: 'short',

@@ -32,6 +32,7 @@ function createApp(profile: Profile, limits: Limits = {}): App {
     .tool('wait', { description: 'Waits' }, (_, { signal }) => {
       return new Promise((resolve) => signal.addEventListener('abort', () => resolve('stopped')))
     })
+    .tool('task', { description: 'May take long', task: 'optional' }, () => 'done')
     .tool('late', { description: 'Is never done', timeout: 10 }, () => new Promise(() => undefined))
     .tool('define', { description: 'Defines a tool' }, () => {
       app.tool('long', { description: 'x'.repeat(10_001) }, () => '')
@@ -219,6 +220,14 @@ const ROWS: readonly Row[] = [
   },
   { code: -32072, official: -32602, act: (profile) => expired(createApp(profile, { cursorMs: HOUR })) },
   {
+    code: -32081,
+    official: -32602,
+    act: (profile) => after(createApp(profile), ask('asked', 'tasks/get', { taskId: 'gone' })),
+  },
+  { code: -32082, official: -32603, act: (profile) => afterTask(profile, 'long', 'tasks/result') },
+  { code: -32083, official: -32602, act: (profile) => afterTask(profile, 'short', 'tasks/cancel') },
+  { code: -32084, official: -32603, act: (profile) => afterTask(profile, 'late', 'tasks/result') },
+  {
     code: -32091,
     official: undefined,
     act: (profile) =>
@@ -251,6 +260,19 @@ async function crowded(app: App): Promise<JsonObject> {
   return reply
 }
 
+/** The answer to a question about a task that has ended. */
+async function afterTask(profile: Profile, name: string, method: string): Promise<JsonObject> {
+  const app = createApp(profile, { taskResultBytes: 1000 })
+    .tool('long', { description: 'Returns much', task: 'optional' }, () => 'x'.repeat(1000))
+    .tool('short', { description: 'Returns at once', task: 'optional' }, () => 'done')
+    .update('tool', 'late', { task: 'optional' })
+  const begin = ask('begun', 'tools/call', { name, arguments: {}, task: {} })
+  const { result } = await after(app, begin)
+  const { taskId } = (result as JsonObject)['task'] as JsonObject
+  await expect.poll(async () => (await app.tasks.show(taskId as string))?.status).not.toBe('working')
+  return after(app, ask('asked', method, { taskId }))
+}
+
 /** The answer to a cursor that was given out long ago. */
 async function expired(app: App): Promise<JsonObject> {
   vi.useFakeTimers({ toFake: ['Date'], now: 1_000 * HOUR })
@@ -269,6 +291,7 @@ const GROUPS: readonly (readonly [number, string])[] = [
   [-32041, '[S2-8.2-5]'],
   [-32061, '[S2-8.2-7]'],
   [-32071, '[S2-8.2-8]'],
+  [-32081, '[S2-8.2-9]'],
   [-32091, '[S2-8.2-10]'],
   [-32110, '[S2-8.2-11]'],
 ]
@@ -306,10 +329,10 @@ test('tool/execute for a missing tool is -32002 with the core numbers, -32031 in
   expect(codes).toEqual([-32002, -32031, -32601])
 })
 
-test('every code of the table is sent, except those of authentication and tasks, which are not built yet', () => {
-  const later = [-32051, -32052, -32053, -32081, -32082, -32083, -32084]
+test('every code of the table is sent, except those of authentication, which messages do not have', () => {
+  const others = [-32051, -32052, -32053]
   expect(ROWS.map(({ code }) => code)).toEqual(
-    MCP_CODES.map(({ code }) => code).filter((code) => !later.includes(code)),
+    MCP_CODES.map(({ code }) => code).filter((code) => !others.includes(code)),
   )
 })
 

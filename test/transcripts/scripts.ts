@@ -115,4 +115,5 @@ export const SCRIPTS: Readonly<Record<Scripted, readonly Step[]>> = {
   shutdown: [open(), ask('shutdown'), ask('ping')],
   progressErrors: [open(), call('count', {}, { _meta: { progressToken: {} } })],
   receivedValues: [open({}, '2025-06-18'), call('add', { a: 'one' })],
+  tasksCreate: [open(), ask('tasks/create', { name: 'add', arguments: { a: 1 } })],
 }

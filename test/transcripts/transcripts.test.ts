@@ -44,6 +44,7 @@ const IDS: Readonly<Partial<Record<keyof Choices, string>>> = {
   samplingFields: '[S2-6.2-4] [S2-6.2-5]',
   progressTokens: '[S2-4.3-2]',
   toolExecute: '[S2-12.4]',
+  tasksCreate: '[S2-9.4-10]',
   requestsCancel: '[S2-9.4-14]',
   timeouts: '[S2-13-S7] [S2-13-C10]',
 }

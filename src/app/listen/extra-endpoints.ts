@@ -28,14 +28,12 @@ export async function createEndpoint(
   }
   if (gist !== false) {
     const { GistEndpoint } = await import('../../gist/endpoint.ts')
+    const { JobsEndpoint } = await import('../../gist/jobs.ts')
+    const shared = { limits, guard, authenticate, authentication }
+    const hasTasks = (): boolean => service.offers('tasks')
     extraEndpoints.push(
-      new GistEndpoint(service, {
-        limits,
-        guard,
-        authenticate,
-        authentication,
-        ...(gist === true ? {} : gist),
-      }),
+      new GistEndpoint(service, { ...shared, hasTasks, ...(gist === true ? {} : gist) }),
+      new JobsEndpoint(service, shared),
     )
   }
   if (handlers.size > 0) {

@@ -3,7 +3,7 @@ import type { Choices } from '../../protocol/choices.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import { serverCapabilities } from './server-capabilities.ts'
 
-const adapter = serverCapabilities({ serverCapabilities: 'extra' } as Choices)
+const adapter = serverCapabilities({ serverCapabilities: 'extra' } as Choices, '2025-11-25')
 
 function encoded(capabilities: JsonObject): unknown {
   return adapter?.encodeResult?.('initialize', { capabilities })['capabilities']
@@ -38,5 +38,5 @@ test('other results, and the official choice, change nothing', () => {
   const result = { capabilities: { completion: {}, completions: {} } }
   expect(adapter?.encodeResult?.('server/discover', result)).toBe(result)
   expect(adapter?.decodeResult?.('server/discover', result)).toBe(result)
-  expect(serverCapabilities({ serverCapabilities: 'official' } as Choices)).toBeUndefined()
+  expect(serverCapabilities({ serverCapabilities: 'official' } as Choices, '2025-11-25')).toBeUndefined()
 })

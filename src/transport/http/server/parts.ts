@@ -110,7 +110,7 @@ export interface ExtraEndpoint extends HttpHandler {
   /** The option that enables it. */
   readonly option: string
   /** Its paths on our own listener. */
-  readonly paths: ReadonlySet<string>
+  readonly paths: { has(path: string): boolean }
   /** Whether a request target belongs to this handler, wherever it is mounted. */
   owns(target: string | undefined): boolean
   close(): Promise<void>

@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createServer, ToolError, type App, type ServerOptions } from 'pierhead'
+import * as z from 'zod'
+
+/** A studio whose films take long. */
+export function createFilms(options: Partial<ServerOptions> = {}): App {
+  const app = createServer({ name: 'films', version: '1.0.0', ...options })
+
+  app.tool(
+    'render',
+    {
+      description: 'Renders a film, scene by scene.',
+      input: z.object({ film: z.string(), scenes: z.number().int().min(1).max(1000) }),
+      output: z.object({ file: z.string() }),
+      hints: { idempotent: true },
+      task: { ttl: '6h', poll: '500ms', retries: 3, key: ({ film }) => film },
+    },
+    async ({ film, scenes }, { signal, progress, once }) => {
+      for (let scene = 1; scene <= scenes; scene++) {
+        await once(`scene ${scene}`, () => draw(film, scene, signal))
+        progress(scene, scenes, `scene ${scene} of ${scenes}`)
+      }
+      return { file: `${film}.mp4` }
+    },
+  )
+
+  app.tool(
+    'publish',
+    {
+      description: 'Publishes a film, once somebody has said where.',
+      input: z.object({ film: z.string() }),
+      task: { mode: 'required', onRestart: 'fail', concurrency: 2 },
+    },
+    async ({ film }, { elicit }) => {
+      const answer = await elicit(`Where shall "${film}" be shown?`, z.object({ cinema: z.string() }))
+      if (answer.action !== 'accept') throw new ToolError('Nobody said where.')
+      return `"${film}" is shown at ${answer.content.cinema}.`
+    },
+  )
+
+  return app
+}
+
+/** Begins another attempt of each film that failed. */
+export async function retryFailed(app: App): Promise<number> {
+  const failed = await app.tasks.list({ status: 'failed', tool: 'render' })
+  for (const { id } of failed) await app.tasks.retry(id)
+  return failed.length
+}
+
+async function draw(film: string, scene: number, signal: AbortSignal): Promise<string> {
+  await sleep(20, undefined, { signal })
+  return `${film}-${scene}.png`
+}
