@@ -164,8 +164,10 @@ describe('the tables', () => {
       'notifications/resources/updated',
     ]
     const third = [...first, 'elicitation/create']
-    const fourth = [...third, 'notifications/elicitation/complete']
+    const tasks = ['tasks/get', 'tasks/result', 'tasks/list', 'tasks/cancel', 'notifications/tasks/status']
+    const fourth = [...third, 'notifications/elicitation/complete', ...tasks]
     const gone = [
+      ...tasks,
       'initialize',
       'ping',
       'logging/setLevel',
@@ -178,6 +180,8 @@ describe('the tables', () => {
       'server/discover',
       'subscriptions/listen',
       'notifications/subscriptions/acknowledged',
+      // Those of the extension for tasks.
+      ...['tasks/get', 'tasks/update', 'tasks/cancel', 'notifications/tasks'],
     ]
     for (const [at, methods] of [first, first, third, fourth, fifth].entries())
       expect(methodsAt(REVISIONS[at] as Revision).toSorted()).toEqual(methods.toSorted())

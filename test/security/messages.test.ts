@@ -223,14 +223,14 @@ scenario(
   'M.task-unknown there are no tasks: every id of one is refused alike [R011]',
   app,
   async (client) => {
-    const replies = new Set<string>()
     for (const method of ['tasks/get', 'tasks/cancel', 'tasks/result', 'tasks/list', 'tasks/update']) {
+      const replies = new Set<string>()
       for (const taskId of ['1', '__proto__', '786af6b0-2779-48ed-9cc0-a8f5dca3b1f5', 5, undefined]) {
         const text = client.requestText('spoilt', method, taskId === undefined ? {} : { taskId })
         const { error } = await expectRefused(client, text, UNKNOWN)
-        replies.add(error.message.replace(method, 'METHOD'))
+        replies.add(error.message)
       }
+      expect(replies).toHaveLength(1)
     }
-    expect(replies).toHaveLength(1)
   },
 )
