@@ -128,3 +128,24 @@ type Loaded = Readonly<Record<string, (() => unknown) | undefined>>
 function load(folder: string, path: string): Promise<Loaded> {
   return import(/* @vite-ignore */ pathToFileURL(join(folder, path)).href) as Promise<Loaded>
 }
+
+test('the files for startup need no module that only other entries use', async () => {
+  const folder = await joined(
+    {
+      ...MODULES,
+      'login.js': `export { late } from './login/late.js'`,
+      'logout.js': `export { late } from './login/late.js'`,
+      'login/late.js': `import { Fault } from '../fault.js'
+import { tellsIn } from '../client/tells.js'
+import { Problem } from './problem.js'
+export class Late extends Problem {}
+export const late = () => [new Late() instanceof Fault, tellsIn()]`,
+      'login/problem.js': `import { Fault } from '../fault.js'\nexport class Problem extends Fault {}`,
+      'client/tells.js': `export const tellsIn = () => 'tells'`,
+      'client/call.js': `${MODULES['client/call.js']}\nexport { tellsIn } from './tells.js'`,
+    },
+    ['login.js', 'logout.js'],
+  )
+  expect(readFileSync(join(folder, 'parts/both.js'), 'utf8')).not.toContain('server.js')
+  expect(((await load(folder, 'login.js'))['late'] as () => unknown)()).toEqual([true, 'tells'])
+})

@@ -137,8 +137,8 @@ function placeAll(modules: Modules, entries: ReadonlySet<string>, { server, clie
     if (atServer.has(path)) return everAtClient.has(path) ? 'parts/server-first.js' : 'parts/server.js'
     const [only] = by
     if (by.length === 1 && only !== undefined) return only
-    if (!everAtClient.has(path) && isSmall(path, atServer)) return 'parts/server.js'
-    return isSmall(path, both) ? 'parts/both.js' : `parts/${by.map(flat).toSorted().join('-')}.js`
+    const [start, file] = everAtClient.has(path) ? [both, 'parts/both.js'] : [atServer, 'parts/server.js']
+    return isSmall(path, start) ? file : `parts/${by.map(flat).toSorted().join('-')}.js`
   }
 
   /** Whether a shared module is too small for its own file and needs only startup code. */
