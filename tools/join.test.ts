@@ -105,7 +105,10 @@ test('a module that re-exports everything from another is rejected', async () =>
   )
 })
 
-async function joined(modules: Readonly<Record<string, string>>): Promise<string> {
+async function joined(
+  modules: Readonly<Record<string, string>>,
+  others: readonly string[] = [],
+): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'join-'))
   folders.push(folder)
   for (const [path, text] of Object.entries({ ...modules, 'package.json': '{ "type": "module" }' })) {
@@ -118,7 +121,7 @@ async function joined(modules: Readonly<Record<string, string>>): Promise<string
     paths,
     server: 'index.js',
     client: 'client.js',
-    others: [],
+    others,
   })
   return folder
 }
@@ -143,6 +146,7 @@ export const late = () => [new Late() instanceof Fault, tellsIn()]`,
       'login/problem.js': `import { Fault } from '../fault.js'\nexport class Problem extends Fault {}`,
       'client/tells.js': `export const tellsIn = () => 'tells'`,
       'client/call.js': `${MODULES['client/call.js']}\nexport { tellsIn } from './tells.js'`,
+      'net/listen.js': `export { tellsIn as listen } from '../client/tells.js'`,
     },
     ['login.js', 'logout.js'],
   )
