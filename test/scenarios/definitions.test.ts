@@ -181,7 +181,10 @@ describe('the tables', () => {
       'subscriptions/listen',
       'notifications/subscriptions/acknowledged',
       // Those of the extension for tasks.
-      ...['tasks/get', 'tasks/update', 'tasks/cancel', 'notifications/tasks'],
+      'tasks/get',
+      'tasks/update',
+      'tasks/cancel',
+      'notifications/tasks',
     ]
     for (const [at, methods] of [first, first, third, fourth, fifth].entries())
       expect(methodsAt(REVISIONS[at] as Revision).toSorted()).toEqual(methods.toSorted())
