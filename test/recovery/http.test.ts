@@ -64,16 +64,14 @@ test('Retry-After is honoured to the second [S2-8.5-1]', async () => {
 
 test('what was read with old credentials is not answered from the cache after new ones came', async () => {
   let valid = 'Bearer one'
-  const held = client({
-    fetch: behind((request) =>
-      request.headers.get('authorization') === valid ? undefined : new Response('', { status: 401 }),
-    ),
-    auth: testAuth('one', () => 'two'),
-  })
   let reads = 0
-  held.use('resources/read', (_, next) => {
-    reads++
-    return next()
+  const held = client({
+    fetch: behind((request) => {
+      if (request.headers.get('authorization') !== valid) return new Response('', { status: 401 })
+      if (request.headers.get('mcp-method') === 'resources/read') reads++
+      return undefined
+    }),
+    auth: testAuth('one', () => 'two'),
   })
   await held.read('note://kept')
   await held.read('note://kept')
