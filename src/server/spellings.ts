@@ -24,7 +24,8 @@ export function spellingOf(resources: Resources, uri: string): string {
 /** Whether the caller may use every resource that a handler might take a URI for. A template must not read the others for it. */
 export function mayUseAlike(resources: Resources, uri: string, context: Context): boolean {
   if (resources.registered.size === 0) return true
-  return resources.alike(looseSpelling(uri)).every((key) => resources.find(key, context) !== undefined)
+  const alike = [...resources.alike(looseSpelling(uri)), ...resources.alike(looseSpelling(uri, true))]
+  return alike.every((key) => resources.find(key, context) !== undefined)
 }
 
 /** Spells the URIs of a request as the server does, before middleware sees them. Those that are too long are rejected later. */

@@ -65,20 +65,26 @@ function withPath(uri: string): string {
 
 /**
  * A key that URIs share if handlers might take them for the same: all triplets are decoded, `..` is resolved, the host is in lower case
- * for every scheme, and slashes at the end or next to each other do not count.
+ * for every scheme, and slashes at the end or next to each other do not count. If `isBare`, neither do user, port, query and fragment.
  */
-export function looseSpelling(uri: string): string {
+export function looseSpelling(uri: string, isBare = false): string {
   const parts = split(uri)
   if (parts === undefined) return uri
   const { scheme, authority = '', path, rest } = parts
-  const host = usualHost(authority, PORTS.get(scheme) ?? '')
+  const port = PORTS.get(scheme) ?? ''
+  const host = isBare ? bareHost(decoded(authority), port) : usualHost(authority, port)
   const root = host === '' ? 0 : 1
   const steps: string[] = []
-  for (const step of decoded(`${host}${path}`).split(/[\\/]/)) {
+  const all = decoded(`${host}${path}`)
+  for (const step of (isBare ? all.replace(/[?#].*$/s, '') : all).split(/[\\/]/)) {
     if (step === '..') steps.splice(Math.max(root, steps.length - 1))
     else if (step !== '' && step !== '.') steps.push(step)
   }
-  return `${scheme}:${steps.join('/')}${decoded(rest)}`
+  return `${scheme}:${steps.join('/')}${isBare ? '' : decoded(rest)}`
+}
+
+function bareHost(authority: string, port: string): string {
+  return usualHost(authority.slice(authority.lastIndexOf('@') + 1), port).replace(/:\d*$/, '')
 }
 
 function split(uri: string): Parts | undefined {

@@ -139,11 +139,11 @@ scenario(
   app,
   async (client, revision) => {
     const near = '; did you mean "orders://list"?'
-    for (const uri of ['orders://nothing', 'none://x', '__proto__:x', 'ORDERS://list']) {
+    for (const uri of ['orders://nothing', 'none://x', '__proto__:x', 'orders://lists']) {
       const error = await refusal(client.request('resources/read', { uri }))
       expect([error.code, error.message]).toEqual([
         revision === '2026-07-28' ? -32602 : -32002,
-        `resource "${uri}" does not exist${uri === 'ORDERS://list' ? near : ''}`,
+        `resource "${uri}" does not exist${uri === 'orders://lists' ? near : ''}`,
       ])
       expect(error.data).toEqual({
         uri,

@@ -42,6 +42,14 @@ const ALIKE = [
   'docs://files/%2Fsecret',
   'docs://files/.%5Csecret',
   'Docs://files/secret',
+  'docs://files/secret#',
+  'docs://files/secret?x=1',
+  'docs://files/secret%23x',
+  'docs://files/secret%3Fx',
+  'docs://x@files/secret',
+  'docs://x%40files/secret',
+  'docs://files:80/secret',
+  'docs://files%3A80/secret',
 ]
 
 async function readAt(client: Client, uri: string): Promise<JsonObject> {
