@@ -66,3 +66,15 @@ test('ten megabytes of anything are counted in time', async () => {
     expect(await processorMs(() => exceedsValues(text, size / 2))).toBeLessThan(3000)
   }
 })
+
+test('long names of members count as many, because the engine compares them one by one', () => {
+  const object = (count: number, length: number): string =>
+    JSON.stringify(
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`${at}`.padStart(length, 'x'), 0])),
+    )
+  const limits = { values: 1_000_000, keys: 20_000 }
+  expect(() => checkValues(object(30, 16_384), limits)).toThrow('20000 object members')
+  expect(() => checkValues(object(10, 16_384), limits)).not.toThrow()
+  expect(() => checkValues(object(30, 16_000), limits)).not.toThrow()
+  expect(() => checkValues(JSON.stringify(Array(30).fill('x'.repeat(20_000))), limits)).not.toThrow()
+})

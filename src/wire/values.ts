@@ -27,17 +27,25 @@ const CLOSE_LIST = 93
 const OPEN_OBJECT = 123
 const CLOSE_OBJECT = 125
 
+/** The engine compares names longer than this one by one, as if all hashes were the same, so each counts as many. */
+const LONG_NAME = 16_383
+const MEMBERS_PER_LONG_NAME = 1000
+
 /**
  * Counts members by their colons; values by their commas, the outermost value, and the first item of each object or list that
  * is not empty.
  */
 function isMore(text: string, most: number, sign: typeof COMMA | typeof COLON): boolean {
   let count = sign === COMMA ? 1 : 0
+  let long = 0
   for (let at = 0, { length } = text; at < length && count <= most; at++) {
     const letter = text.charCodeAt(at)
-    if (letter === sign) count++
-    else if (letter === QUOTE) at = endOfString(text, at + 1)
-    else if (sign === COMMA && (letter === OPEN_LIST || letter === OPEN_OBJECT)) {
+    if (letter === sign) count += 1 + long
+    else if (letter === QUOTE) {
+      const end = endOfString(text, at + 1)
+      long = sign === COLON && end - at > LONG_NAME ? MEMBERS_PER_LONG_NAME : 0
+      at = end
+    } else if (sign === COMMA && (letter === OPEN_LIST || letter === OPEN_OBJECT)) {
       const next = text.charCodeAt(skipSpace(text, at + 1))
       if (next !== CLOSE_LIST && next !== CLOSE_OBJECT) count++
     }
