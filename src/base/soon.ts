@@ -5,3 +5,16 @@ export function soon<Value, Next>(
 ): Next | Promise<Next> {
   return value instanceof Promise ? value.then(next) : next(value)
 }
+
+/** Calls `otherwise` if `act` fails, now or later. */
+export function orElse<Value, Other>(
+  act: () => Value | Promise<Value>,
+  otherwise: (error: unknown) => Other,
+): Value | Other | Promise<Value | Other> {
+  try {
+    const value = act()
+    return value instanceof Promise ? value.catch(otherwise) : value
+  } catch (error) {
+    return otherwise(error)
+  }
+}

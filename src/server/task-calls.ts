@@ -6,7 +6,7 @@ import { TASK_CANCELLED, TASK_FORBIDDEN, TASK_REQUIRED } from '../errors/tasks.t
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META, TASKS_EXTENSION } from '../protocol/meta.ts'
-import { ownerOf, type Call, type Peer } from '../rpc/call.ts'
+import { ownerOf, type Auth, type Call, type Peer } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
 import type { Checked } from '../schema/checker.ts'
@@ -215,7 +215,10 @@ function later(run: Run, context: Context, ways: ToolCall): Result | Promise<Res
   return new Promise((resolve, reject) => {
     let timer: unknown = tasks.clock.after((plan as TaskPlan).afterMs, () => {
       timer = undefined
-      void promote(run, context, result).then((task) => task !== undefined && resolve(task))
+      tasks.unawaited(async () => {
+        const task = await promote(run, context, result)
+        if (task !== undefined) resolve(task)
+      })
     })
     const unlessTask = (act: () => void): void => {
       tasks.clock.clear(timer)
@@ -233,7 +236,7 @@ function later(run: Run, context: Context, ways: ToolCall): Result | Promise<Res
 /** Makes a running call a task, if there is room and it has not ended with a question. */
 async function promote(run: Run, context: Context, result: Promise<Result>): Promise<Result | undefined> {
   if (run.call.aborted || (roundsOf(context)?.questions.size ?? 0) > 0) return undefined
-  const stored = Promise.resolve(store(run, '', undefined))
+  const stored = new Promise<Begun>((resolve) => resolve(store(run, '', undefined)))
   run.storing = stored.then(
     ({ outcome }) => outcome === 'created',
     () => false,
@@ -283,10 +286,25 @@ function requestOf({ params, peer, source }: Call): TaskRequest {
     },
     client: peer.client as TaskRequest['client'],
     capabilities: peer.capabilities,
-    auth: source.auth,
+    auth: source.auth === undefined ? undefined : plainClaims(source.auth),
     ip: source.ip,
     scopes: source.scopes,
   }
+}
+
+/** The claims of a caller that JSON can carry, with large integers as digits. */
+function plainClaims(auth: Auth): JsonObject {
+  const digits = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
+  const plain: Record<string, unknown> = {}
+  for (const [claim, value] of Object.entries(auth)) {
+    try {
+      const text: string | undefined = JSON.stringify(value, digits)
+      if (text !== undefined) plain[claim] = JSON.parse(text)
+    } catch {
+      // It refers to itself, for example.
+    }
+  }
+  return plain
 }
 
 /** Members of `_meta` that concern only the request that created the task. */

@@ -1,4 +1,6 @@
-import { McpError } from '../errors/error.ts'
+import { soon } from '../base/soon.ts'
+import { McpError, mcpError } from '../errors/error.ts'
+import { TASK_CANCELLED } from '../errors/tasks.ts'
 import { ToolError, toMcpError } from '../errors/tool-error.ts'
 import { whereOf } from '../errors/where.ts'
 import type { Limits } from '../protocol/limits.ts'
@@ -7,6 +9,8 @@ import { Call } from '../rpc/call.ts'
 import { mask } from '../rpc/mask.ts'
 import type { Service } from '../rpc/service.ts'
 import type { TasksOptions } from '../tasks/host.ts'
+import type { TaskHead } from '../tasks/record.ts'
+import type { Soon } from '../tasks/store.ts'
 import { Tasks } from '../tasks/tasks.ts'
 import type { ToolDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
@@ -35,7 +39,7 @@ export interface TaskService extends Service {
 
 /** Creates the tasks of a server. */
 export function createTasks(service: TaskService, limits: Limits, options: TasksOptions): TaskModule {
-  const tasks = new Tasks(
+  const tasks: Tasks = new Tasks(
     {
       limits,
       planOf: (tool) => service.tools.items.get(tool)?.task,
@@ -49,7 +53,12 @@ export function createTasks(service: TaskService, limits: Limits, options: Tasks
         })
         call.task = run
         run.call = call
-        return service.answer(call)
+        // Whoever could create a task after being revoked has new credentials.
+        const { id, createdAt } = run.head as TaskHead
+        if (auth === undefined || !service.leases.isRevoked(auth, createdAt)) return service.answer(call)
+        return soon(tasks.cancel(id, undefined), () => {
+          throw mcpError(TASK_CANCELLED, {})
+        })
       },
       toError(thrown, { call, tool }) {
         if (thrown instanceof McpError && whereOf(thrown) !== 'local') return thrown
@@ -60,6 +69,14 @@ export function createTasks(service: TaskService, limits: Limits, options: Tasks
     },
     options,
   )
+  service.leases.watch((concerns) => {
+    for (const run of tasks.runs.values()) {
+      const { id } = run.head as TaskHead
+      const cancel = (): Soon<void> => soon(tasks.cancel(id, undefined), () => undefined)
+      // The others have not begun their attempt.
+      if (concerns((run.call as Call | undefined)?.source.auth)) void tasks.upkeep.insist(run, cancel)
+    }
+  })
   return {
     tasks,
     callAsTask,

@@ -46,6 +46,12 @@ export class AttemptState {
     return taken
   }
 
+  /** Opens questions again whose answers could not be stored. */
+  reopen(questions: TaskState['questions']): void {
+    for (const [name, question] of questions) this.keep(ownKey(name), question, undefined)
+    this.questions = [...questions, ...this.questions]
+  }
+
   /** Gives up a question. */
   close(name: string): void {
     this.questions = this.questions.filter(([key]) => key !== name)

@@ -4,17 +4,17 @@ import { LONGEST_MS } from '../base/duration.ts'
 export interface TaskClock {
   /** Milliseconds since 1970. */
   now(): number
-  /** Runs `act` after some time; the timer alone does not keep the process alive. */
-  after(ms: number, act: () => void): unknown
+  /** Runs `act` after some time; the timer alone does not keep the process alive, unless it should. */
+  after(ms: number, act: () => void, keepsAlive?: boolean): unknown
   clear(timer: unknown): void
 }
 
 /** The time of the machine. */
 export const CLOCK: TaskClock = {
   now: () => Date.now(),
-  after(ms, act) {
+  after(ms, act, keepsAlive = false) {
     const timer: unknown = setTimeout(act, Math.min(ms, LONGEST_MS))
-    ;(timer as { unref?: () => void }).unref?.()
+    if (!keepsAlive) (timer as { unref?: () => void }).unref?.()
     return timer
   },
   clear: (timer) => clearTimeout(timer as number),

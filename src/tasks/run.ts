@@ -1,5 +1,5 @@
 import { Deferred } from '../base/deferred.ts'
-import { soon } from '../base/soon.ts'
+import { orElse, soon } from '../base/soon.ts'
 import type { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Call, CallTask, Channel, Peer } from '../rpc/call.ts'
@@ -36,8 +36,6 @@ export class Run implements Channel, CallTask {
   send: ((method: string, params: JsonObject, run: Run) => void) | undefined = undefined
   /** Called with each change of its state. */
   onStatus: ((head: TaskHead) => void) | undefined = undefined
-  /** Whether a change of its record is under way. */
-  isChanging = false
   /** Stops waiting for its turn. */
   giveUp: (() => void) | undefined = undefined
   #shared: AttemptState | undefined
@@ -48,6 +46,7 @@ export class Run implements Channel, CallTask {
   #timer: unknown
   #writing: Promise<unknown> | undefined
   #isOver = false
+  #changes = 0
 
   constructor(tasks: TaskRunner, tool: string, plan: TaskPlan | undefined) {
     this.tasks = tasks
@@ -62,6 +61,24 @@ export class Run implements Channel, CallTask {
   /** Whether this attempt has no influence any more. */
   get isOver(): boolean {
     return this.#isOver
+  }
+
+  /** Whether a change of its record is under way. */
+  get isChanging(): boolean {
+    return this.#changes > 0
+  }
+
+  /** Changes its record by `act`, which may fail. */
+  whileChanging<Value>(act: () => Soon<Value>): Soon<Value> {
+    this.#changes++
+    const changed = orElse(act, (error) => {
+      this.#changes--
+      throw error
+    })
+    return soon(changed, (value) => {
+      this.#changes--
+      return value
+    })
   }
 
   isTask(): boolean | Promise<boolean> {
@@ -102,7 +119,7 @@ export class Run implements Channel, CallTask {
     this.#timer = undefined
     if (this.#isOver) return
     this.#wroteAt = this.tasks.clock.now()
-    this.tasks.unawaited(this.write('progress', () => ({})))
+    this.tasks.unawaited(() => this.write('progress', () => ({})))
   }
 
   /** The message that is not written yet. */
@@ -114,7 +131,10 @@ export class Run implements Channel, CallTask {
 
   /** Changes the record, after the changes before. False if this attempt is over, or the event is not legal. */
   write(event: TaskEvent, change: () => TaskChange): Soon<boolean> {
-    const act = (): Soon<boolean> => this.tasks.change(this, event, change)
+    return this.#inTurn(() => this.tasks.change(this, event, change))
+  }
+
+  #inTurn(act: () => Soon<boolean>): Soon<boolean> {
     const done = this.#writing === undefined ? act() : this.#writing.then(act, act)
     if (!(done instanceof Promise)) return done
     const last: Promise<unknown> = done.then(
@@ -153,18 +173,30 @@ export class Run implements Channel, CallTask {
   keepAnswer(key: string, question: TaskQuestion, answer: JsonObject | undefined): void {
     this.shared.keep(key, question, answer)
     if (this.head === undefined) return
-    this.tasks.unawaited(this.write('progress', () => ({ state: this.stateText })))
+    this.tasks.unawaited(() => this.write('progress', () => ({ state: this.stateText })))
   }
 
-  /** Takes answers of the client; unknown keys are ignored. Resolves once they are stored. */
-  answer(responses: readonly (readonly [string, JsonObject])[]): Soon<void> {
-    const taken = this.shared.take(responses)
-    if (taken.length === 0) return undefined
-    this.tasks.hold(this)
-    const stored = this.write(this.shared.questions.length === 0 ? 'answer' : 'ask', () => ({
-      state: this.stateText,
-    }))
-    return soon(stored, () => this.#deliver(taken))
+  /** Takes answers of the client; unknown keys are ignored. Resolves once they are stored. False if this attempt is over. */
+  answer(responses: readonly (readonly [string, JsonObject])[]): Soon<boolean> {
+    return this.#inTurn(() => {
+      if (this.#isOver) return false
+      const { questions } = this.shared
+      const taken = this.shared.take(responses)
+      if (taken.length === 0) return true
+      const store = (): Soon<boolean> => {
+        this.tasks.hold(this)
+        const event = this.shared.questions.length === 0 ? 'answer' : 'ask'
+        return this.tasks.change(this, event, () => ({ state: this.stateText }))
+      }
+      const stored = orElse(store, (error) => {
+        this.shared.reopen(questions.filter(([name]) => taken.includes(name)))
+        throw error
+      })
+      return soon(stored, (isStored) => {
+        this.#deliver(taken)
+        return isStored
+      })
+    })
   }
 
   /** Gives up a question, because the client refuses to answer. */

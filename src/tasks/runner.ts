@@ -1,5 +1,5 @@
 import { delayOf } from '../base/backoff.ts'
-import { soon } from '../base/soon.ts'
+import { orElse, soon } from '../base/soon.ts'
 import { textBytes } from '../base/weight.ts'
 import { afterRun } from '../errors/after-run.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
@@ -109,16 +109,10 @@ export class TaskRunner {
   }
 
   #orFree(id: string, act: () => Soon<Begun>): Soon<Begun> {
-    const free = (error: unknown): never => {
+    return orElse(act, (error) => {
       this.bytes.delete(id)
       throw error
-    }
-    try {
-      const begun = act()
-      return begun instanceof Promise ? begun.catch(free) : begun
-    } catch (error) {
-      return free(error)
-    }
+    })
   }
 
   #newHead(id: string, run: Run, { caller, key, ttlMs }: TaskDraft): TaskHead {
@@ -181,16 +175,16 @@ export class TaskRunner {
 
   /** Ends a task with what its handler returned or threw, when it does. */
   settle(run: Run, result: Result | Promise<Result>): void {
-    if (!(result instanceof Promise)) return this.unawaited(this.finish(run, { result }))
+    if (!(result instanceof Promise)) return this.unawaited(() => this.finish(run, { result }))
     result.then(
-      (value) => this.unawaited(this.finish(run, { result: value })),
-      (thrown: unknown) => this.unawaited(this.fail(run, thrown)),
+      (value) => this.unawaited(() => this.finish(run, { result: value })),
+      (thrown: unknown) => this.unawaited(() => this.fail(run, thrown)),
     )
   }
 
-  /** Reports a failure of something that nobody waits for. */
-  unawaited(work: unknown): void {
-    if (work instanceof Promise) work.catch((error: unknown) => this.reportFailure(error))
+  /** Does something that nobody waits for, and reports its failure. */
+  unawaited(work: () => unknown): void {
+    void orElse(work, (error) => this.reportFailure(error))
   }
 
   reportFailure(error: unknown): void {
@@ -210,28 +204,29 @@ export class TaskRunner {
   #again(run: Run, error: McpError): Soon<void> {
     const { attempt } = run.head as TaskHead
     const pause = delayOf(attempt - 1, RETRY_PAUSES, this.#random)
-    return this.release(run, pause, error.message)
+    return this.release(run, pause, { statusMessage: error.message })
   }
 
-  /** Gives up a task, so that any node begins another attempt. */
-  release(run: Run, pauseMs: number, statusMessage?: string): Soon<void> {
+  /** Gives up a task, so that any node begins another attempt. A handler that still runs stops for a reason. */
+  release(run: Run, pauseMs: number, message: Pick<TaskChange, 'statusMessage'>, why?: McpError): Soon<void> {
     const dueAt = Math.max(1, Math.round(this.clock.now() + pauseMs))
-    const message = statusMessage === undefined ? {} : { statusMessage }
-    const released = run.write('release', () => ({
+    const change = (): TaskChange => ({
       attempt: (run.head as TaskHead).attempt + 1,
       dueAt,
       node: '',
       state: run.stateText,
       ...message,
-    }))
-    return soon(released, (ok) => {
-      this.leave(run)
-      if (ok) this.upkeep.due(dueAt)
     })
+    return this.upkeep.insist(run, () =>
+      soon(run.write('release', change), (ok) => {
+        this.leave(run, why)
+        if (ok) this.upkeep.due(dueAt)
+      }),
+    )
   }
 
-  /** Ends a task with its outcome. */
-  finish(run: Run, outcome: TaskOutcome): Soon<void> {
+  /** Ends a task with its outcome. A handler that still runs stops for a reason. */
+  finish(run: Run, outcome: TaskOutcome, why?: McpError): Soon<void> {
     if (run.isOver) return undefined
     const [text, end] = this.#encode(run, outcome)
     const head = run.head as TaskHead
@@ -240,7 +235,7 @@ export class TaskRunner {
     const write = (): Soon<void> =>
       soon(
         run.write('result' in end ? 'return' : 'fail', () => change),
-        () => this.leave(run),
+        () => this.leave(run, why),
       )
     return this.upkeep.insist(run, write)
   }
@@ -286,17 +281,18 @@ export class TaskRunner {
       const status = stateAfter(head.status, event)
       if (status === undefined) return false
       const change = { status, updatedAt: this.clock.now(), ...message, ...make() }
-      run.isChanging = true
-      return soon(this.store.change(head.id, head.version, change), (next) => {
-        run.isChanging = false
-        if (next !== undefined) {
-          run.head = next
-          if (next.status !== head.status) run.onStatus?.(next)
-          return true
-        }
-        if (tries === 0) throw mcpError(OVERLOADED, {})
-        return soon(this.store.get(head.id), (record) => run.refresh(record) && attempt(tries - 1))
-      })
+      return soon(
+        run.whileChanging(() => this.store.change(head.id, head.version, change)),
+        (next) => {
+          if (next !== undefined) {
+            run.head = next
+            if (next.status !== head.status) run.onStatus?.(next)
+            return true
+          }
+          if (tries === 0) throw mcpError(OVERLOADED, {})
+          return soon(this.store.get(head.id), (record) => run.refresh(record) && attempt(tries - 1))
+        },
+      )
     }
     return attempt(TRIES)
   }
@@ -306,10 +302,13 @@ export class TaskRunner {
     this.followers.changed(id)
     const run = this.runs.get(id)
     if (run === undefined || run.isChanging) return
-    const seen = soon(this.store.head(id), (head) =>
-      head?.version === run.head?.version ? true : soon(this.store.get(id), (record) => run.refresh(record)),
+    this.unawaited(() =>
+      soon(
+        this.store.head(id),
+        (head) =>
+          head?.version === run.head?.version || soon(this.store.get(id), (record) => run.refresh(record)),
+      ),
     )
-    this.unawaited(seen)
   }
 
   /** Runs a task that this node has claimed, or ends it. */
@@ -325,17 +324,16 @@ export class TaskRunner {
     const attempt = isDue ? record.attempt : record.attempt + 1
     if (!isDue && (run.plan?.onRestart !== 'retry' || attempt > MOST_ATTEMPTS)) {
       const error = mcpError(TASK_LOST, { attempt: record.attempt })
-      return this.unawaited(this.finish(run, { error }))
+      return this.unawaited(() => this.finish(run, { error }))
     }
-    const begun = soon(
-      run.write('attempt', () => ({ attempt, dueAt: 0 })),
-      (ok) => {
-        if (!ok) return
-        const request = JSON.parse(record.request) as TaskRequest
-        this.settle(run, new Promise<Result>((resolve) => resolve(this.host.attempt(run, request))))
-      },
-    )
-    this.unawaited(begun)
+    const work = async (): Promise<Result> =>
+      this.host.attempt(run, JSON.parse(record.request) as TaskRequest)
+    const begin = (): Soon<void> =>
+      soon(
+        run.write('attempt', () => ({ attempt, dueAt: 0 })),
+        (ok) => (ok ? this.settle(run, work()) : undefined),
+      )
+    this.unawaited(() => this.upkeep.insist(run, begin))
   }
 
   /** Ends what waits for tasks, because the server closes. */
@@ -349,7 +347,7 @@ export class TaskRunner {
     this.endWaits()
     if (this.runs.size > 0 && drainMs > 0) {
       await new Promise<void>((resolve) => {
-        const timer = this.clock.after(drainMs, resolve)
+        const timer = this.clock.after(drainMs, resolve, true)
         this.#onIdle = () => {
           this.clock.clear(timer)
           resolve()
@@ -357,18 +355,18 @@ export class TaskRunner {
       })
       this.#onIdle = undefined
     }
+    await this.upkeep.writeAgain(Infinity)
     for (const run of this.runs.values()) await this.#abandon(run)
-    await this.upkeep.stop()
+    await this.upkeep.stop().catch((error: unknown) => this.reportFailure(error))
   }
 
   async #abandon(run: Run): Promise<void> {
     const { attempt } = run.head as TaskHead
-    try {
-      if (run.plan?.onRestart === 'retry') await this.release(run, 0)
-      else await this.finish(run, { error: mcpError(TASK_LOST, { attempt }) })
-    } catch (error) {
-      this.host.report('error', 'the task store failed', { error })
-    }
+    const why = mcpError(SHUTTING_DOWN, {})
+    if (run.plan?.onRestart === 'retry') await this.release(run, 0, {}, why)
+    else await this.finish(run, { error: mcpError(TASK_LOST, { attempt }) }, why)
+    // Also if the store did not take it.
+    this.leave(run, why)
   }
 }
 

@@ -73,9 +73,8 @@ export class Tasks extends TaskRunner {
         dueAt: 0,
       }
       const run = this.runs.get(id)
-      if (run !== undefined) run.isChanging = true
-      return soon(this.store.change(id, head.version, change), (next) => {
-        if (run !== undefined) run.isChanging = false
+      const act = (): Soon<TaskHead | undefined> => this.store.change(id, head.version, change)
+      return soon(run === undefined ? act() : run.whileChanging(act), (next) => {
         if (next === undefined) return this.cancel(id, owner, tries - 1)
         if (run !== undefined && !run.isOver) {
           run.head = next
@@ -97,15 +96,17 @@ export class Tasks extends TaskRunner {
     return soon(this.get(id, owner), (record) => {
       if (record === undefined) return false
       const run = this.runs.get(id)
-      if (run !== undefined) return soon(run.answer(responses), () => true)
+      if (tries === 0) throw mcpError(OVERLOADED, {})
+      const again = (isTaken: boolean): Soon<boolean> =>
+        isTaken || this.answer(id, owner, responses, tries - 1)
+      if (run !== undefined) return soon(run.answer(responses), again)
       const shared = AttemptState.of(record.state)
       if (isFinal(record.status) || shared.take(responses).length === 0) return true
-      if (tries === 0) throw mcpError(OVERLOADED, {})
       const change: TaskChange = { state: shared.text, updatedAt: this.clock.now() }
       const status = shared.questions.length === 0 ? stateAfter(record.status, 'answer') : undefined
       return soon(
         this.store.change(id, record.version, status === undefined ? change : { ...change, status }),
-        (next) => next !== undefined || this.answer(id, owner, responses, tries - 1),
+        (next) => again(next !== undefined),
       )
     })
   }

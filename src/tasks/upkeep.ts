@@ -1,4 +1,5 @@
-import { soon } from '../base/soon.ts'
+import { doubledMs } from '../base/backoff.ts'
+import { orElse, soon } from '../base/soon.ts'
 import type { TaskHead } from './record.ts'
 import type { Run } from './run.ts'
 import type { Soon } from './store.ts'
@@ -9,8 +10,19 @@ const LEASE_MS = 15_000
 const BEAT_MS = 5_000
 /** Milliseconds between two removals of tasks whose time is over. */
 const SWEEP_MS = 10_000
+/** The pauses before a change that the store refused is tried again. */
+const WRITE_PAUSES = { firstMs: BEAT_MS, maxMs: 300_000 }
 /** The most tasks that are claimed, or removed, at once. */
 const AT_ONCE = 100
+
+/** A change that the store refused. */
+interface Unwritten {
+  readonly write: () => Soon<void>
+  /** When it is tried again. */
+  readonly at: number
+  /** How often the store refused it. */
+  readonly failures: number
+}
 
 /**
  * What the tasks of a server need from time to time: a sign of life in the store, further attempts that are due, tasks that other
@@ -23,10 +35,10 @@ export class Upkeep {
   #unwatch: (() => void) | undefined
   #timer: unknown
   #timerAt = Infinity
-  /** When tasks that wait may begin another attempt. */
+  /** When tasks that wait may begin another attempt, and changes are tried again. */
   #dues: number[] = []
-  /** Outcomes that the store did not take yet. */
-  readonly #unwritten = new Map<Run, () => Soon<void>>()
+  /** Changes that the store did not take yet. */
+  readonly #unwritten = new Map<Run, Unwritten>()
 
   constructor(tasks: TaskRunner) {
     this.#tasks = tasks
@@ -73,20 +85,23 @@ export class Upkeep {
     this.#arm(at)
   }
 
-  /** Writes an outcome; if the store fails, again with the next upkeep. */
-  insist(run: Run, write: () => Soon<void>): Soon<void> {
-    const later = (error: unknown): void => {
-      this.#tasks.host.report('error', 'the outcome of a task could not be stored; it is tried again', {
-        error,
-      })
-      this.#unwritten.set(run, write)
-      this.#arm(this.#now + BEAT_MS)
-    }
-    try {
-      const written = write()
-      return written instanceof Promise ? written.catch(later) : written
-    } catch (error) {
-      return later(error)
+  /** Writes a change that must not be lost; if the store fails, again after a while. */
+  insist(run: Run, write: () => Soon<void>, failures = 0): Soon<void> {
+    return orElse(write, (error) => {
+      this.#tasks.host.report('error', 'a task could not be stored; it is tried again', { error })
+      const at = this.#now + doubledMs(failures, WRITE_PAUSES)
+      this.#unwritten.set(run, { write, at, failures: failures + 1 })
+      this.due(at)
+    })
+  }
+
+  /** Tries again what the store did not take until then. */
+  async writeAgain(until: number): Promise<void> {
+    // A list of its own, since changes that are refused again are added again.
+    const all = [...this.#unwritten].filter(([, { at }]) => at <= until)
+    for (const [run, { write, failures }] of all) {
+      this.#unwritten.delete(run)
+      await this.insist(run, write, failures)
     }
   }
 
@@ -121,10 +136,7 @@ export class Upkeep {
     let isMore = false
     try {
       if (!this.#tasks.isInMemory) await this.#beat()
-      for (const [run, write] of this.#unwritten) {
-        this.#unwritten.delete(run)
-        await this.insist(run, write)
-      }
+      await this.writeAgain(now)
       isMore = await this.#expire(now)
       isMore = (await this.#claim(now)) || isMore
     } catch (error) {

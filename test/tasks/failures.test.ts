@@ -1,0 +1,132 @@
+import { expect, test, vi } from 'vitest'
+import { createServer } from '../../src/index.ts'
+import { MemoryTaskStore } from '../../src/store/tasks-memory.ts'
+import { memory } from '../../src/stores.ts'
+import type { TaskRecord, TaskRequest } from '../../src/tasks/record.ts'
+import { testClient } from '../../src/testing.ts'
+
+const quiet = { name: 'tasks', version: '1', log: () => undefined } as const
+
+test('claims of a caller that JSON cannot carry stop no task', async () => {
+  const store = memory()
+  const app = createServer({ ...quiet, store })
+    .tool('must', { task: 'required' }, (_, { auth }) => `account ${String(auth?.['account'])}`)
+    .tool('may', { task: { after: 0 } }, async (_, { signal }) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    })
+  const loop: Record<string, unknown> = {}
+  loop['self'] = loop
+  const auth = { sub: 'ann', account: 42n, rows: [{ id: 1n }], loop, has: () => true }
+  const client = await testClient(app, { auth })
+  expect(await client.call('must', {})).toBe('account 42')
+  const id = (await client.start('may', {})).id as string
+  const { request } = (await store.tasks.get(id)) as TaskRecord
+  expect((JSON.parse(request) as TaskRequest).auth).toEqual({
+    sub: 'ann',
+    account: '42',
+    rows: [{ id: '1' }],
+  })
+  await app.tasks.cancel(id)
+  await app.close()
+})
+
+test('a call goes on as an ordinary call if the store throws, and the log says why', async () => {
+  const logged: string[] = []
+  const store = new MemoryTaskStore()
+  const refused = new Promise<void>((resolve) => {
+    store.create = () => {
+      resolve()
+      throw new Error('busy')
+    }
+  })
+  const app = createServer({
+    ...quiet,
+    store: { tasks: store },
+    log: (_, message) => void logged.push(message),
+  }).tool('may', { task: { after: 0 } }, async () => {
+    await refused
+    return 'done'
+  })
+  const client = await testClient(app)
+  expect(await client.call('may', {})).toBe('done')
+  expect(logged).toContain('the task store failed')
+  await app.close()
+})
+
+test('revoking a caller cancels its tasks and stops their handlers', async () => {
+  const begun: unknown[] = []
+  const stopped: unknown[] = []
+  const app = createServer(quiet).tool('hang', { task: 'required' }, async (_, { auth, signal }) => {
+    begun.push(auth?.sub)
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    stopped.push(auth?.sub)
+  })
+  const [ann, bob] = await Promise.all(['ann', 'bob'].map((sub) => testClient(app, { auth: { sub } })))
+  const tasks = [await ann!.start('hang', {}), await bob!.start('hang', {})].map(({ id }) => id as string)
+  const statuses = async (): Promise<unknown> =>
+    (await Promise.all(tasks.map((id) => app.tasks.show(id)))).map((task) => task?.status)
+  await vi.waitFor(() => expect(begun).toHaveLength(2))
+  app.revoke({ sub: 'ann' })
+  await vi.waitFor(async () => expect(await statuses()).toEqual(['cancelled', 'working']))
+  await app.tasks.cancel(tasks[1]!)
+  await vi.waitFor(() => expect(stopped).toEqual(['ann', 'bob']))
+  await app.close()
+})
+
+test('a task of a caller that was revoked after its creation does not run again', async () => {
+  const { tasks } = memory()
+  const ran: unknown[] = []
+  const app = createServer({ ...quiet, store: { tasks } }).tool(
+    'work',
+    { task: 'required' },
+    (_, { auth }) => {
+      ran.push(auth?.sub)
+      return 'done'
+    },
+  )
+  app.revoke({ sub: 'ann' })
+  const add = (id: string, sub: string, createdAt: number): unknown =>
+    tasks.create(waiting(id, sub, createdAt), { tasks: 10, callerTasks: 10 })
+  await add('old', 'ann', 1)
+  await add('new', 'ann', Date.now() + 1000)
+  await add('other', 'bob', 1)
+  await testClient(app)
+  const statuses = async (): Promise<unknown> =>
+    Promise.all(['old', 'new', 'other'].map(async (id) => (await tasks.head(id))?.status))
+  await vi.waitFor(async () => expect(await statuses()).toEqual(['cancelled', 'completed', 'completed']))
+  expect(ran).toHaveLength(2)
+  await app.close()
+})
+
+/** A task that waits for its second attempt. */
+function waiting(id: string, sub: string, createdAt: number): TaskRecord {
+  const request: TaskRequest = {
+    revision: '2026-07-28',
+    params: { name: 'work' },
+    client: undefined,
+    capabilities: {},
+    auth: { sub },
+    ip: undefined,
+  }
+  return {
+    id,
+    owner: sub,
+    scope: sub,
+    tool: 'work',
+    key: '',
+    status: 'working',
+    statusMessage: '',
+    isError: false,
+    createdAt,
+    updatedAt: createdAt,
+    ttlMs: null,
+    pollMs: 1000,
+    attempt: 2,
+    dueAt: 1,
+    node: '',
+    version: 1,
+    request: JSON.stringify(request),
+    state: '',
+    outcome: '',
+  }
+}
