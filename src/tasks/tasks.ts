@@ -1,11 +1,15 @@
 import { soon } from '../base/soon.ts'
+import { textBytes } from '../base/weight.ts'
 import { mcpError } from '../errors/error.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
-import { TASK_CANCELLED } from '../errors/tasks.ts'
+import { MUCH_LATER } from '../errors/retry-after.ts'
+import { TASK_CANCELLED, TASKS_TOO_LARGE } from '../errors/tasks.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { TASK_OVERHEAD } from './bytes.ts'
 import { TaskWatch } from './followers.ts'
+import { newTaskId } from './id.ts'
 import type { TaskHead, TaskRecord } from './record.ts'
-import { TaskRunner, TRIES } from './runner.ts'
+import { noRoom, TaskRunner, TRIES } from './runner.ts'
 import { AttemptState } from './attempt-state.ts'
 import { isFinal, isOver, stateAfter } from './states.ts'
 import type { Soon, TaskChange, TaskQuery } from './store.ts'
@@ -115,19 +119,40 @@ export class Tasks extends TaskRunner {
     return this.store.list(query)
   }
 
-  /** Begins another attempt of a task that failed. Undefined if it does not exist; false if it has not failed. */
-  retry(id: string, tries: number = TRIES): Soon<TaskHead | false | undefined> {
-    return soon(this.store.head(id), (head) => {
-      const status = head === undefined ? undefined : stateAfter(head.status, 'retry')
-      if (head === undefined || status === undefined) return head === undefined ? undefined : false
-      if (tries === 0) throw mcpError(OVERLOADED, {})
+  /** Starts a new task for the request of one that failed, with what that kept. Undefined if it does not exist; false if it has not failed. */
+  retry(id: string): Soon<TaskHead | false | undefined> {
+    return soon(this.store.get(id), (failed) => {
+      if (failed?.status !== 'failed') return failed === undefined ? undefined : false
       const now = this.clock.now()
-      const again = { attempt: head.attempt + 1, dueAt: now, outcome: '', statusMessage: '', node: '' }
-      return soon(this.store.change(id, head.version, { status, updatedAt: now, ...again }), (next) => {
-        if (next === undefined) return this.retry(id, tries - 1)
+      const { request, state, ...old } = failed
+      const fresh = { status: 'working', statusMessage: '', isError: false, outcome: '' } as const
+      const times = { createdAt: now, updatedAt: now, dueAt: Math.max(1, now), attempt: 1, version: 1 }
+      const record: TaskRecord = {
+        ...old,
+        id: newTaskId(),
+        key: '',
+        node: '',
+        request,
+        state,
+        ...fresh,
+        ...times,
+      }
+      const { limits } = this.host
+      const bytes = TASK_OVERHEAD + textBytes(request) + textBytes(state)
+      if (this.isInMemory && !this.bytes.set(record.id, old.owner || old.scope, bytes))
+        throw mcpError(TASKS_TOO_LARGE, { limit: limits.taskBytes }, MUCH_LATER)
+      return soon(this.store.create(record, limits), (created) => {
+        if (created.outcome === 'full' || created.outcome === 'caller_full') {
+          this.bytes.delete(record.id)
+          throw noRoom(created.outcome, limits)
+        }
         this.upkeep.due(now)
-        return next
+        return headOf(record)
       })
     })
   }
+}
+
+function headOf({ request: _1, state: _2, outcome: _3, ...head }: TaskRecord): TaskHead {
+  return head
 }

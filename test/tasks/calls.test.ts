@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { createServer, McpError, type App } from '../../src/index.ts'
+import { createServer, McpError, ToolError, type App } from '../../src/index.ts'
 import { serviceOf } from '../../src/app/app.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { META, TASKS_EXTENSION } from '../../src/protocol/meta.ts'
@@ -70,6 +70,18 @@ test('calls with the same key join one run, also before it has become a task', a
   door.open('a')
   await clientOf(app, 'bob').call('work', { id: 'a' })
   expect(runs).toBe(2)
+  await app.close()
+})
+
+test('a key is free again after a failure that the tool meant', async () => {
+  let runs = 0
+  const app = createServer(quiet).tool('work', { task: { key: () => 'same' } }, () => {
+    if (++runs === 1) throw new ToolError('not yet')
+    return 'done'
+  })
+  const ann = clientOf(app, 'ann')
+  expect(await ann.call('work')).toMatchObject({ isError: true })
+  expect(await ann.call('work')).toMatchObject({ content: [{ text: 'done' }] })
   await app.close()
 })
 
@@ -188,7 +200,7 @@ test('errors that nobody meant to throw are tried again, with the number of the 
   const app = createServer(quiet)
     .tool('flaky', { task: { mode: 'required' } }, (_, ctx) => {
       attempts.push(ctx.attempt)
-      if (ctx.attempt < 2) throw new TypeError('broken')
+      if (attempts.length < 2) throw new TypeError('broken')
       return 'done'
     })
     .tool('plain', {}, (_, { attempt }) => `${attempt}`)
@@ -197,13 +209,15 @@ test('errors that nobody meant to throw are tried again, with the number of the 
   const { taskId } = await client.call('flaky')
   await settled()
   const failed = await client.request('tasks/get', { taskId })
-  expect(failed).toMatchObject({ status: 'failed', error: { code: -32603 } })
-  expect(failed['error']).toMatchObject({
-    message: expect.stringMatching(/^tool "flaky" failed \(reference /) as string,
-  })
-  await app.tasks.retry(taskId as string)
-  await expect.poll(async () => (await client.request('tasks/get', { taskId }))['status']).toBe('completed')
-  expect(attempts).toEqual([1, 2])
+  // Callers see what a direct call would have answered, and operators a failure.
+  const text = expect.stringMatching(/^tool "flaky" failed \(reference /) as string
+  expect(failed).toMatchObject({ status: 'completed', result: { isError: true, content: [{ text }] } })
+  expect(await app.tasks.show(taskId as string)).toMatchObject({ status: 'failed', statusMessage: text })
+  const { id } = await app.tasks.retry(taskId as string)
+  expect(id).not.toBe(taskId)
+  await expect.poll(async () => (await app.tasks.show(id))?.status).toBe('completed')
+  expect(attempts).toEqual([1, 1])
+  expect(await app.tasks.show(taskId as string)).toMatchObject({ status: 'failed' })
   await app.close()
 })
 
