@@ -12,7 +12,7 @@ import { TaskWatch } from '../tasks/followers.ts'
 import { readOutcome } from '../tasks/outcome.ts'
 import type { TaskHead } from '../tasks/record.ts'
 import { AttemptState } from '../tasks/attempt-state.ts'
-import { isFinal } from '../tasks/states.ts'
+import { isFinal, isOver } from '../tasks/states.ts'
 import type { Soon } from '../tasks/store.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import { callOf, partsOf, type Context } from './context.ts'
@@ -93,8 +93,12 @@ export function listTasks(tasks: Tasks, pageSize: number, context: Context): Soo
   if (scope === '') return { tasks: [] }
   const page = (after?: string): Soon<Result> =>
     soon(tasks.list({ scope, limit: pageSize + 1, ...(after === undefined ? {} : { after }) }), (heads) => {
-      const shown = heads.slice(0, pageSize)
-      const more = heads.length > pageSize ? { nextCursor: shown.at(-1)?.id } : {}
+      const now = tasks.clock.now()
+      const isMore = heads.length > pageSize
+      const all = heads.slice(0, pageSize)
+      const shown = all.filter((head) => !isOver(head, now))
+      if (isMore && shown.length === 0) return page(all.at(-1)?.id)
+      const more = isMore ? { nextCursor: shown.at(-1)?.id } : {}
       return { tasks: shown.map((head) => toTask(head, call.peer)), ...more }
     })
   if (isFirst) return page()
