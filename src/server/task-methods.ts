@@ -1,5 +1,5 @@
 import { soon } from '../base/soon.ts'
-import { mcpError } from '../errors/error.ts'
+import { type McpError, mcpError } from '../errors/error.ts'
 import { toErrorObject } from '../errors/reply.ts'
 import { BAD_CURSOR, CURSOR_TOO_LONG } from '../errors/server.ts'
 import { TASK_CANCELLED, TASK_FINAL, UNKNOWN_TASK } from '../errors/tasks.ts'
@@ -162,7 +162,7 @@ async function askAll(tasks: Tasks, { id, owner }: TaskHead, call: Call, asked: 
       .then(
         (answer) => tasks.answer(id, owner, [[name, answer]]),
         (error: unknown) =>
-          call.aborted || call.ended ? undefined : tasks.runs.get(id)?.refuse(name, error),
+          call.aborted || call.ended ? undefined : tasks.refuse(id, owner, name, error as McpError),
       )
       .catch((error: unknown) => tasks.reportFailure(error))
       .finally(() => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { Deferred } from '../base/deferred.ts'
+import { McpError } from '../errors/error.ts'
 import { FakeClock, settled } from '../../test/harness/task-clock.ts'
 import { Node } from '../../test/harness/task-engine.ts'
 import { MemoryTaskStore } from '../store/tasks-memory.ts'
@@ -288,4 +289,29 @@ test('an outcome that the store does not take is written later', async () => {
   isDown = false
   await node.clock.pass(10_000)
   expect(await node.status(id)).toBe('completed')
+})
+
+test('a question that the client refuses on another node fails for the handler that waits', async () => {
+  const clock = new FakeClock()
+  const store = new MemoryTaskStore()
+  const options = { clock, store, isInMemory: false }
+  const question = { method: 'elicitation/create', params: { message: 'Sure?' } }
+  const ask = (run: Run): Promise<typeof DONE> =>
+    run.question('sure', question).then(
+      () => DONE,
+      (error: Error) => ({ content: [{ type: 'text', text: error.message }] }),
+    )
+  const [one, other] = [new Node(options).tool('ask', ask), new Node(options).tool('ask', ask)]
+  const { id } = await one.start('ask')
+  await settled()
+  const refusal = new McpError('ask_refused', 'not now')
+  expect(await other.tasks.refuse(id, 'bob', 'sure.1', refusal)).toBe(false)
+  expect(await other.tasks.refuse(id, 'ann', 'sure.9', refusal)).toBe(true)
+  expect(await one.status(id)).toBe('input_required')
+  expect(await other.tasks.refuse(id, 'ann', 'sure.1', refusal)).toBe(true)
+  await settled()
+  expect(await one.record(id)).toMatchObject({
+    status: 'completed',
+    outcome: expect.stringContaining('not now') as string,
+  })
 })

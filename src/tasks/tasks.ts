@@ -1,6 +1,6 @@
 import { soon } from '../base/soon.ts'
 import { textBytes } from '../base/weight.ts'
-import { mcpError } from '../errors/error.ts'
+import { type McpError, mcpError } from '../errors/error.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
 import { MUCH_LATER } from '../errors/retry-after.ts'
 import { TASK_CANCELLED, TASKS_TOO_LARGE } from '../errors/tasks.ts'
@@ -8,7 +8,9 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { TASK_OVERHEAD } from './bytes.ts'
 import { TaskWatch } from './followers.ts'
 import { newTaskId } from './id.ts'
+import { outcomeText } from './outcome.ts'
 import type { TaskHead, TaskRecord } from './record.ts'
+import type { Run } from './run.ts'
 import { noRoom, TaskRunner, TRIES } from './runner.ts'
 import { AttemptState } from './attempt-state.ts'
 import { isFinal, isOver, stateAfter } from './states.ts'
@@ -92,24 +94,37 @@ export class Tasks extends TaskRunner {
   }
 
   /** Takes answers of the client. Those to unknown questions are ignored. False if the task does not exist. */
-  answer(
+  answer(id: string, owner: string, responses: readonly (readonly [string, JsonObject])[]): Soon<boolean> {
+    const here = (run: Run): Soon<void> => run.answer(responses)
+    return this.#settle(id, owner, here, (shared) => shared.take(responses).length > 0)
+  }
+
+  /** Gives up a question, because the client refused to answer; the handler that waits gets the error, on whichever node. */
+  refuse(id: string, owner: string, name: string, error: McpError): Soon<boolean> {
+    const here = (run: Run): Soon<void> => run.refuse(name, error)
+    return this.#settle(id, owner, here, (shared) => shared.refuse(name, outcomeText({ error })))
+  }
+
+  /** Settles questions: with the run, if it is here, or else in the record, where the node of the run sees it. */
+  #settle(
     id: string,
     owner: string,
-    responses: readonly (readonly [string, JsonObject])[],
+    here: (run: Run) => Soon<void>,
+    amend: (shared: AttemptState) => boolean,
     tries: number = TRIES,
   ): Soon<boolean> {
     return soon(this.get(id, owner), (record) => {
       if (record === undefined) return false
       const run = this.runs.get(id)
-      if (run !== undefined) return soon(run.answer(responses), () => true)
+      if (run !== undefined) return soon(here(run), () => true)
       const shared = AttemptState.of(record.state)
-      if (isFinal(record.status) || shared.take(responses).length === 0) return true
+      if (isFinal(record.status) || !amend(shared)) return true
       if (tries === 0) throw mcpError(OVERLOADED, {})
       const change: TaskChange = { state: shared.text, updatedAt: this.clock.now() }
       const status = shared.questions.length === 0 ? stateAfter(record.status, 'answer') : undefined
       return soon(
         this.store.change(id, record.version, status === undefined ? change : { ...change, status }),
-        (next) => next !== undefined || this.answer(id, owner, responses, tries - 1),
+        (next) => next !== undefined || this.#settle(id, owner, here, amend, tries - 1),
       )
     })
   }
