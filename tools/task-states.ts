@@ -15,7 +15,6 @@ const WORDS: Readonly<Record<TaskEvent, string>> = {
   fail: 'an error after the last attempt',
   cancel: 'cancelled',
   release: 'waits for another attempt',
-  retry: 'an operator retries it',
 }
 
 /** The states of a task and their transitions as a diagram, drawn from the table. */

@@ -41,11 +41,11 @@ export function createFilms(options: Partial<ServerOptions> = {}): App {
   return app
 }
 
-/** Begins another attempt of each film that failed. */
-export async function retryFailed(app: App): Promise<number> {
+/** Starts a new task for each film that failed; returns their ids. */
+export async function retryFailed(app: App): Promise<string[]> {
   const failed = await app.tasks.list({ status: 'failed', tool: 'render' })
-  for (const { id } of failed) await app.tasks.retry(id)
-  return failed.length
+  const again = await Promise.all(failed.map(({ id }) => app.tasks.retry(id)))
+  return again.map(({ id }) => id)
 }
 
 async function draw(film: string, scene: number, signal: AbortSignal): Promise<string> {

@@ -81,7 +81,7 @@ export class TaskDesk {
     return cancelled.head
   }
 
-  /** Begins another attempt of a task that failed, with the answers and values of the attempts before. Throws if it did not fail. */
+  /** Starts a new task for the same caller and request as one that failed, with the answers and values that it kept. The old one stays failed. Throws if it did not fail. */
   async retry(id: string): Promise<TaskHead> {
     const tasks = await this.#tasks()
     await tasks.start()

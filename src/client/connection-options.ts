@@ -56,6 +56,8 @@ export interface RequestOptions {
   /** Whether the request may be sent again if the connection fails before the answer arrives. */
   readonly repeatable?: boolean | undefined
   readonly onProgress?: ((progress: Progress) => void) | undefined
+  /** The latest progress, which that of a task continues. */
+  readonly reported?: { last?: Progress } | undefined
   /** Whether to send the request even if the server did not declare the capability it needs. */
   readonly undeclared?: boolean | undefined
   /** Whether the client sends the request by itself: then its answer does not shorten the delay before the next connection. */

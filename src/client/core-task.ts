@@ -36,7 +36,14 @@ export class CoreTask extends Following {
     const { ids } = this.conversation.connection
     const token = this.#token
     if (token !== undefined) {
-      ids.begin(token, (progress) => this.tell(progress as unknown as Progress))
+      ids.begin(token, (params) => {
+        const { progress, total, message } = params as unknown as Progress
+        this.tell({
+          progress,
+          ...(total !== undefined && { total }),
+          ...(message !== undefined && { message }),
+        })
+      })
       signal.addEventListener('abort', () => ids.end(token), { once: true })
     }
     this.#ask(signal)

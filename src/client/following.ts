@@ -155,7 +155,10 @@ export abstract class Following {
     this.#wake()
   }
 
+  /** Reports progress. Numbers only grow, and texts of the status, which are older, never follow them. */
   protected tell(progress: TaskProgress): void {
+    const last = this.#last?.progress
+    if (last !== undefined && !(progress.progress !== undefined && progress.progress > last)) return
     this.#last = progress
     for (const reader of this.#readers) reader(progress)
   }

@@ -43,8 +43,9 @@ export interface CallOptions {
    */
   readonly auth?: ClientAuth | undefined
   /**
-   * Called with the progress of a call, read or prompt, if the server reports any. If it throws, the request is cancelled and rejects with
-   * that error. Default: progress only restarts `timeout`.
+   * Called with the progress of a call, read or prompt, if the server reports any. At 2026-07-28 a call that became a task has only
+   * messages, and `progress` then counts them. If it throws, the request is cancelled and rejects with that error. Default: progress
+   * only restarts `timeout`.
    */
   readonly onProgress?: ((progress: Progress) => void) | undefined
   /**
@@ -122,6 +123,7 @@ export function toRequestOptions(options: CallOptions): RequestOptions {
     headers,
     auth,
     onProgress,
+    reported: onProgress && {},
     repeatable: idempotent,
   }
 }

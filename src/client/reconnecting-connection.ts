@@ -273,6 +273,7 @@ export class ReconnectingConnection {
     const text = encodeCall({ id, method, params, revision, forms, sender: this.#sender, wantsProgress })
     const onProgress = (params: JsonObject): void => {
       deadline.touch()
+      if (options.reported !== undefined) options.reported.last = params as unknown as Progress
       try {
         options.onProgress?.(params as unknown as Progress)
       } catch (error) {

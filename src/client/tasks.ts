@@ -34,10 +34,14 @@ export async function waitForTask(
 ): Promise<JsonObject> {
   const following = await follow(conversation, method, result, options)
   const deadline = conversation.connection.deadline(method, { ...options, idleMs: Infinity })
-  const off = following.onProgress((progress) => {
-    if (progress.progress === undefined) return
+  let last = options.reported?.last
+  const off = following.onProgress((report) => {
+    // The texts of 2026-07-28 are counted. At 2025-11-25 numbers follow.
+    const isText = report.progress === undefined
+    if (isText && (following instanceof CoreTask || report.message === last?.message)) return
+    last = { ...report, progress: report.progress ?? Math.floor(last?.progress ?? 0) + 1 }
     try {
-      options.onProgress?.({ ...progress, progress: progress.progress })
+      options.onProgress?.(last)
     } catch (error) {
       deadline.abort(error instanceof Error ? error : new Error(String(error)))
     }

@@ -10,6 +10,7 @@ import { ownerOf, type Auth, type Call, type Peer } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
 import type { Checked } from '../schema/checker.ts'
+import { isSame } from '../schema/scalar-rules.ts'
 import { newTaskId } from '../tasks/id.ts'
 import { readOutcome } from '../tasks/outcome.ts'
 import type { TaskCaller, TaskPlan } from '../tasks/plan.ts'
@@ -17,8 +18,9 @@ import type { TaskHead, TaskRequest } from '../tasks/record.ts'
 import { Run } from '../tasks/run.ts'
 import { isFinal } from '../tasks/states.ts'
 import type { Begun } from '../tasks/host.ts'
+import type { Soon } from '../tasks/store.ts'
 import type { Tasks } from '../tasks/tasks.ts'
-import { callOf, roundsOf, type Context } from './context.ts'
+import { callOf, partsOf, roundsOf, type Context } from './context.ts'
 import type { ToolDefinition } from './definitions.ts'
 import { progressToken } from './progress.ts'
 import { sendOfTask, tellStatus } from './task-messages.ts'
@@ -55,6 +57,7 @@ export function callAsTask(tasks: Tasks, ways: ToolCall): Result | Promise<Resul
   if (call.task !== undefined) return tasks.inGate(call.task as Run, () => ways.now())
   const wish = wishOf(call, tool)
   if (wish === 'never' || plan === undefined) return ways.now()
+  if (plan.key !== undefined && callerOf(call).scope === '') warnOfKey(tool, context)
   const run = newRun(tasks, tool, plan, call)
   if (wish === 'wait') return waiting(run, ways)
   if (wish !== 'maybe') return soon(ways.check(), (input) => atOnce(run, context, ways, input, wish))
@@ -63,6 +66,11 @@ export function callAsTask(tasks: Tasks, ways: ToolCall): Result | Promise<Resul
     const key = keyOf(plan, input, context)
     return input.ok && key !== '' ? keyed(run, context, ways, input, key) : later(run, context, ways)
   })
+}
+
+function warnOfKey({ key: name }: ToolDefinition, context: Context): void {
+  const problem = `the option key of tool "${name}" has no effect for callers without credentials or a session`
+  partsOf(context).warnOnce('key', name, `${problem}, who cannot be told apart; authenticate them`)
 }
 
 /** Whether a call becomes a task: never, not visibly, perhaps after a while, or at once. */
@@ -254,6 +262,7 @@ function store(run: Run, key: string, ttlMs: number | null | undefined): Begun |
   const request = requestOf(call)
   const { session } = call.peer
   return soon(run.tasks.begin(run, { caller: callerOf(call), key, ttlMs, request }), (begun) => {
+    if (begun.outcome === 'exists') return soon(checkSame(run.tasks, begun.head, request), () => begun)
     if (begun.outcome !== 'created') return begun
     // Jobs are only polled.
     const isAsked = call.peer.dialect.tasks === 'asked' && call.asTask === undefined
@@ -263,6 +272,18 @@ function store(run: Run, key: string, ttlMs: number | null | undefined): Begun |
       if (session.reachable) run.onStatus = tellStatus(session)
     }
     return begun
+  })
+}
+
+/** Throws if the task with the same key had other arguments: its result would answer another question. */
+function checkSame({ store }: Run['tasks'], { id }: TaskHead, { params }: TaskRequest): Soon<void> {
+  return soon(store.get(id), (record) => {
+    if (record === undefined) return
+    const before = (JSON.parse(record.request) as TaskRequest).params
+    if (isSame(before['arguments'] ?? {}, params['arguments'] ?? {})) return
+    const reason =
+      'a task with the same key has other arguments; send the same arguments, or others that give another key'
+    throw mcpError(BAD_PARAMS, { method: 'tools/call', reason })
   })
 }
 

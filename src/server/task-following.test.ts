@@ -31,3 +31,22 @@ test('a follower hears of each status at once, and of other changes no more ofte
   stop()
   expect(node.tasks.followers.size).toBe(0)
 })
+
+test('a follower hears of an end that came before it followed, and of each state once', async () => {
+  const heard: unknown[] = []
+  const end = new Deferred<JsonObject>()
+  const node = new Node().tool('work', () => end.promise)
+  const before = await node.start('work')
+  end.resolve({ content: [] })
+  await settled()
+  const peer = { dialect: DIALECTS['2026-07-28'] }
+  followTasks(node.tasks, [before], peer, (task) => heard.push(task['status']))
+  await settled()
+  expect(heard).toEqual(['completed'])
+  const after = (await node.store.head(before.id))!
+  followTasks(node.tasks, [after], peer, (task) => heard.push(task['status']))
+  node.tasks.followers.changed(before.id)
+  await settled()
+  expect(heard).toEqual(['completed', 'completed'])
+  expect(node.tasks.followers.size).toBe(0)
+})

@@ -30,23 +30,25 @@ function followTask(
   let timer: unknown
   let isBusy = false
   let isAgain = false
+  // A client that listens for a task that needs it, or has ended, learns that at once.
+  let isNew = first.status !== 'working'
   const unfollow = tasks.followers.add(first.id, () => void check())
   const stop = (): void => {
     unfollow()
     clock.clear(timer)
   }
-  // A client that listens for a task that needs it, or has ended, learns that at once.
-  if (first.status !== 'working') void check(true)
+  // It may have changed before.
+  void check()
   return stop
 
-  async function check(isFirst = false): Promise<void> {
+  async function check(): Promise<void> {
     isAgain = true
     if (isBusy) return
     isBusy = true
     try {
       while (isAgain) {
         isAgain = false
-        await look(isFirst)
+        await look()
       }
     } catch (error) {
       tasks.reportFailure(error)
@@ -55,18 +57,19 @@ function followTask(
     }
   }
 
-  async function look(isFirst: boolean): Promise<void> {
+  async function look(): Promise<void> {
     const head = await tasks.find(first.id, first.owner)
     if (head === undefined) return stop()
-    if (head.version === sent.version && !isFirst) return
+    if (head.version === sent.version && !isNew) return
     const wait = sentAt + head.pollMs - clock.now()
-    if (head.status === sent.status && !isFirst && wait > 0) {
+    if (head.status === sent.status && !isNew && wait > 0) {
       timer ??= clock.after(wait, () => {
         timer = undefined
         void check()
       })
       return
     }
+    isNew = false
     sent = head
     sentAt = clock.now()
     notify(await detailed(tasks, head, peer))

@@ -14,6 +14,7 @@ import type { Soon } from '../tasks/store.ts'
 import { Tasks } from '../tasks/tasks.ts'
 import type { ToolDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
+import { toFailure } from './reply.ts'
 import { callAsTask, callerOf, requireTasks } from './task-calls.ts'
 import { followTasks } from './task-following.ts'
 import { cancelTask, getTask, listTasks, taskResult, updateTask } from './task-methods.ts'
@@ -36,6 +37,9 @@ export interface TaskModule {
 export interface TaskService extends Service {
   readonly tools: List<ToolDefinition>
 }
+
+/** Errors that a direct call shows to the model as a result. */
+const OF_TOOL: ReadonlySet<string> = new Set(['tool_failed', 'task_timeout'])
 
 /** Creates the tasks of a server. */
 export function createTasks(service: TaskService, limits: Limits, options: TasksOptions): TaskModule {
@@ -65,6 +69,8 @@ export function createTasks(service: TaskService, limits: Limits, options: Tasks
         if (thrown instanceof ToolError) return toMcpError(thrown)
         return mask(service, thrown, { what: `a task of tool "${tool}"`, call })
       },
+      toResult: (error, { call }) =>
+        OF_TOOL.has(error.kind) && call.peer.dialect.toolFailures !== 'error' ? toFailure(error) : undefined,
       report: (...entry) => service.report(...entry),
     },
     options,

@@ -1,5 +1,5 @@
 import { soon } from '../base/soon.ts'
-import { mcpError } from '../errors/error.ts'
+import { type McpError, mcpError } from '../errors/error.ts'
 import { toErrorObject } from '../errors/reply.ts'
 import { BAD_CURSOR, CURSOR_TOO_LONG } from '../errors/server.ts'
 import { TASK_CANCELLED, TASK_FINAL, UNKNOWN_TASK } from '../errors/tasks.ts'
@@ -12,7 +12,7 @@ import { TaskWatch } from '../tasks/followers.ts'
 import { readOutcome } from '../tasks/outcome.ts'
 import type { TaskHead } from '../tasks/record.ts'
 import { AttemptState } from '../tasks/attempt-state.ts'
-import { isFinal } from '../tasks/states.ts'
+import { isFinal, isOver } from '../tasks/states.ts'
 import type { Soon } from '../tasks/store.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import { callOf, partsOf, type Context } from './context.ts'
@@ -93,8 +93,12 @@ export function listTasks(tasks: Tasks, pageSize: number, context: Context): Soo
   if (scope === '') return { tasks: [] }
   const page = (after?: string): Soon<Result> =>
     soon(tasks.list({ scope, limit: pageSize + 1, ...(after === undefined ? {} : { after }) }), (heads) => {
-      const shown = heads.slice(0, pageSize)
-      const more = heads.length > pageSize ? { nextCursor: shown.at(-1)?.id } : {}
+      const now = tasks.clock.now()
+      const isMore = heads.length > pageSize
+      const all = heads.slice(0, pageSize)
+      const shown = all.filter((head) => !isOver(head, now))
+      if (isMore && shown.length === 0) return page(all.at(-1)?.id)
+      const more = isMore ? { nextCursor: shown.at(-1)?.id } : {}
       return { tasks: shown.map((head) => toTask(head, call.peer)), ...more }
     })
   if (isFirst) return page()
@@ -158,7 +162,7 @@ async function askAll(tasks: Tasks, { id, owner }: TaskHead, call: Call, asked: 
       .then(
         (answer) => tasks.answer(id, owner, [[name, answer]]),
         (error: unknown) =>
-          call.aborted || call.ended ? undefined : tasks.runs.get(id)?.refuse(name, error),
+          call.aborted || call.ended ? undefined : tasks.refuse(id, owner, name, error as McpError),
       )
       .catch((error: unknown) => tasks.reportFailure(error))
       .finally(() => {

@@ -15,7 +15,10 @@ export interface TaskOptions<Input = never, Ctx = Context> {
   readonly mode?: 'optional' | 'required' | undefined
   /** How long a call may take before it becomes a task, at 2026-07-28. Default: `'2s'`. */
   readonly after?: Duration | undefined
-  /** How long a task is kept after it was created, unless its client asks for another time. Default: `'1h'`. */
+  /**
+   * How long a task is kept after it was created, unless its client asks for another time. Either is cut to `limits.taskMs`.
+   * Default: `'1h'`.
+   */
   readonly ttl?: Duration | undefined
   /** How long clients should wait between two questions about the task. Default: `'1s'`. */
   readonly poll?: Duration | undefined
@@ -25,7 +28,8 @@ export interface TaskOptions<Input = never, Ctx = Context> {
   readonly concurrency?: number | undefined
   /**
    * Identifies what a call is about: a call with the same key of the same caller returns the existing task, unless that failed or was
-   * cancelled. Default: every call is a task of its own.
+   * cancelled. With other arguments it is rejected. Callers without credentials share keys within their session; without one they have
+   * none. Default: every call is a task of its own.
    *
    * @example
    * task: { key: ({ order }) => order }
@@ -55,6 +59,9 @@ const TASK_OPTIONS: KindsOf<TaskOptions> = {
   onRestart: oneOf('retry', 'fail'),
 }
 
+/** Names that other systems have for these options. */
+const ALIASES: ReadonlyMap<string, string> = new Map([['retry', 'retries']])
+
 /** The plan of a tool from its option `task`; undefined if its calls never become tasks. Throws an error that names the option if it cannot be used. */
 export function toPlan(item: string, option: unknown, repeatable: boolean): TaskPlan | undefined {
   if (option === undefined) return undefined
@@ -65,7 +72,7 @@ export function toPlan(item: string, option: unknown, repeatable: boolean): Task
       "task must be 'optional', 'required' or an object: { mode, after, ttl, poll, retries, concurrency, key, onRestart }"
     throw mcpError(BAD_DEFINITION, { item: item.slice(0, 256), reason })
   }
-  checkOptions(where, given, TASK_OPTIONS)
+  checkOptions(where, given, TASK_OPTIONS, ALIASES)
   const options = given as TaskOptions
   const ms = (name: 'after' | 'ttl' | 'poll', usual: Duration): number =>
     toMs(options[name] ?? usual, `${where} ${name}`)

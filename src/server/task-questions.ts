@@ -3,7 +3,7 @@ import { toMs } from '../base/duration.ts'
 import { mcpError } from '../errors/error.ts'
 import { ASK_INVALID } from '../errors/server.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
-import type { Call, Channel, Peer } from '../rpc/call.ts'
+import { Call, type Channel, type Peer } from '../rpc/call.ts'
 import type { TaskAsk } from './ask.ts'
 
 type Ask = NonNullable<Channel['ask']>
@@ -33,12 +33,24 @@ export async function askAsTask(
   if (!isObject(created['task'])) return created
   const taskId = readId(method, created['task'])
   let state = created['task']
-  while (state['status'] === 'working') {
-    await pause(pollOf(state), call.askingSignal)
-    call.askingSignal.throwIfAborted()
-    state = await ask('tasks/get', { taskId }, call)
+  try {
+    while (state['status'] === 'working') {
+      await pause(pollOf(state), call.askingSignal)
+      call.askingSignal.throwIfAborted()
+      state = await ask('tasks/get', { taskId }, call)
+    }
+    return await ask('tasks/result', { taskId }, call)
+  } catch (error) {
+    if (call.askingSignal.aborted) giveUp(ask, taskId, call)
+    throw error
   }
-  return ask('tasks/result', { taskId }, call)
+}
+
+/** Tells the client that nobody waits for its task any more, if it can still be reached. */
+function giveUp(ask: Ask, taskId: string, { id, method, peer, channel, source }: Call): void {
+  // The signal of the call itself would stop the request.
+  const own = new Call(id, method, {}, { peer, channel, source })
+  ask('tasks/cancel', { taskId }, own).catch(() => undefined)
 }
 
 /** Whether a client declared that it runs requests of a method as tasks. Only one revision has that. */

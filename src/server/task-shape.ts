@@ -8,7 +8,7 @@ export function toTask(head: TaskHead, { dialect }: Pick<Peer, 'dialect'>, resul
   return {
     ...(resultType === undefined ? {} : { resultType }),
     taskId: id,
-    status: isError && dialect.revision < '2026-07-28' ? 'failed' : status,
+    status: isError ? (dialect.revision < '2026-07-28' ? 'failed' : 'completed') : status,
     ...(statusMessage === '' ? {} : { statusMessage }),
     createdAt: new Date(createdAt).toISOString(),
     lastUpdatedAt: new Date(updatedAt).toISOString(),

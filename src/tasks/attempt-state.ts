@@ -7,6 +7,7 @@ export class AttemptState {
   once: TaskState['once'] = []
   questions: TaskState['questions'] = []
   asked = 0
+  refusals: TaskState['refusals'] = []
 
   /** Reads the text of a record. */
   static of(text: string): AttemptState {
@@ -17,10 +18,10 @@ export class AttemptState {
 
   /** The text for the record; empty if there is nothing to keep. */
   get text(): string {
-    const { answers, once, questions, asked } = this
+    const { answers, once, questions, asked, refusals = [] } = this
     return asked === 0 && answers.length === 0 && once.length === 0
       ? ''
-      : JSON.stringify({ answers, once, questions, asked })
+      : JSON.stringify({ answers, once, questions, asked, ...(refusals.length > 0 && { refusals }) })
   }
 
   /** Opens a question; one that an earlier attempt left open, and that is the same, keeps its key. */
@@ -55,6 +56,14 @@ export class AttemptState {
   /** Gives up a question. */
   close(name: string): void {
     this.questions = this.questions.filter(([key]) => key !== name)
+  }
+
+  /** Gives up a question that the client refused, for the node that waits. False if it is not open. */
+  refuse(name: string, error: string): boolean {
+    if (this.questions.every(([key]) => key !== name)) return false
+    this.close(name)
+    this.refusals = [...(this.refusals ?? []), [name, error]]
+    return true
   }
 
   /** Keeps an answer by the key of its question; without one, forgets it. */

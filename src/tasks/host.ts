@@ -17,6 +17,8 @@ export interface TaskHost {
   attempt(run: Run, request: TaskRequest): Result | Promise<Result>
   /** Turns anything thrown into an error for the client. */
   toError(thrown: unknown, run: Run): McpError
+  /** The result with which such an error would end a direct call; undefined if the error itself would. */
+  toResult?(error: McpError, run: Run): Result | undefined
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
 }
 

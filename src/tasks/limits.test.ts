@@ -114,3 +114,13 @@ test('ids of tasks have 144 random bits', () => {
   // Each of the 24 places takes all 64 values, so none of the bits is fixed.
   for (let place = 0; place < 24; place++) expect(new Set(ids.map((id) => id[place])).size).toBe(64)
 })
+
+test('what a failed task keeps for an operator counts, too', async () => {
+  const node = new Node({ limits: { taskBytes: 80_000 } }).tool('keep', async (run) => {
+    await run.once('large', () => 'x'.repeat(5000))
+    throw new Error('broken')
+  })
+  await node.start('keep')
+  await settled()
+  expect(node.tasks.bytes.total).toBeGreaterThan(5000)
+})

@@ -23,7 +23,7 @@ export interface TaskHead {
   readonly status: TaskStatus
   /** The last message of its progress, or why it ended. */
   readonly statusMessage: string
-  /** Whether it completed with a result that has `isError`, which 2025-11-25 calls failed. */
+  /** Whether its outcome is a result that has `isError`: 2025-11-25 calls such a task failed, 2026-07-28 completed. */
   readonly isError: boolean
   /** When it was created, in milliseconds since 1970. */
   readonly createdAt: number
@@ -78,4 +78,6 @@ export interface TaskState {
   readonly questions: readonly (readonly [key: string, question: TaskQuestion])[]
   /** The number of questions so far, which makes keys unique. */
   readonly asked: number
+  /** Questions that the client refused on another node than the one that waits, each with the text of an outcome. */
+  readonly refusals?: readonly (readonly [key: string, error: string])[] | undefined
 }

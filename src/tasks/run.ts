@@ -3,6 +3,7 @@ import { orElse, soon } from '../base/soon.ts'
 import type { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Call, CallTask, Channel, Peer } from '../rpc/call.ts'
+import { readOutcome } from './outcome.ts'
 import type { TaskPlan } from './plan.ts'
 import type { TaskHead, TaskQuestion, TaskRecord } from './record.ts'
 import { ownKey, AttemptState } from './attempt-state.ts'
@@ -263,6 +264,13 @@ export class Run implements Channel, CallTask {
     const theirs = AttemptState.of(state)
     const answered = [...this.#open.keys()].filter((name) => theirs.questions.every(([key]) => key !== name))
     for (const name of answered) {
+      const refusal = theirs.refusals?.find(([key]) => key === name)
+      if (refusal !== undefined) {
+        this.shared.close(name)
+        this.#open.get(name)?.reject((readOutcome(refusal[1]) as { readonly error: McpError }).error)
+        this.#open.delete(name)
+        continue
+      }
       const key = ownKey(name)
       const found = theirs.answers.find(([other]) => other === key)
       if (found === undefined) continue

@@ -24,7 +24,7 @@ import type { Begun, TaskDraft, TaskHost, TasksOptions } from './host.ts'
 import type { TaskHead, TaskRecord, TaskRequest } from './record.ts'
 import { Run } from './run.ts'
 import { stateAfter, type TaskEvent } from './states.ts'
-import type { Soon, TaskChange, TaskStore } from './store.ts'
+import type { Soon, TaskChange, TaskRoom, TaskStore } from './store.ts'
 import { Upkeep } from './upkeep.ts'
 
 /** How often a change is tried again after another one came first. */
@@ -99,11 +99,7 @@ export class TaskRunner {
         }
         this.bytes.delete(id)
         if (created.outcome === 'exists') return { outcome: 'exists', head: created.head }
-        const error =
-          created.outcome === 'full'
-            ? mcpError(TOO_MANY_TASKS, { limit: limits.tasks }, MUCH_LATER)
-            : mcpError(TOO_MANY_CALLER_TASKS, { limit: limits.callerTasks }, MUCH_LATER)
-        return { outcome: 'rejected', error }
+        return { outcome: 'rejected', error: noRoom(created.outcome, limits) }
       })
     return this.#orFree(id, () => soon(this.upkeep.start(), create))
   }
@@ -197,7 +193,10 @@ export class TaskRunner {
     const error = afterRun(this.host.toError(thrown, run))
     const head = run.head as TaskHead
     if (UNEXPECTED.has(error.kind) && head.attempt <= (run.plan?.retries ?? 0)) return this.#again(run, error)
-    return this.finish(run, { error })
+    const result = this.host.toResult?.(error, run)
+    return result === undefined
+      ? this.finish(run, { error })
+      : this.finish(run, { result }, { failure: error })
   }
 
   /** Puts a task back, so that this or another node begins another attempt. */
@@ -225,16 +224,22 @@ export class TaskRunner {
     )
   }
 
-  /** Ends a task with its outcome. A handler that still runs stops for a reason. */
-  finish(run: Run, outcome: TaskOutcome, why?: McpError): Soon<void> {
+  /** Ends a task with its outcome; it has failed if that is an error, or a result that stands for one. A handler that still runs stops for a reason. */
+  finish(
+    run: Run,
+    outcome: TaskOutcome,
+    { failure, why }: { readonly failure?: McpError; readonly why?: McpError } = {},
+  ): Soon<void> {
     if (run.isOver) return undefined
     const [text, end] = this.#encode(run, outcome)
     const head = run.head as TaskHead
-    this.bytes.force(head.id, run.holder, this.#bytesOf(run.requestBytes, text))
-    const change: TaskChange = { outcome: text, node: '', dueAt: 0, ...endOf(end) }
+    // A failed task keeps its state, for an operator who retries it.
+    const kept = 'error' in end || failure !== undefined ? run.stateText : ''
+    this.bytes.force(head.id, run.holder, this.#bytesOf(run.requestBytes, text, kept))
+    const change: TaskChange = { outcome: text, node: '', dueAt: 0, ...endOf(end, failure) }
     const write = (): Soon<void> =>
       soon(
-        run.write('result' in end ? 'return' : 'fail', () => change),
+        run.write('result' in end && failure === undefined ? 'return' : 'fail', () => change),
         () => this.leave(run, why),
       )
     return this.upkeep.insist(run, write)
@@ -364,7 +369,7 @@ export class TaskRunner {
     const { attempt } = run.head as TaskHead
     const why = mcpError(SHUTTING_DOWN, {})
     if (run.plan?.onRestart === 'retry') await this.release(run, 0, {}, why)
-    else await this.finish(run, { error: mcpError(TASK_LOST, { attempt }) }, why)
+    else await this.finish(run, { error: mcpError(TASK_LOST, { attempt }) }, { why })
     // Also if the store did not take it.
     this.leave(run, why)
   }
@@ -375,9 +380,20 @@ const UNEXPECTED: ReadonlySet<string> = new Set(['tool_failed', 'task_timeout', 
 /** After so many attempts, a task that ends its process each time is not begun again. */
 const MOST_ATTEMPTS = 1000
 
-/** The members of a record that say how the task ended. One that failed frees its key. */
-function endOf(outcome: TaskOutcome): TaskChange {
-  return 'result' in outcome
-    ? { isError: outcome.result['isError'] === true, state: '' }
-    : { statusMessage: outcome.error.message, key: '' }
+/** The members of a record that say how the task ended. A failure of any kind frees its key; what attempts share is kept for a retry. */
+function endOf(outcome: TaskOutcome, failure?: McpError): TaskChange {
+  const error = 'error' in outcome ? outcome.error : failure
+  const isError = 'result' in outcome && outcome.result['isError'] === true
+  return {
+    isError,
+    ...(error === undefined ? { state: '' } : { statusMessage: error.message }),
+    ...(error !== undefined || isError ? { key: '' } : {}),
+  }
+}
+
+/** The error for a task that a store has no room for. */
+export function noRoom(outcome: 'full' | 'caller_full', { tasks, callerTasks }: TaskRoom): McpError {
+  return outcome === 'full'
+    ? mcpError(TOO_MANY_TASKS, { limit: tasks }, MUCH_LATER)
+    : mcpError(TOO_MANY_CALLER_TASKS, { limit: callerTasks }, MUCH_LATER)
 }

@@ -1,16 +1,7 @@
 import type { TaskHead, TaskStatus } from './record.ts'
 
 /** The reasons for which a task changes its state. */
-export type TaskEvent =
-  | 'ask'
-  | 'answer'
-  | 'progress'
-  | 'attempt'
-  | 'return'
-  | 'fail'
-  | 'cancel'
-  | 'release'
-  | 'retry'
+export type TaskEvent = 'ask' | 'answer' | 'progress' | 'attempt' | 'return' | 'fail' | 'cancel' | 'release'
 
 /** The state that follows from an event, for each state in which it is legal. */
 export const TRANSITIONS: Readonly<Record<TaskStatus, Readonly<Partial<Record<TaskEvent, TaskStatus>>>>> = {
@@ -35,7 +26,7 @@ export const TRANSITIONS: Readonly<Record<TaskStatus, Readonly<Partial<Record<Ta
     cancel: 'cancelled',
   },
   completed: {},
-  failed: { retry: 'working' },
+  failed: {},
   cancelled: {},
 }
 
@@ -44,7 +35,7 @@ export function stateAfter(status: TaskStatus, event: TaskEvent): TaskStatus | u
   return TRANSITIONS[status][event]
 }
 
-/** Whether a state is one that clients cannot change any more. */
+/** Whether a state is one that never changes any more. */
 export function isFinal(status: TaskStatus): boolean {
   return status !== 'working' && status !== 'input_required'
 }

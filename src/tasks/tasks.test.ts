@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { Deferred } from '../base/deferred.ts'
+import { McpError } from '../errors/error.ts'
 import { FakeClock, settled } from '../../test/harness/task-clock.ts'
 import { Node } from '../../test/harness/task-engine.ts'
 import { MemoryTaskStore } from '../store/tasks-memory.ts'
@@ -10,23 +11,13 @@ import type { TaskStatus } from './record.ts'
 const DONE = { content: [{ type: 'text', text: 'done' }] }
 
 test('only legal changes of status are possible, and an end is final [R241]', () => {
-  const events: TaskEvent[] = [
-    'ask',
-    'answer',
-    'progress',
-    'attempt',
-    'return',
-    'fail',
-    'cancel',
-    'release',
-    'retry',
-  ]
+  const events: TaskEvent[] = ['ask', 'answer', 'progress', 'attempt', 'return', 'fail', 'cancel', 'release']
   const after = (status: TaskStatus): object =>
     Object.fromEntries(events.map((event) => [event, stateAfter(status, event)]))
   const none = Object.fromEntries(events.map((event) => [event, undefined]))
   expect(after('completed')).toEqual(none)
   expect(after('cancelled')).toEqual(none)
-  expect(after('failed')).toEqual({ ...none, retry: 'working' })
+  expect(after('failed')).toEqual(none)
   expect(after('working')).toMatchObject({
     ask: 'input_required',
     return: 'completed',
@@ -128,7 +119,7 @@ test('an unexpected error is followed by further attempts after growing pauses, 
   expect(answers).toEqual([{ action: 'accept' }, { action: 'accept' }, { action: 'accept' }])
 })
 
-test('after the last attempt the task has failed, and an operator can retry it with what it kept', async () => {
+test('after the last attempt the task has failed, and an operator can start it again with what it kept', async () => {
   let isBroken = true
   const made: number[] = []
   const node = new Node().tool('flaky', async (run) => {
@@ -140,10 +131,15 @@ test('after the last attempt the task has failed, and an operator can retry it w
   await settled()
   expect(await node.record(id)).toMatchObject({ status: 'failed', key: '' })
   isBroken = false
-  expect(await node.tasks.retry(id)).toMatchObject({ status: 'working', attempt: 2 })
-  expect(await node.tasks.retry(id)).toBe(false)
+  const again = await node.tasks.retry(id)
+  if (!again) throw new Error('no retry')
+  expect(again).toMatchObject({ status: 'working', attempt: 1, owner: 'ann', tool: 'flaky' })
+  expect(again.id).not.toBe(id)
   await node.clock.pass(0)
-  expect(await node.status(id)).toBe('completed')
+  expect(await node.status(again.id)).toBe('completed')
+  expect(await node.tasks.retry(again.id)).toBe(false)
+  // A final state never changes.
+  expect(await node.status(id)).toBe('failed')
   expect(made).toHaveLength(1)
 })
 
@@ -293,4 +289,29 @@ test('an outcome that the store does not take is written later', async () => {
   isDown = false
   await node.clock.pass(10_000)
   expect(await node.status(id)).toBe('completed')
+})
+
+test('a question that the client refuses on another node fails for the handler that waits', async () => {
+  const clock = new FakeClock()
+  const store = new MemoryTaskStore()
+  const options = { clock, store, isInMemory: false }
+  const question = { method: 'elicitation/create', params: { message: 'Sure?' } }
+  const ask = (run: Run): Promise<typeof DONE> =>
+    run.question('sure', question).then(
+      () => DONE,
+      (error: Error) => ({ content: [{ type: 'text', text: error.message }] }),
+    )
+  const [one, other] = [new Node(options).tool('ask', ask), new Node(options).tool('ask', ask)]
+  const { id } = await one.start('ask')
+  await settled()
+  const refusal = new McpError('ask_refused', 'not now')
+  expect(await other.tasks.refuse(id, 'bob', 'sure.1', refusal)).toBe(false)
+  expect(await other.tasks.refuse(id, 'ann', 'sure.9', refusal)).toBe(true)
+  expect(await one.status(id)).toBe('input_required')
+  expect(await other.tasks.refuse(id, 'ann', 'sure.1', refusal)).toBe(true)
+  await settled()
+  expect(await one.record(id)).toMatchObject({
+    status: 'completed',
+    outcome: expect.stringContaining('not now') as string,
+  })
 })

@@ -1,11 +1,17 @@
 import { soon } from '../base/soon.ts'
-import { mcpError } from '../errors/error.ts'
+import { textBytes } from '../base/weight.ts'
+import { type McpError, mcpError } from '../errors/error.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
-import { TASK_CANCELLED } from '../errors/tasks.ts'
+import { MUCH_LATER } from '../errors/retry-after.ts'
+import { TASK_CANCELLED, TASKS_TOO_LARGE } from '../errors/tasks.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { TASK_OVERHEAD } from './bytes.ts'
 import { TaskWatch } from './followers.ts'
+import { newTaskId } from './id.ts'
+import { outcomeText } from './outcome.ts'
 import type { TaskHead, TaskRecord } from './record.ts'
-import { TaskRunner, TRIES } from './runner.ts'
+import type { Run } from './run.ts'
+import { noRoom, TaskRunner, TRIES } from './runner.ts'
 import { AttemptState } from './attempt-state.ts'
 import { isFinal, isOver, stateAfter } from './states.ts'
 import type { Soon, TaskChange, TaskQuery } from './store.ts'
@@ -87,21 +93,35 @@ export class Tasks extends TaskRunner {
   }
 
   /** Takes answers of the client. Those to unknown questions are ignored. False if the task does not exist. */
-  answer(
+  answer(id: string, owner: string, responses: readonly (readonly [string, JsonObject])[]): Soon<boolean> {
+    const here = (run: Run): Soon<boolean> => run.answer(responses)
+    return this.#settle(id, owner, here, (shared) => shared.take(responses).length > 0)
+  }
+
+  /** Gives up a question, because the client refused to answer; the handler that waits gets the error, on whichever node. */
+  refuse(id: string, owner: string, name: string, error: McpError): Soon<boolean> {
+    const here = (run: Run): Soon<boolean> => soon(run.refuse(name, error), () => true)
+    return this.#settle(id, owner, here, (shared) => shared.refuse(name, outcomeText({ error })))
+  }
+
+  /** Settles questions: with the run, if it is here, or else in the record, where the node of the run sees it. */
+  #settle(
     id: string,
     owner: string,
-    responses: readonly (readonly [string, JsonObject])[],
+    /** False if the run is over, so that the record decides. */
+    here: (run: Run) => Soon<boolean>,
+    amend: (shared: AttemptState) => boolean,
     tries: number = TRIES,
   ): Soon<boolean> {
     return soon(this.get(id, owner), (record) => {
       if (record === undefined) return false
       const run = this.runs.get(id)
       if (tries === 0) throw mcpError(OVERLOADED, {})
-      const again = (isTaken: boolean): Soon<boolean> =>
-        isTaken || this.answer(id, owner, responses, tries - 1)
-      if (run !== undefined) return soon(run.answer(responses), again)
+      const again = (isDone: boolean): Soon<boolean> =>
+        isDone || this.#settle(id, owner, here, amend, tries - 1)
+      if (run !== undefined) return soon(here(run), again)
       const shared = AttemptState.of(record.state)
-      if (isFinal(record.status) || shared.take(responses).length === 0) return true
+      if (isFinal(record.status) || !amend(shared)) return true
       const change: TaskChange = { state: shared.text, updatedAt: this.clock.now() }
       const status = shared.questions.length === 0 ? stateAfter(record.status, 'answer') : undefined
       return soon(
@@ -116,19 +136,40 @@ export class Tasks extends TaskRunner {
     return this.store.list(query)
   }
 
-  /** Begins another attempt of a task that failed. Undefined if it does not exist; false if it has not failed. */
-  retry(id: string, tries: number = TRIES): Soon<TaskHead | false | undefined> {
-    return soon(this.store.head(id), (head) => {
-      const status = head === undefined ? undefined : stateAfter(head.status, 'retry')
-      if (head === undefined || status === undefined) return head === undefined ? undefined : false
-      if (tries === 0) throw mcpError(OVERLOADED, {})
+  /** Starts a new task for the request of one that failed, with what that kept. Undefined if it does not exist; false if it has not failed. */
+  retry(id: string): Soon<TaskHead | false | undefined> {
+    return soon(this.store.get(id), (failed) => {
+      if (failed?.status !== 'failed') return failed === undefined ? undefined : false
       const now = this.clock.now()
-      const again = { attempt: head.attempt + 1, dueAt: now, outcome: '', statusMessage: '', node: '' }
-      return soon(this.store.change(id, head.version, { status, updatedAt: now, ...again }), (next) => {
-        if (next === undefined) return this.retry(id, tries - 1)
+      const { request, state, ...old } = failed
+      const fresh = { status: 'working', statusMessage: '', isError: false, outcome: '' } as const
+      const times = { createdAt: now, updatedAt: now, dueAt: Math.max(1, now), attempt: 1, version: 1 }
+      const record: TaskRecord = {
+        ...old,
+        id: newTaskId(),
+        key: '',
+        node: '',
+        request,
+        state,
+        ...fresh,
+        ...times,
+      }
+      const { limits } = this.host
+      const bytes = TASK_OVERHEAD + textBytes(request) + textBytes(state)
+      if (this.isInMemory && !this.bytes.set(record.id, old.owner || old.scope, bytes))
+        throw mcpError(TASKS_TOO_LARGE, { limit: limits.taskBytes }, MUCH_LATER)
+      return soon(this.store.create(record, limits), (created) => {
+        if (created.outcome === 'full' || created.outcome === 'caller_full') {
+          this.bytes.delete(record.id)
+          throw noRoom(created.outcome, limits)
+        }
         this.upkeep.due(now)
-        return next
+        return headOf(record)
       })
     })
   }
+}
+
+function headOf({ request: _1, state: _2, outcome: _3, ...head }: TaskRecord): TaskHead {
+  return head
 }

@@ -12,7 +12,7 @@ import {
   oneByOne,
   related,
 } from './task-server.ts'
-import type { Message, Scripted } from './scripted.ts'
+import type { Message, Peer, Scripted } from './scripted.ts'
 import { failureOf } from '../harness/failure.ts'
 
 function methods(sent: readonly JsonObject[]): readonly unknown[] {
@@ -155,6 +155,30 @@ test('a handle has an id, a status, progress and a result', async () => {
   await task.cancel()
 })
 
+test('the messages of a task are reports for onProgress, after those of the call', async () => {
+  const server: Scripted = extensionServer({
+    'tools/call': ({ params: given = {} }) => {
+      const { progressToken } = given['_meta'] as JsonObject
+      const params = { progressToken, progress: 3, total: 9, message: 'begun' }
+      server.say({ method: 'notifications/progress', params })
+      return { resultType: 'task', ...extensionTask('working', { statusMessage: 'begun' }) }
+    },
+    'tasks/get': oneByOne(
+      extensionTask('working', { statusMessage: 'drawing' }),
+      extensionTask('completed', { statusMessage: 'packed', result: content('a film') }),
+    ),
+  })
+  await using client = await connect(server)
+  const seen: unknown[] = []
+  const onProgress = ({ progress, message }: Progress): void => void seen.push([progress, message])
+  await client.call('render', {}, { onProgress })
+  expect(seen).toEqual([
+    [3, 'begun'],
+    [4, 'drawing'],
+    [5, 'packed'],
+  ])
+})
+
 test('the handle of a call that was answered directly has ended', async () => {
   const server = extensionServer({ 'tools/call': () => content('at once') })
   await using client = await connect(server)
@@ -254,6 +278,37 @@ test('at 2025-11-25 a lost result is asked for again, and progress has numbers',
   const onProgress = ({ progress }: Progress): void => void seen.push(progress)
   expect(await client.call('render', {}, { onProgress })).toBe('a film')
   expect(seen).toEqual([1, 2])
+})
+
+test('at 2025-11-25 progress is one growing sequence without texts that are older', async () => {
+  let polls = 0
+  let waiting: Peer | undefined
+  const server: Scripted = coreServer({
+    'tasks/get': () => {
+      if (++polls === 3) waiting?.reply(related(content('a film')))
+      return coreTask(polls < 3 ? 'working' : 'completed', { statusMessage: `old ${polls}` })
+    },
+    'tasks/result': (_, peer) => {
+      waiting = peer
+      const sent = server.sent() as readonly Message[]
+      const { params = {} } = sent.find((message) => message.params?.['task'] !== undefined) ?? {}
+      const { progressToken } = params['_meta'] as JsonObject
+      for (const progress of [1, 3, 2])
+        server.say({
+          method: 'notifications/progress',
+          params: { progressToken, progress, total: 4, message: `step ${progress}`, _meta: { a: 1 } },
+        })
+      return undefined
+    },
+  })
+  await using client = await connect(server)
+  const task = await client.start('render')
+  const seen: unknown[] = []
+  for await (const progress of task.progress()) seen.push(progress)
+  expect(seen).toEqual([
+    { progress: 1, total: 4, message: 'step 1' },
+    { progress: 3, total: 4, message: 'step 3' },
+  ])
 })
 
 test('at 2025-11-25 a task that failed throws its error, and a cancelled one says so', async () => {

@@ -114,7 +114,7 @@ describe('a call', () => {
     const crashed = await ended(port, await job(port, 'crash'))
     expect([crashed.status, crashed.json]).toMatchObject([
       200,
-      { status: 'error', error: { code: -32603 }, metadata: { duration_ms: expect.any(Number) } },
+      { status: 'error', result: { isError: true }, metadata: { duration_ms: expect.any(Number) } },
     ])
     expect(crashed.text).not.toContain('secret')
     const id = await job(port, 'slow', { text: 'b' })

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { createServer, McpError, type App } from '../../src/index.ts'
+import { createServer, McpError, ToolError, type App } from '../../src/index.ts'
 import { serviceOf } from '../../src/app/app.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { META, TASKS_EXTENSION } from '../../src/protocol/meta.ts'
+import type { TaskHead } from '../../src/tasks/record.ts'
 import { Door } from '../harness/door.ts'
 import { settled } from '../harness/task-clock.ts'
 
@@ -70,6 +71,62 @@ test('calls with the same key join one run, also before it has become a task', a
   door.open('a')
   await clientOf(app, 'bob').call('work', { id: 'a' })
   expect(runs).toBe(2)
+  await app.close()
+})
+
+test('a key is free again after a failure that the tool meant', async () => {
+  let runs = 0
+  const app = createServer(quiet).tool('work', { task: { key: () => 'same' } }, () => {
+    if (++runs === 1) throw new ToolError('not yet')
+    return 'done'
+  })
+  const ann = clientOf(app, 'ann')
+  expect(await ann.call('work')).toMatchObject({ isError: true })
+  expect(await ann.call('work')).toMatchObject({ content: [{ text: 'done' }] })
+  await app.close()
+})
+
+test('a call with the key of a task but other arguments is rejected', async () => {
+  const input = z.object({ id: z.string(), size: z.number().optional() })
+  const app = createServer(quiet).tool(
+    'work',
+    { input, task: { key: ({ id }) => id } },
+    ({ size }) => `${size}`,
+  )
+  const ann = clientOf(app, 'ann')
+  await ann.call('work', { id: 'a', size: 1 })
+  expect(await ann.call('work', { size: 1, id: 'a' })).toMatchObject({ content: [{ text: '1' }] })
+  await expect(ann.call('work', { id: 'a', size: 2 })).rejects.toMatchObject({
+    code: -32602,
+    message: expect.stringContaining('the same key has other arguments') as string,
+  })
+  await app.close()
+})
+
+test('the log says once that a key has no effect for callers that cannot be told apart', async () => {
+  const warnings: string[] = []
+  const log = (_: string, message: string): void => void warnings.push(message)
+  const app = createServer({ ...quiet, log }).tool('work', { task: { key: () => 'same' } }, () => 'done')
+  for (const sub of ['ann', undefined, undefined]) await clientOf(app, sub).call('work')
+  expect(warnings).toEqual([expect.stringContaining('the option key of tool "work" has no effect')])
+  await app.close()
+})
+
+test('a list leaves out tasks whose time is over', async () => {
+  const hang = () => new Promise(() => undefined)
+  const app = createServer({ ...quiet, limits: { drainMs: 1 } }).tool('hang', { task: 'optional' }, hang)
+  const ann = await sessionOf(app, 'ann')
+  await ann('tools/call', { name: 'hang', task: {} })
+  const { task } = (await ann('tools/call', { name: 'hang', task: {} })) as { task: JsonObject }
+  const ids = async (): Promise<unknown[]> =>
+    ((await ann('tasks/list', {}))['tasks'] as JsonObject[]).map(({ taskId }) => taskId)
+  expect(await ids()).toHaveLength(2)
+  const { tasks } = await serviceOf(app).tasks.load()
+  const [{ id, version }] = (await app.tasks.list()) as [TaskHead]
+  // Nothing removes it meanwhile.
+  await tasks.upkeep.stop()
+  await tasks.store.change(id, version, { ttlMs: 1 })
+  await expect.poll(ids).toEqual([task['taskId']])
   await app.close()
 })
 
@@ -188,7 +245,7 @@ test('errors that nobody meant to throw are tried again, with the number of the 
   const app = createServer(quiet)
     .tool('flaky', { task: { mode: 'required' } }, (_, ctx) => {
       attempts.push(ctx.attempt)
-      if (ctx.attempt < 2) throw new TypeError('broken')
+      if (attempts.length < 2) throw new TypeError('broken')
       return 'done'
     })
     .tool('plain', {}, (_, { attempt }) => `${attempt}`)
@@ -197,13 +254,15 @@ test('errors that nobody meant to throw are tried again, with the number of the 
   const { taskId } = await client.call('flaky')
   await settled()
   const failed = await client.request('tasks/get', { taskId })
-  expect(failed).toMatchObject({ status: 'failed', error: { code: -32603 } })
-  expect(failed['error']).toMatchObject({
-    message: expect.stringMatching(/^tool "flaky" failed \(reference /) as string,
-  })
-  await app.tasks.retry(taskId as string)
-  await expect.poll(async () => (await client.request('tasks/get', { taskId }))['status']).toBe('completed')
-  expect(attempts).toEqual([1, 2])
+  // Callers see what a direct call would have answered, and operators a failure.
+  const text = expect.stringMatching(/^tool "flaky" failed \(reference /) as string
+  expect(failed).toMatchObject({ status: 'completed', result: { isError: true, content: [{ text }] } })
+  expect(await app.tasks.show(taskId as string)).toMatchObject({ status: 'failed', statusMessage: text })
+  const { id } = await app.tasks.retry(taskId as string)
+  expect(id).not.toBe(taskId)
+  await expect.poll(async () => (await app.tasks.show(id))?.status).toBe('completed')
+  expect(attempts).toEqual([1, 1])
+  expect(await app.tasks.show(taskId as string)).toMatchObject({ status: 'failed' })
   await app.close()
 })
 
@@ -244,6 +303,7 @@ test('the option task is checked when the tool is defined', () => {
   expect(define('sometimes')).toThrow(/mode must be 'optional' or 'required'/)
   expect(define(5)).toThrow(/task must be 'optional', 'required' or an object/)
   expect(define({ retires: 3 })).toThrow(/did you mean "retries"/)
+  expect(define({ retry: 3 })).toThrow(/did you mean "retries"/)
   expect(define({ ttl: 'long' })).toThrow(/ttl must be a duration/)
   expect(define({ concurrency: 0 })).toThrow(/concurrency must be a whole number above 0/)
   expect(define({ key: 'id' })).toThrow(/key must be a function/)

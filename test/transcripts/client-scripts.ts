@@ -28,7 +28,11 @@ export const CLIENT_SCRIPTS: Readonly<Record<ClientSwitch, ClientScript>> = {
   },
   resourceBlocks: {
     results: { initialize: OPENING, 'prompts/get': { messages: [MESSAGE] } },
-    act: async (client) => (await client.prompt('notes')).messages,
+    act: (client) =>
+      client.prompt('notes').then(
+        ({ messages }) => messages,
+        (error: unknown) => (error as Error).message,
+      ),
   },
   timeouts: {
     results: { initialize: OPENING },
