@@ -71,7 +71,7 @@ export interface LoginMethod extends ClientAuth {
 
 /** Options of `logout`. */
 export interface LogoutOptions {
-  /** How long issuers may take in all to revoke tokens. Default: `'10s'`. */
+  /** How long a logout may wait in all: for others who change the same entry, and for issuers that revoke tokens. Default: `'10s'`. */
   readonly timeout?: Duration | undefined
   /** Sends the requests, as the option `fetch` of the client does. Default: that of the platform. */
   readonly fetch?: typeof globalThis.fetch | undefined

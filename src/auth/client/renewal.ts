@@ -101,7 +101,7 @@ async function findAt(setup: Setup, renewal: PlacedRenewal): Promise<Held> {
   const isRefreshable = !isSamePlace || held.isAccepted || held.source === 'stored'
   const refreshed =
     need.kind === 'token' && isRefreshable
-      ? await rotate(setup, place, issuer, held?.tokens.accessToken, steps, flight.signal)
+      ? await rotate(setup, place, issuer, held?.tokens.accessToken, steps, flight)
       : await findStored(setup, renewal)
   if (refreshed !== undefined) return refreshed
   const purpose = `get a token (${setup.grant.name})`
