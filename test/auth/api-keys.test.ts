@@ -133,15 +133,15 @@ test('beside a method with metadata, challenges and metadata leave out the scope
     apiKeys({ digests, scopes: ['jobs:run'] }),
     oauth({ issuer: 'https://id.example', resource: RESOURCE, scopes: ['notes:read'] }),
   ])
-  for (const [headers, status] of [
-    [{}, 401],
-    [as('wrong'), 401],
-    [as(key), 403],
+  for (const [headers, status, text] of [
+    [{}, 401, 'no credentials'],
+    [as('wrong'), 401, 'not accepted'],
+    [as(key), 403, 'the caller lacks jobs:run'],
   ] as const) {
     const reply = await callTool(url, 'who', headers)
     expect(reply.status).toBe(status)
     expect(reply.headers.get('www-authenticate')).toContain(' scope="notes:read"')
-    if (status === 403) expect(await reply.text()).toContain('the caller lacks jobs:run')
+    expect(await reply.text()).toContain(text)
   }
   const reply = await fetch(new URL('/.well-known/oauth-protected-resource', url))
   expect(await reply.json()).toMatchObject({ scopes_supported: ['notes:read'] })
