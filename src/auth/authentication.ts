@@ -13,7 +13,7 @@ import type { Caller } from '../transport/http/server/authenticate.ts'
 import type { Headers, HttpHead } from '../transport/http/server/parts.ts'
 import { Challenges } from './challenge.ts'
 import { explainMissing, readCredentials, type Credentials } from './credentials.ts'
-import { createMetadata, type Metadata } from './metadata.ts'
+import { createMetadata, describedMethods, type Metadata } from './metadata.ts'
 import { createRejectionLog, type RejectionLog } from './rejections.ts'
 import { REVOKED, TokenVerifier, type Known } from './verifier.ts'
 
@@ -119,7 +119,9 @@ class TokenAuthentication implements Authentication {
     const needed = method.scopes
     const facts = { item: 'this server', scopes: needed.join(' '), missing: missing.join(' ') }
     const error = mcpError(INSUFFICIENT_SCOPE, facts, { data: { scopes: needed } })
-    return this.#withNonce({ error, headers: this.#challenges.insufficient(error) }, method)
+    // No issuer grants the scopes of a method that the metadata is not about; only the body names them.
+    const named = describedMethods(this.#methods).includes(method) ? error : undefined
+    return this.#withNonce({ error, headers: this.#challenges.insufficient(named) }, method)
   }
 
   #reject(

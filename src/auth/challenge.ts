@@ -13,6 +13,7 @@ import type { AuthMethod, Rejected, Rejection } from '../transport/http/server/a
 import type { Challenge } from '../transport/http/server/authenticate.ts'
 import type { Headers } from '../transport/http/server/parts.ts'
 import type { Credentials } from './credentials.ts'
+import { describedMethods } from './metadata.ts'
 
 interface RejectionRow {
   /** The error code of OAuth; undefined if the reply has no challenge. */
@@ -37,7 +38,7 @@ export class Challenges {
   readonly #algorithms: string | undefined
 
   constructor(methods: readonly AuthMethod[], metadataUrl: string | undefined) {
-    this.#scopes = [...new Set(methods.flatMap(({ scopes }) => scopes))]
+    this.#scopes = [...new Set(describedMethods(methods).flatMap(({ scopes }) => scopes))]
     this.#metadataUrl = metadataUrl
     const algorithms = methods.flatMap(({ metadata }) => metadata['dpop_signing_alg_values_supported'] ?? [])
     this.#algorithms = algorithms.length === 0 ? undefined : [...new Set(algorithms as string[])].join(' ')
@@ -63,8 +64,8 @@ export class Challenges {
   }
 
   /** For a caller that lacks scopes: the base scopes and those in the error, since a client may ask for exactly these. */
-  insufficient({ data }: McpError): Headers {
-    const needed: unknown = data?.['scopes']
+  insufficient(error?: McpError): Headers {
+    const needed: unknown = error?.data?.['scopes']
     const all = new Set([...this.#scopes, ...(Array.isArray(needed) ? needed : [])])
     return this.#headers({ error: 'insufficient_scope' }, [...all])
   }

@@ -37,7 +37,7 @@ export interface ProofRules {
   readonly nonces: Nonces | undefined
 }
 
-/** Creates a verifier of proofs. Each proof is accepted once. */
+/** Creates a verifier of proofs. Each proof is accepted once in this process. */
 export function createProofs({ skewMs, nonces }: ProofRules): Proofs {
   const replays = createReplays(MAX_AGE_MS + 2 * skewMs)
   return {
@@ -80,7 +80,7 @@ async function readProof(proof: string | undefined, jkt: unknown): Promise<Proof
     if ((await calculateJwkThumbprint(jwk)) !== jkt)
       return reject('proof', 'its key is not the key of the token')
     if (!isQuick(jwk))
-      return reject('proof', 'its RSA key must have 2048 to 4096 bits, and an exponent of at most 32')
+      return reject('proof', 'its RSA key must have 2048 to 4096 bits, and an exponent of at most 32 bits')
     const { payload } = await jwtVerify(proof, EmbeddedJWK, { typ: 'dpop+jwt', algorithms: [...ALGORITHMS] })
     return { claims: payload }
   } catch (thrown) {

@@ -77,9 +77,17 @@ export function createMetadata(
   }
 }
 
+/**
+ * The methods whose scopes clients can ask an issuer for: those that the metadata is about. Without such a method there is no metadata, and all count.
+ */
+export function describedMethods(methods: readonly AuthMethod[]): readonly AuthMethod[] {
+  const described = methods.filter(({ resource, issuers }) => resource !== undefined || issuers.length > 0)
+  return described.length === 0 ? methods : described
+}
+
 function documentOf(resource: string, methods: readonly AuthMethod[]): JsonObject {
   const issuers = [...new Set(methods.flatMap((method) => method.issuers))]
-  const scopes = [...new Set(methods.flatMap((method) => method.scopes))]
+  const scopes = [...new Set(describedMethods(methods).flatMap((method) => method.scopes))]
   return {
     resource,
     ...(issuers.length > 0 && { authorization_servers: issuers }),

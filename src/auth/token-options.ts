@@ -138,6 +138,8 @@ function readDpop(
   if (dpop === false) return { rules: { proofs: undefined, required: false }, nonces: undefined }
   const options = dpop === true ? {} : dpop
   checkOptions<DpopOptions>(`${where} dpop`, options, DPOP_OPTIONS)
+  if (options.secret !== undefined && options.nonces !== true)
+    throw badOption(`${where} dpop`, 'secret signs nonces, so it needs nonces: true; write both, or neither')
   const nonces = options.nonces === true ? createNonces(options.secret) : undefined
   return { rules: { proofs: createProofs({ skewMs, nonces }), required: options.required === true }, nonces }
 }

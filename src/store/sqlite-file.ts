@@ -1,5 +1,6 @@
 import { mcpError } from '../errors/error.ts'
 import { STORE_BUSY, STORE_CLOSED, STORE_FAILED } from '../errors/store.ts'
+import { builtin } from './builtin.ts'
 import type { Database, Row, Statement, Value, OpenDatabase } from './sqlite-engine.ts'
 import { isBusy, storeFailure } from './sqlite-failure.ts'
 
@@ -34,6 +35,16 @@ interface Step {
   fail(error: unknown): void
 }
 
+/** Creates a file that only its owner can read, unless it exists; SQLite gives those beside it the same mode. */
+function createPrivately(path: string): void {
+  const fs = builtin('node:fs')
+  try {
+    fs?.closeSync(fs.openSync(path, 'a', 0o600))
+  } catch {
+    // SQLite opens it too, and says why it cannot.
+  }
+}
+
 /**
  * A file of SQLite. Steps that come at the same time are committed together, because a commit waits for the disk; none is
  * answered before that.
@@ -50,6 +61,7 @@ export class SqliteFile {
   constructor({ path, open, synchronous, busyMs }: FileSettings, schemas: readonly Schema[]) {
     this.path = path
     this.#busyMs = busyMs
+    createPrivately(path)
     try {
       this.#database = open(path)
     } catch (error) {

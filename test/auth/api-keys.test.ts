@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { apiKeys, createApiKey, digestApiKey } from '../../src/auth.ts'
+import { apiKeys, createApiKey, digestApiKey, oauth } from '../../src/auth.ts'
 import { processorMs } from '../harness/processor.ts'
-import { as, callTool, listen, textOf } from './server.ts'
+import { as, callTool, listen, RESOURCE, textOf } from './server.ts'
 
 const hash = (key: string, encoding: 'hex' | 'base64url' | 'base64'): string =>
   createHash('sha256').update(key).digest(encoding)
@@ -124,4 +124,36 @@ test('finding the owner of a key takes no longer with many keys', async () => {
   await spend(1)
   const few = await spend(1)
   expect(await spend(20_000)).toBeLessThan(10 * few + 50)
+})
+
+test('beside a method with metadata, challenges and metadata leave out the scopes that only keys have', async () => {
+  const key = createApiKey()
+  const digests = { [await digestApiKey(key)]: 'job' }
+  const { url } = await listen([
+    apiKeys({ digests, scopes: ['jobs:run'] }),
+    oauth({ issuer: 'https://id.example', resource: RESOURCE, scopes: ['notes:read'] }),
+  ])
+  for (const [headers, status, text] of [
+    [{}, 401, 'no credentials'],
+    [as('wrong'), 401, 'not accepted'],
+    [as(key), 403, 'the caller lacks jobs:run'],
+  ] as const) {
+    const reply = await callTool(url, 'who', headers)
+    expect(reply.status).toBe(status)
+    expect(reply.headers.get('www-authenticate')).toContain(' scope="notes:read"')
+    expect(await reply.text()).toContain(text)
+  }
+  const reply = await fetch(new URL('/.well-known/oauth-protected-resource', url))
+  expect(await reply.json()).toMatchObject({ scopes_supported: ['notes:read'] })
+})
+
+test('keys alone have challenges with their scopes', async () => {
+  const key = createApiKey()
+  const { url } = await listen(
+    apiKeys({ digests: { [await digestApiKey(key)]: 'job' }, scopes: ['jobs:run'] }),
+  )
+  for (const headers of [{}, as(key)])
+    expect((await callTool(url, 'who', headers)).headers.get('www-authenticate')).toContain(
+      'scope="jobs:run"',
+    )
 })

@@ -195,6 +195,7 @@ test.each([
   [{ audience: [] }, 'audience must be'],
   [{ issuer: { issuer: 'https://a.example', audience: [''] } }, 'audience must be'],
   [{ clockSkew: '1h' }, 'clockSkew must be at most'],
+  [{ dpop: { secret: 'x'.repeat(32) } }, 'secret signs nonces, so it needs nonces: true'],
   [{ dpop: { nonces: true, secret: 'short' } }, 'secret must be a text of at least 32 characters'],
   [{ includes: { admin: 'read' } }, 'includes must be an object with lists of scopes'],
 ])('wrong options are explained: %j', (change, message) => {

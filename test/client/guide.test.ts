@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { createServer } from 'pierhead'
 import { everyRevision, testClient } from 'pierhead/testing'
 import { createHarbour } from '../../examples/demo/harbour.ts'
 import { createLibrary } from '../../examples/library/app.ts'
@@ -40,6 +41,20 @@ test('the radio reports every berth', async () => {
   await client.call('radio')
   const progress = client.events.filter(({ kind }) => kind === 'progress').map(({ value }) => value)
   expect(progress).toMatchObject([{ message: 'A1: Petrel' }, { message: 'A2: nobody here' }, { progress: 3 }])
+})
+
+test('a task is started, and another client of the same caller resumes it', async () => {
+  const app = createServer({ name: 'films', version: '1.0.0' })
+  app.tool('render', { task: 'required' }, () => 'Tides.mp4')
+  await using client = await testClient(app)
+  const task = await client.start('render')
+  expect(await task.result()).toBe('Tides.mp4')
+  expect(await task.status()).toMatchObject({ status: 'completed' })
+  const auth = { sub: 'ann' }
+  await using first = await testClient(app, { auth })
+  const { id = '' } = await first.start('render')
+  await using second = await testClient(app, { auth })
+  expect(await (await second.resume(id)).result()).toBe('Tides.mp4')
 })
 
 test('a call can be cancelled', async () => {

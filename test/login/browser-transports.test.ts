@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer as createSocket, type AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { createServer } from 'pierhead'
 import { browser, memoryVault } from 'pierhead/auth/client'
@@ -48,6 +50,25 @@ test.each(WAYS)('a login over %s, and a later connection with what is stored', a
   await using later = await connect(urlOf(served), { ...options, auth: browser({ vault, storedOnly: true }) })
   expect(await later.call('whoami', {})).toBe('alice notes')
   expect(pages).toBe(1)
+})
+
+test('if resource is the whole site, clients log in at /sse as well as at /mcp', async () => {
+  const socket = createSocket().listen(0, '127.0.0.1')
+  await once(socket, 'listening')
+  const { port } = socket.address() as AddressInfo
+  await new Promise((done) => socket.close(done))
+  const site = `http://127.0.0.1:${port}`
+  const dev = await devAuth({ port: 0, resource: site })
+  onTestFinished(() => dev.close())
+  const app = createServer({ name: 'notes', version: '1.0.0', auth: dev, log: () => undefined })
+  app.tool('whoami', {}, (_, ctx) => ctx.auth?.sub)
+  const running = await app.listen({ onUncaught: 'exit', http: { port, sse: true } })
+  onTestFinished(() => running.close())
+  for (const path of ['/sse', '/mcp']) {
+    const auth = browser({ open: (page) => dev.login(page, { sub: 'alice' }) })
+    await using client = await connect(`${site}${path}`, { auth })
+    expect(await client.call('whoami', {})).toBe('alice')
+  }
 })
 
 test('a failed login is the error of connect', async () => {

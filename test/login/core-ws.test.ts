@@ -23,16 +23,19 @@ test('over WebSocket the opening request carries the credentials, and is repeate
   expect(auth.asked.closed).toBe(1)
 })
 
-test('without credentials, and if all are rejected, the error has status, challenge and the line to add', async () => {
+test('without credentials, and if all are rejected, the error has status, challenge and what to do', async () => {
   const { ws } = await guarded(WS)
-  for (const options of [{}, { auth: testAuth('bad', () => 'worse') }]) {
+  for (const [options, hint] of [
+    [{}, 'connect(url, { auth: browser() })'],
+    [{ auth: testAuth('bad', () => 'worse') }, 'The server rejected the token'],
+  ] as const) {
     const error = await failure(connect(ws, options))
     expect(error).toMatchObject({
       kind: 'connect_failed',
       data: { status: 401, wwwAuthenticate: expect.stringContaining('Bearer') },
     })
     expect(error.message).toContain('it answered with HTTP status 401')
-    expect(error.hint).toContain('connect(url, { auth: browser() })')
+    expect(error.hint).toContain(hint)
   }
 })
 

@@ -160,3 +160,23 @@ describe('enterprise', () => {
     expect(asked).toHaveLength(1)
   })
 })
+
+test.each([
+  [
+    'clientCredentials',
+    (): unknown => clientCredentials({ clientId: 'a', key: key.pem, storedOnly: true } as never),
+  ],
+  ['workload', (): unknown => workload({ jwt: () => '', storedOnly: true } as never)],
+  [
+    'enterprise',
+    (): unknown =>
+      enterprise({
+        clientId: 'a',
+        provider: { issuer: 'https://sso.example', clientId: 'b' },
+        idToken: () => '',
+        storedOnly: true,
+      } as never),
+  ],
+])('%s asks nobody to log in, so it has no option storedOnly', (_, create) => {
+  expect(create).toThrow('there is no option "storedOnly"')
+})

@@ -65,6 +65,19 @@ test('a login that is taken back does not count, and a reset forgets all', () =>
   expect(waitOf(rate)).toBe(undefined)
 })
 
+test('a login that is taken back after another began does not count either', () => {
+  const clock = rateAt()
+  const { rate } = clock
+  for (let times = 0; times < 5; times++) {
+    const first = rate.begin(SERVER)
+    clock.now += 1_000
+    const second = rate.begin(SERVER)
+    first()
+    second()
+  }
+  expect(waitOf(rate)).toBe(undefined)
+})
+
 test('the fourth login within a minute is an error that says how long to wait, also for another vault, until the user logs out', async () => {
   const world = await startWorld()
   const broken = async (page: URL): Promise<URL> => {

@@ -122,29 +122,50 @@ test('a login that runs when the user logs out ends, and stores nothing', async 
   expect(await world.vault.keys()).toEqual([])
 })
 
-test('a refresh that runs when the user logs out leaves no token', async () => {
+test('a refresh that runs when the user logs out ends at once, and leaves no token', async () => {
   const world = await startWorld({ opaque: true })
   const auth = world.login()
   const client = openAuth(auth, world.server.url)
   await callTool(client, world.server.url, 'who')
   const refreshing = new Deferred<undefined>()
-  const answer = new Deferred<undefined>()
-  record(world.issuer, '/token', async (reply) => {
-    refreshing.resolve(undefined)
-    await answer.promise
-    return reply
-  })
+  // The issuer never answers the refresh.
+  world.issuer.instead.set('/token', () => refreshing.resolve(undefined))
   world.server.rejected.add((await entryOf(world.vault)).tokens?.accessToken)
-  const call = callTool(client, world.server.url, 'who')
+  const call = callTool(client, world.server.url, 'who').catch((thrown: unknown) => thrown)
   await refreshing.promise
-  const done = auth.logout(world.server.url)
-  answer.resolve(undefined)
-  expect(await done).toEqual([{ issuer: world.issuer.url, revoked: true }])
-  await call
+  expect(await auth.logout(world.server.url)).toEqual([{ issuer: world.issuer.url, revoked: true }])
+  expect(await call).toMatchObject({
+    kind: 'login_failed',
+    message: expect.stringContaining('logged out') as unknown,
+  })
   expect(await world.vault.keys()).toEqual([])
+  world.issuer.instead.delete('/token')
   world.server.replies.length = 0
   await callTool(client, world.server.url, 'who')
   expect(world.server.replies[0]?.token).toBe(undefined)
+})
+
+test('a logout waits no longer than its timeout for somebody else who changes the entry, and says so', async () => {
+  const world = await startWorld()
+  await world.call('who')
+  const [key = ''] = await world.vault.keys()
+  const [begun, end] = [new Deferred<undefined>(), new Deferred<undefined>()]
+  const change = world.vault.update(key, async (current) => {
+    begun.resolve(undefined)
+    await end.promise
+    return current
+  })
+  await begun.promise
+  const auth = world.login()
+  await expect(auth.logout(world.server.url, { timeout: '20ms' })).rejects.toMatchObject({
+    kind: 'vault_failed',
+    message: expect.stringContaining('log out again') as unknown,
+    retryable: true,
+  })
+  end.resolve(undefined)
+  await change
+  expect(await auth.logout(world.server.url)).toHaveLength(1)
+  expect(await world.vault.keys()).toEqual([])
 })
 
 test('two vaults have two logins', async () => {

@@ -54,7 +54,6 @@ test.each<readonly [Partial<ScopeChoice>, readonly string[] | undefined]>([
   [{ asksOffline: true, supported: ['a', 'offline_access'] }, ['a']],
   [{ asksOffline: true, supported: ['offline_access'] }, undefined],
   [{ asksOffline: true, issuerScopes: ['a'], granted: ['a', 'offline_access'] }, ['a']],
-  [{ asksOffline: true, requested: ['a', 'offline_access'] }, ['a']],
   [
     { asksOffline: false, issuerScopes: ['offline_access'], requested: ['a', 'offline_access'] },
     ['a', 'offline_access'],
@@ -63,6 +62,17 @@ test.each<readonly [Partial<ScopeChoice>, readonly string[] | undefined]>([
   [{ asksOffline: false, issuerScopes: ['offline_access'], supported: ['a', 'offline_access'] }, ['a']],
 ])('offline_access is asked for only if the issuer lists it: %j [R287]', (choice, scopes) => {
   expect(chooseScopes({ ...NONE, ...choice })).toEqual(scopes)
+})
+
+test.each<readonly [Partial<ScopeChoice>]>([
+  [{ asksOffline: true }],
+  [{ asksOffline: true, issuerScopes: ['a'] }],
+  [{ asksOffline: false }],
+])('offline_access of the option is always asked for: %j', (choice) => {
+  expect(chooseScopes({ ...NONE, ...choice, requested: ['a', 'offline_access'] })).toEqual([
+    'a',
+    'offline_access',
+  ])
 })
 
 test('what is not a scope is not asked for, and the number is limited', () => {

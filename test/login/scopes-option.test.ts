@@ -63,6 +63,13 @@ test('with storedOnly, the error names the missing scopes', async () => {
   expect(error.message).toContain('lacks scopes: notes:write')
 })
 
+test('with storedOnly, the error of a tool names only the scopes that the login lacks', async () => {
+  const world = await startWorld()
+  await world.call('who')
+  const error = await world.fail('write', { storedOnly: true })
+  expect(error).toMatchObject({ data: { reason: 'missing_scopes', scopes: ['notes:write'] } })
+})
+
 test('with storedOnly, the error says why a login is needed', async () => {
   const world = await startWorld()
   const reasonOf = async (): Promise<unknown> => {

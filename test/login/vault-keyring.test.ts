@@ -166,19 +166,43 @@ test('a package without the expected exports, and an entry that is not a key, ar
   await expect(open(newPath(), keyring).read('a')).rejects.toThrow('is not a key; remove it')
 })
 
-test('the fallback is used only where there is no keyring', async () => {
-  const keyring = new Keyring()
-  const fallback = memoryVault()
-  const path = newPath()
-  await put(openKeyringVault({ path, fallback }, keyring.load), 'a', credentials('a'))
+const ABSENT = [
+  'Platform secure storage failure: no secret service provider or dbus session found',
+  'Platform secure storage failure: DBus error: The name org.freedesktop.secrets was not provided by any .service files',
+  'Platform secure storage failure: zbus error: I/O error: No such file or directory (os error 2)',
+]
+
+test.each([...ABSENT, undefined])(
+  'without a keyring, the fallback is used, with a warning: %s',
+  async (text) => {
+    const keyring = new Keyring()
+    keyring.failure = text === undefined ? undefined : new Error(text)
+    const load =
+      text === undefined ? (): Promise<never> => Promise.reject(new Error('not found')) : keyring.load
+    const [fallback, warnings] = [memoryVault(), [] as string[]]
+    const vault = openKeyringVault({ path: newPath(), fallback, warn: (said) => warnings.push(said) }, load)
+    await put(vault, 'b', credentials('b'))
+    expect(await fallback.keys()).toEqual(['b'])
+    expect(await vault.read('b')).toEqual(credentials('b'))
+    expect(vault.name).toBe('keyringVault')
+    expect(warnings).toEqual([expect.stringContaining('so credentials are kept in memoryVault')])
+  },
+)
+
+test.each([
+  'locked',
+  "Couldn't access platform secure storage: SS error: prompt dismissed",
+  'Platform secure storage failure: zbus error: org.freedesktop.Secret.Error.IsLocked: the collection is locked',
+  'Platform secure storage failure: DBus error: org.freedesktop.DBus.Error.AccessDenied',
+  'Platform secure storage failure: User canceled the operation.',
+])('a keyring that the user did not open is an error, and the fallback is not used: %s', async (text) => {
+  const [keyring, fallback] = [new Keyring(), memoryVault()]
+  const vault = openKeyringVault({ path: newPath(), fallback }, keyring.load)
+  keyring.failure = new Error(text)
+  await expect(put(vault, 'a', credentials('a'))).rejects.toMatchObject({ kind: 'keyring_unavailable' })
+  keyring.failure = undefined
+  await put(vault, 'a', credentials('a'))
   expect(await fallback.keys()).toEqual([])
-  keyring.stored.clear()
-  keyring.failure = new Error('locked')
-  const vault = openKeyringVault({ path, fallback }, keyring.load)
-  await put(vault, 'b', credentials('b'))
-  expect(await fallback.keys()).toEqual(['b'])
-  expect(await vault.read('b')).toEqual(credentials('b'))
-  expect(vault.name).toBe('keyringVault')
 })
 
 test('a file that others can read is an error even with a fallback', async () => {

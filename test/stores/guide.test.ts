@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createServer } from '../../src/index.ts'
-import { memory, sqlite, type StoreDriver } from '../../src/stores.ts'
+import { memory, sqlite as openFile, type StoreDriver } from '../../src/stores.ts'
 import { taskStoreContract } from '../../src/testing.ts'
 
 test('a server keeps its tasks in a file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pierhead-guide-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const films = join(folder, 'films.db')
-  const app = createServer({ name: 'films', version: '1.0.0', store: sqlite(films), log: () => undefined })
+  const sqlite = (name: string): StoreDriver => openFile(join(folder, name))
+  const app = createServer({ name: 'films', version: '1.0.0', store: sqlite('films.db') })
   app.tool('render', { task: 'required' }, () => 'done')
   await app.close()
-  const store = sqlite(films)
+  const store = sqlite('films.db')
   expect(await store.tasks.list({ limit: 1 })).toEqual([])
   await store.close()
 })

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -32,6 +32,19 @@ function bare(path: string): Database {
   })
   return database
 }
+
+test('only its owner can read a new file and those beside it, and a file that exists keeps its mode', async () => {
+  const modeOf = (path: string): number => statSync(path).mode & 0o777
+  const path = newPath()
+  const { tasks } = opened(path)
+  await tasks.create(sampleTask(), ROOMY)
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) expect(modeOf(file)).toBe(0o600)
+  const shared = newPath()
+  bare(shared)
+  chmodSync(shared, 0o640)
+  opened(shared)
+  expect(modeOf(shared)).toBe(0o640)
+})
 
 const BAD_FILES: readonly (readonly [name: string, make: () => string, message: RegExp, hint: RegExp])[] = [
   [

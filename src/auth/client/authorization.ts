@@ -89,7 +89,7 @@ export class GrantAuthorization implements Authorization {
     const { held } = this.#shared
     if (held === undefined || isLast) return held
     const fresh = this.#isDue(held)
-      ? await this.#join(request, ({ signal }) => this.#refresh(held, signal))
+      ? await this.#join(request, (flight) => this.#refresh(held, flight))
       : held
     const scopes = fresh === undefined ? [] : lackedScopes(this.#setup, fresh.tokens)
     if (scopes.length === 0) return fresh
@@ -123,13 +123,13 @@ export class GrantAuthorization implements Authorization {
   }
 
   /** Undefined if the issuer rejects the refresh token. If it cannot be used now, the server decides about the expired token. */
-  async #refresh(held: Held, signal: AbortSignal): Promise<Held | undefined> {
+  async #refresh(held: Held, flight: Flight<unknown>): Promise<Held | undefined> {
     const { place, tokens } = held
     const steps = new Steps(this.#setup.server)
     this.#shared.before = steps
-    const issuer = (): Promise<AuthorizationServer> => issuerOf(this.#setup, place, steps, signal)
+    const issuer = (): Promise<AuthorizationServer> => issuerOf(this.#setup, place, steps, flight.signal)
     try {
-      return await rotate(this.#setup, place, issuer, tokens.accessToken, steps, signal)
+      return await rotate(this.#setup, place, issuer, tokens.accessToken, steps, flight)
     } catch (thrown) {
       if (!(thrown instanceof LoginProblem)) throw steps.failed(thrown)
       steps.note(`could not refresh the token: ${thrown.message}`)

@@ -1,5 +1,5 @@
 import { toMs, type Duration } from '../../base/duration.ts'
-import { DURATION, TEXT, type Kind, type KindsOf } from '../../base/kinds.ts'
+import { DURATION, FLAG, TEXT, type Kind, type KindsOf } from '../../base/kinds.ts'
 import { badOption, checkOptions } from '../../base/options.ts'
 import { isLoopback } from '../../base/loopback.ts'
 import { createAuthorizationCode } from './authorization-code.ts'
@@ -58,6 +58,8 @@ export interface BrowserOptions extends MethodOptions {
   readonly redirectUri?: string | undefined
   /** How long a user may take to log in. Default: `'5m'`. */
   readonly timeout?: Duration | undefined
+  /** Whether to use stored credentials only, and never ask a person to log in: for CI and services. Default: `false`. */
+  readonly storedOnly?: boolean | undefined
 }
 
 const REDIRECT: Kind<string> = {
@@ -88,6 +90,7 @@ const OPTIONS: KindsOf<BrowserOptions> = {
   clientName: TEXT,
   redirectUri: REDIRECT,
   timeout: DURATION,
+  storedOnly: FLAG,
 }
 
 /**

@@ -21,7 +21,7 @@ export interface ScopeChoice {
 
 /**
  * The scopes to ask for; undefined leaves the choice to the issuer. The challenge and the option determine them, or else the metadata of the server. Scopes that were
- * granted before are asked for again, so that a step up loses none. `offline_access` is asked for only if the issuer lists it.
+ * granted before are asked for again, so that a step up loses none. `offline_access` is asked for only if the option or the issuer names it.
  */
 export function chooseScopes(choice: ScopeChoice): readonly string[] | undefined {
   const { challenged = [], supported = [], requested = [], granted = [], issuerScopes = [] } = choice
@@ -30,9 +30,8 @@ export function chooseScopes(choice: ScopeChoice): readonly string[] | undefined
   const scopes = [...new Set(wanted)]
     .filter((scope) => isScope(scope) && scope !== OFFLINE)
     .slice(0, MAX_SCOPES)
-  const asksOffline = choice.asksOffline || requested.includes(OFFLINE)
   // Alone it would replace the scopes that the issuer grants by itself, unless somebody named it.
-  const goesOffline = asksOffline && issuerScopes.includes(OFFLINE) && wanted.length > 0
-  if (goesOffline) scopes.push(OFFLINE)
+  const isOffered = choice.asksOffline && issuerScopes.includes(OFFLINE) && wanted.length > 0
+  if (isOffered || requested.includes(OFFLINE)) scopes.push(OFFLINE)
   return scopes.length === 0 ? undefined : scopes
 }

@@ -9,6 +9,7 @@ interface Waiter {
 /** One question for credentials, on behalf of any number of requests. It is aborted when none of them waits any more. */
 export class Flight<Value> {
   readonly #controller = new AbortController()
+  readonly #cancelled = new AbortController()
   /** Those who wait, each with the function that starts its clock again. */
   readonly #waiters = new Map<Waiter, (() => void) | undefined>()
   readonly #result: Promise<Value>
@@ -30,6 +31,11 @@ export class Flight<Value> {
   /** Aborts when nobody waits any more. */
   get signal(): AbortSignal {
     return this.#controller.signal
+  }
+
+  /** Aborts only when the flight is cancelled, so that even an answer that must not be lost is not waited for. */
+  get cancelled(): AbortSignal {
+    return this.#cancelled.signal
   }
 
   /** Stops the clocks of all who wait, and of those who come, until the function that it returns is called. */
@@ -61,6 +67,7 @@ export class Flight<Value> {
   /** Ends the flight for all who wait. Resolves when nothing of it goes on any more. */
   async cancel(reason: string): Promise<void> {
     this.#abort(reason)
+    this.#cancelled.abort(this.signal.reason)
     await this.#result.catch(() => undefined)
   }
 

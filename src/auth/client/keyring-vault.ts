@@ -7,11 +7,14 @@ import type { Vault } from './vault.ts'
 
 /** The options of `keyringVault`. */
 export interface KeyringVaultOptions {
-  /** The vault to use where there is no keyring, such as `fileVault()`. Default: none; then it is an error. */
+  /**
+   * The vault to use where there is no keyring, such as `fileVault()`. A keyring that the user does not unlock is an error all the same.
+   * Default: none; then it is always an error.
+   */
   readonly fallback?: Vault | undefined
   /** The encrypted file. Default: `pierhead/keyring.json` in the folder where the platform keeps settings of the user. */
   readonly path?: string | undefined
-  /** Called when a file that cannot be decrypted was set aside. Default: a warning of the process. */
+  /** Called when a file that cannot be decrypted was set aside, and when the fallback is used. Default: a warning of the process. */
   readonly warn?: ((text: string) => void) | undefined
 }
 

@@ -48,8 +48,10 @@ export class LoginRate {
     const [oldest] = this.#begun.keys()
     if (this.#begun.size > MAX_SERVERS) this.#begun.delete(oldest as string)
     return () => {
-      const at = times.indexOf(now)
-      if (at >= 0) times.splice(at, 1)
+      // Another login may have begun since, with a list of its own.
+      const current = this.#begun.get(server)
+      const at = current?.indexOf(now) ?? -1
+      if (at >= 0) current?.splice(at, 1)
     }
   }
 

@@ -5,6 +5,9 @@ import {
   revocationRequest,
   type AuthorizationServer,
 } from 'oauth4webapi'
+import { orAborted } from '../../base/backoff.ts'
+import { mcpError } from '../../errors/error.ts'
+import { VAULT_FAILED } from '../../errors/vault.ts'
 import { readPlace, type Place } from './place.ts'
 import { LoginProblem } from './problem.ts'
 import { reasonOf } from './reason.ts'
@@ -27,20 +30,27 @@ export interface LoggedOut {
 /** Removes all credentials for a server from the vault, and then gives their issuers some time to revoke the tokens. */
 export async function logOut(setup: Setup, timeoutMs: number): Promise<readonly LoggedOut[]> {
   const { vault, owner, server } = setup
+  const signal = AbortSignal.timeout(timeoutMs)
   const removed: (readonly [Place, StoredCredentials])[] = []
   try {
     for (const key of await vault.keys()) {
       const place = readPlace(key, owner, server)
       if (place === undefined) continue
-      await vault.update(key, async (current) => {
+      const remove = async (
+        current: StoredCredentials | undefined,
+      ): Promise<StoredCredentials | undefined> => {
+        if (signal.aborted) return current
         if (current?.tokens !== undefined) removed.push([place, current])
         return undefined
-      })
+      }
+      // Somebody else may hold the entry while an issuer takes its time to answer.
+      await orAborted(vault.update(key, remove, signal), signal)
     }
   } catch (thrown) {
-    throw vaultFailure(vault, thrown)
+    if (thrown !== signal.reason || !signal.aborted) throw vaultFailure(vault, thrown)
+    const reason = 'somebody else is still changing them, so they are not removed; log out again'
+    throw mcpError(VAULT_FAILED, { path: vault.name, reason }, { retryable: true })
   }
-  const signal = AbortSignal.timeout(timeoutMs)
   return Promise.all(removed.map(([place, stored]) => revokeAll(setup, place, stored, signal)))
 }
 

@@ -37,8 +37,6 @@ export interface MethodOptions {
    * itself. They need the option `issuer`, so that no other issuer may use them. Default: none.
    */
   readonly allowOrigins?: readonly string[] | undefined
-  /** Whether to use stored credentials only, and never ask a person to log in: for CI and services. Default: `false`. */
-  readonly storedOnly?: boolean | undefined
 }
 
 const ORIGIN: Kind<string> = {
@@ -54,7 +52,6 @@ export const METHOD_OPTIONS: KindsOf<MethodOptions> = {
   issuer: ISSUER,
   dpop: FLAG,
   allowOrigins: listOf(ORIGIN),
-  storedOnly: FLAG,
 }
 
 /** A way to log in that keeps its tokens in a vault, and can therefore log out. */
@@ -71,7 +68,7 @@ export interface LoginMethod extends ClientAuth {
 
 /** Options of `logout`. */
 export interface LogoutOptions {
-  /** How long issuers may take in all to revoke tokens. Default: `'10s'`. */
+  /** How long a logout may wait in all: for others who change the same entry, and for issuers that revoke tokens. Default: `'10s'`. */
   readonly timeout?: Duration | undefined
   /** Sends the requests, as the option `fetch` of the client does. Default: that of the platform. */
   readonly fetch?: typeof globalThis.fetch | undefined
@@ -86,7 +83,7 @@ const LOGOUT_OPTIONS: KindsOf<LogoutOptions> = {
 const MAX_CLOSED = 64
 
 /** Creates a method that authenticates with tokens of an issuer, which it gets with a grant. All clients with it share its logins. */
-export function createMethod(name: string, grant: Grant, options: MethodOptions & Secrets): LoginMethod {
+export function createMethod(name: string, grant: Grant, options: MethodOptions & Own): LoginMethod {
   checkIssuer(name, options)
   const { vault = memoryVault(), scopes, issuer, dpop, allowOrigins = [], storedOnly = false } = options
   const owner = ownerOf(name, grant, options)
@@ -140,7 +137,9 @@ function ownerOf(name: string, grant: Grant, { scopes, user }: MethodOptions): s
   return parts.map(encoded).join(' ')
 }
 
-interface Secrets {
+/** Options that only some methods have. */
+interface Own {
+  readonly storedOnly?: boolean | undefined
   readonly secret?: string | undefined
   readonly clientSecret?: string | undefined
 }
@@ -148,7 +147,7 @@ interface Secrets {
 /** A server names its issuer. A hostile one must not get what is meant for another, so the program says whose it is. */
 function checkIssuer(
   name: string,
-  { issuer, secret, clientSecret, allowOrigins }: MethodOptions & Secrets,
+  { issuer, secret, clientSecret, allowOrigins }: MethodOptions & Own,
 ): void {
   if (issuer !== undefined) return
   const given = Object.entries({ secret, clientSecret }).find(([, value]) => value !== undefined)

@@ -101,11 +101,11 @@ async function findAt(setup: Setup, renewal: PlacedRenewal): Promise<Held> {
   const isRefreshable = !isSamePlace || held.isAccepted || held.source === 'stored'
   const refreshed =
     need.kind === 'token' && isRefreshable
-      ? await rotate(setup, place, issuer, held?.tokens.accessToken, steps, flight.signal)
+      ? await rotate(setup, place, issuer, held?.tokens.accessToken, steps, flight)
       : await findStored(setup, renewal)
   if (refreshed !== undefined) return refreshed
   const purpose = `get a token (${setup.grant.name})`
-  if (setup.storedOnly && setup.grant.isInteractive) {
+  if (setup.storedOnly) {
     steps.begin(purpose)
     throw steps.forbidden(lackOf(need, await setup.vault.read(place.key)))
   }
@@ -141,8 +141,9 @@ async function askPerson(setup: Setup, renewal: PlacedRenewal, run: () => Promis
 }
 
 /** Says why the stored credentials do not do. */
-function lackOf({ kind, scopes }: Need, stored: StoredCredentials | undefined): Lack {
+function lackOf({ kind, scopes: needed }: Need, stored: StoredCredentials | undefined): Lack {
   if (kind === 'scopes') {
+    const scopes = needed?.filter((scope) => stored?.tokens?.scopes?.includes(scope) !== true)
     const text = `the stored login lacks scopes${scopes === undefined ? '' : `: ${scopes.join(' ')}`}`
     return { reason: 'missing_scopes', text, ...(scopes && { scopes }) }
   }

@@ -1,5 +1,6 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import { openDpop } from './dpop.ts'
+import type { Flight } from './flight.ts'
 import type { GrantContext } from './grant.ts'
 import { isPassing, isRejectedGrant, isUnknownClient } from './reason.ts'
 import type { Place } from './place.ts'
@@ -18,14 +19,14 @@ export async function rotate(
   issuer: () => Promise<AuthorizationServer>,
   rejected: string | undefined,
   steps: Steps,
-  signal: AbortSignal,
+  { signal, cancelled }: Pick<Flight<unknown>, 'signal' | 'cancelled'>,
 ): Promise<Held | undefined> {
   let isNew = false
   const change = async (current: StoredCredentials | undefined): Promise<StoredCredentials | undefined> => {
     const tokens = current?.tokens
     if (tokens === undefined || isUnbound(setup, tokens) || isUsable(tokens, rejected)) return current
     if (tokens.refreshToken === undefined || setup.grant.refresh === undefined) return current
-    const refreshed = await refresh(setup, place, await issuer(), current as Refreshable, steps)
+    const refreshed = await refresh(setup, place, await issuer(), current as Refreshable, steps, cancelled)
     isNew = refreshed.tokens !== undefined && refreshed.tokens !== tokens
     return refreshed
   }
@@ -49,6 +50,7 @@ async function refresh(
   issuer: AuthorizationServer,
   { tokens: old, ...kept }: Refreshable,
   steps: Steps,
+  signal: AbortSignal,
 ): Promise<StoredCredentials> {
   const { registration, dpopKey } = kept
   const dpop = old.type === 'dpop' ? await openDpop(dpopKey) : undefined
@@ -60,8 +62,8 @@ async function refresh(
     scopes: undefined,
     registration,
     dpop: dpop?.handle,
-    // An answer that nobody reads would lose the new refresh token.
-    signal: new AbortController().signal,
+    // An answer that nobody reads would lose the new refresh token, so only a logout ends the request.
+    signal,
     step: steps.begin,
   }
   steps.begin(`use the refresh token at ${issuer.issuer}`)

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { lazy } from '../../base/lazy.ts'
-import { mcpError, type McpError } from '../../errors/error.ts'
+import { McpError, mcpError } from '../../errors/error.ts'
 import { KEYRING_UNAVAILABLE } from '../../errors/vault.ts'
 import { isObject } from '../../protocol/jsonrpc.ts'
 import type { KeyringVaultOptions } from './keyring-vault.ts'
@@ -42,8 +42,10 @@ export function openKeyringVault(
       const key = await explained(path, () => lockedKey(path, load))
       return new VaultFile(path, options.warn, cipherWith(key))
     } catch (error) {
-      if (options.fallback === undefined) throw error
-      return options.fallback
+      const { fallback, warn = (text: string) => process.emitWarning(text) } = options
+      if (fallback === undefined || !isAbsent(error)) throw error
+      warn(`${(error as Error).message}; so credentials are kept in ${fallback.name}`)
+      return fallback
     }
   })
   return {
@@ -99,6 +101,16 @@ async function attempt<Value>(action: () => Promise<Value>): Promise<Value> {
   } catch (error) {
     throw unavailable(reasonOf(error), error)
   }
+}
+
+/** Parts of messages that there is no keyring here, and of those that a user did not open the one that there is. */
+const ABSENT = /cannot be loaded|no secret service|d-?bus|zbus/i
+const CLOSED = /locked|denied|dismissed/i
+
+/** Whether there is no keyring at all. One that stays closed for now must not make secrets end up somewhere less safe. */
+function isAbsent(error: unknown): boolean {
+  if (!(error instanceof McpError) || error.kind !== KEYRING_UNAVAILABLE.kind) return false
+  return ABSENT.test(error.message) && !CLOSED.test(error.message)
 }
 
 function unavailable(reason: string, cause?: unknown): McpError {

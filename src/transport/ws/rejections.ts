@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { ErrorExtras } from '../../errors/error.ts'
 import type { AuthReply } from '../../rpc/client-auth.ts'
-import { LOGIN_HINT } from '../http/client/failure.ts'
+import { hintOf401 } from '../http/client/failure.ts'
 
 const replies = new WeakMap<object, AuthReply>()
 
@@ -37,5 +37,5 @@ export function extrasOf(cause: unknown): ErrorExtras {
   const { status, headers } = reply
   const wwwAuthenticate = headers.get('www-authenticate')
   const data = { status, ...(wwwAuthenticate !== null && { wwwAuthenticate }) }
-  return status === 401 ? { data, hint: LOGIN_HINT } : { data }
+  return status === 401 ? { data, hint: hintOf401(wwwAuthenticate) } : { data }
 }

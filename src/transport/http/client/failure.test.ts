@@ -24,6 +24,8 @@ test('the hint of a 401 is the line to add, and that of a 500 is not', () => {
     "connect(url, { auth: browser() }) with import { browser } from 'pierhead/auth/client'",
   )
   expect(asked.data).toEqual({ status: 401, wwwAuthenticate: 'Bearer' })
+  const rejected = toFailure(reply(401, { 'www-authenticate': 'Bearer error="invalid_token"' }), 'tools/list')
+  expect(rejected.hint).toMatch(/^The server rejected the token/)
   expect(toFailure(reply(500), 'tools/list').hint).not.toContain('browser')
 })
 

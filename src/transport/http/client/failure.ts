@@ -16,9 +16,15 @@ const NO_ANSWER: ReadonlySet<number> = new Set([401, 403, 407, 429, 503])
 /** Statuses of an overloaded server. */
 const BUSY: ReadonlySet<number> = new Set([429, 503])
 
-/** The hint for a server that asks for a login: the line to add. */
-export const LOGIN_HINT =
+const LOGIN_HINT =
   "Log in: connect(url, { auth: browser() }) with import { browser } from 'pierhead/auth/client'. If auth is given already, the server rejects its credentials."
+const TOKEN_HINT =
+  'The server rejected the token that the client sent: it is wrong, expired, revoked, or meant for another server. Send another one.'
+
+/** The hint for status 401: the line to add, unless the challenge says that there was a token. */
+export function hintOf401(challenge: string | null | undefined): string {
+  return /\berror="?invalid_token\b/.test(challenge ?? '') ? TOKEN_HINT : LOGIN_HINT
+}
 
 /** Requests whose failure shows what a server supports, so the status matters. */
 const OPENING: ReadonlySet<string> = new Set(['initialize', 'server/discover'])
@@ -77,7 +83,7 @@ export function toFailure(response: Response, method: string, answer?: Message):
     { method, status, reason },
     {
       data,
-      hint: status === 401 ? LOGIN_HINT : undefined,
+      hint: status === 401 ? hintOf401(wwwAuthenticate) : undefined,
       retryable: BUSY.has(status),
       refusal: reported?.refusal,
       retryAfterMs,
