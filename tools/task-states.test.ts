@@ -17,7 +17,7 @@ test('the diagram has every transition of the table', () => {
 })
 
 test('a diagram that differs from the table is noticed and drawn again', () => {
-  const changed = guide.replace('failed --> working', 'failed --> completed')
+  const changed = guide.replace('working --> cancelled', 'working --> completed')
   expect(changed).not.toContain(statesDiagram())
   expect(withDiagram(changed)).toBe(guide)
 })

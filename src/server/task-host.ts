@@ -14,10 +14,10 @@ import type { Soon } from '../tasks/store.ts'
 import { Tasks } from '../tasks/tasks.ts'
 import type { ToolDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
-import { toFailure } from './reply.ts'
 import { callAsTask, callerOf, requireTasks } from './task-calls.ts'
 import { followTasks } from './task-following.ts'
 import { cancelTask, getTask, listTasks, taskResult, updateTask } from './task-methods.ts'
+import { failureFor } from './tools.ts'
 
 /** The tasks of a server, and the functions that answer requests about them. */
 export interface TaskModule {
@@ -69,8 +69,7 @@ export function createTasks(service: TaskService, limits: Limits, options: Tasks
         if (thrown instanceof ToolError) return toMcpError(thrown)
         return mask(service, thrown, { what: `a task of tool "${tool}"`, call })
       },
-      toResult: (error, { call }) =>
-        OF_TOOL.has(error.kind) && call.peer.dialect.toolFailures !== 'error' ? toFailure(error) : undefined,
+      toResult: (error, { call }) => (OF_TOOL.has(error.kind) ? failureFor(call.peer, error) : undefined),
       report: (...entry) => service.report(...entry),
     },
     options,

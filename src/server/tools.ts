@@ -13,6 +13,7 @@ import { TASK_TIMEOUT } from '../errors/tasks.ts'
 import { whereOf } from '../errors/where.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { VENDOR } from '../protocol/meta.ts'
+import type { Peer } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { concealed, mask } from '../rpc/mask.ts'
 import type { Checked, Unfit } from '../schema/checker.ts'
@@ -227,9 +228,15 @@ function raised({ message, data }: ToolError): never {
 
 /** Turns an error into a result for the model and counts it; or throws it, if the dialect sends errors instead. */
 function toModel(error: McpError, context: Context): Result {
-  if (callOf(context).peer.dialect.toolFailures === 'error') throw error
+  const result = failureFor(callOf(context).peer, error)
+  if (result === undefined) throw error
   partsOf(context).observers.count(error.kind)
-  return toFailure(error)
+  return result
+}
+
+/** The result that shows an error to the model; undefined if the dialect sends errors instead. */
+export function failureFor({ dialect }: Peer, error: McpError): Result | undefined {
+  return dialect.toolFailures === 'error' ? undefined : toFailure(error)
 }
 
 function rejectInput(tool: ToolDefinition, { issue, first }: Unfit, context: Context): Result {

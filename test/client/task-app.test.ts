@@ -46,6 +46,9 @@ const app = createServer({ name: 'films', version: '1', log: () => undefined })
   .tool('fails', { task: { mode: 'required', poll: '100ms' } }, () => {
     throw new ToolError('broken')
   })
+  .tool('breaks', { task: { mode: 'required', poll: '100ms' } }, () => {
+    throw new Error('a secret')
+  })
   .tool(
     'hangs',
     { input: named, task: { mode: 'required', poll: '100ms' } },
@@ -71,6 +74,9 @@ test.each(REVISIONS)('a call waits through a task at %s', async (revision) => {
   expect(await client.call('asks')).toContain('true')
   expect(await client.call('samples')).toBe('m')
   await expect(client.call('fails')).rejects.toThrow(new ToolError('broken'))
+  const unexpected = await client.call('breaks').catch((error: unknown) => error)
+  expect(unexpected).toBeInstanceOf(ToolError)
+  expect(String(unexpected)).toMatch(/tool "breaks" failed \(reference /)
 })
 
 test.each(REVISIONS)('a handle works at %s, and its types are those of the tool', async (revision) => {
