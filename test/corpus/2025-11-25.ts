@@ -194,7 +194,15 @@ export const requests: RequestExamples<Requests> = {
   },
   'tasks/list': {
     params: { 'the first page': {}, 'a later page': { cursor: 'page-2' } },
-    result: { 'two tasks': { tasks: [task, endless], nextCursor: 'page-3' } },
+    result: {
+      'two tasks': { tasks: [task, endless], nextCursor: 'page-3' },
+      'tasks of every status': {
+        tasks: (['working', 'input_required', 'completed', 'failed', 'cancelled'] as const).map((status) => ({
+          ...task,
+          status,
+        })),
+      },
+    },
   },
   'tasks/cancel': {
     params: { 'a task': { taskId: 't-2' } },

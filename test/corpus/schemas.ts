@@ -97,7 +97,9 @@ function closeDeeply(schema: Schema): Schema {
 
 /** What every message may have: older schemas leave the members of JSON-RPC and `_meta` to another definition. */
 function withEnvelope(definition: JsonObject, base: JsonObject | undefined): JsonObject {
-  const properties = definition['properties'] as Readonly<Record<string, JsonObject>>
+  const properties = definition['properties'] as Readonly<Record<string, JsonObject>> | undefined
+  // Those of the tasks extension consist of other definitions, which stay open.
+  if (properties === undefined) return definition
   const envelope = { jsonrpc: { const: '2.0' }, id: { type: ['string', 'integer'] } }
   const { params } = properties
   const inner = params?.['properties'] as JsonObject | undefined

@@ -26,8 +26,8 @@ const SDK: Partial<Record<Revision, () => (name: string) => Validator | undefine
     const { specTypeSchemas } = load('@modelcontextprotocol/client') as {
       readonly specTypeSchemas: Readonly<Record<string, Validator>>
     }
-    // The SDK still requires the `elicitationId` of 2025-11-25, so only the recording decides about this one.
-    return (name) => (name === 'ElicitRequest' ? undefined : specTypeSchemas[nameInSdk(name)])
+    // The SDK still has the `elicitationId` and the tasks of 2025-11-25, so only the recording decides about these.
+    return (name) => (/^ElicitRequest$|Task/.test(name) ? undefined : specTypeSchemas[nameInSdk(name)])
   },
 }
 
