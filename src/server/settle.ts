@@ -30,6 +30,8 @@ export async function rethrown<Value>(
   try {
     return await run()
   } catch (thrown) {
+    // The request ends with the questions that its handler has left open.
+    if (openQuestions(context) !== undefined) throw thrown
     const where = thrown instanceof McpError ? whereOf(thrown) : 'local'
     if (where === undefined || thrown instanceof ToolError || callOf(context).cancelled) throw thrown
     if (where === 'result') throw new McpError('internal', (thrown as Error).message, { cause: thrown })

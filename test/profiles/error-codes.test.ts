@@ -226,7 +226,7 @@ const ROWS: readonly Row[] = [
   },
   { code: -32082, official: -32603, act: (profile) => afterTask(profile, 'long', 'tasks/result') },
   { code: -32083, official: -32602, act: (profile) => afterTask(profile, 'short', 'tasks/cancel') },
-  { code: -32084, act: (profile) => afterTask(profile, 'late', 'tasks/result') },
+  { code: -32084, official: undefined, act: (profile) => afterTask(profile, 'late', 'tasks/result') },
   {
     code: -32091,
     official: undefined,
