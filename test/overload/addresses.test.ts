@@ -82,14 +82,14 @@ test('L.addresses a queue that one address filled has room for another, whose tu
   await Promise.all(many)
 })
 
-test('L.addresses connections from one address over HTTP give way to those from another', async () => {
+test('L.addresses connections from one address over http give way to those from another', async () => {
   const { app } = waiting()
   const { port } = await start(app, { limits: { connections: 4 } })
   await crowd(port, 80)
   expect((await wait(port, OTHER)).status).toBe(200)
 })
 
-test('L.addresses connections from one address over TCP give way to those from another', async () => {
+test('L.addresses connections from one address over tcp give way to those from another', async () => {
   const limited = createServer({
     name: 'few',
     version: '1',
