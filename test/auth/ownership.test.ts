@@ -216,7 +216,42 @@ test('over WebSocket, a subscription is told only to its caller', async () => {
   expect(bob?.texts.slice(2).join()).not.toContain(uri)
 })
 
-/** Asks at 2026-07-28; gives the response. */
+type Opened = Awaited<ReturnType<typeof stream>>
+
+/** Opens a session over HTTP+SSE; gives its stream, and a function that posts to it. */
+async function openSse(
+  port: number,
+  name: string,
+): Promise<{ opened: Opened; post(body: string): Promise<unknown> }> {
+  const headers = { accept: 'text/event-stream', ...as(name) }
+  const opened = await stream(port, { method: 'GET', path: '/sse', headers })
+  await opened.until(() => opened.events.length > 0)
+  const path = opened.events[0]?.data as string
+  const post = (body: string): Promise<unknown> =>
+    send(port, { path, body, headers: { ...BOTH, ...as(name) } })
+  await post(initialize('2024-11-05'))
+  await opened.until(() => opened.events.length > 1)
+  await post(message('notifications/initialized'))
+  return { opened, post }
+}
+
+test('over HTTP+SSE, a subscription is told only to its caller', async () => {
+  const { app, port } = await listen(people())
+  app.resource('notes://{owner}', {}, ({ owner }) => owner)
+  const uri = 'notes://ann'
+  const ann = await openSse(port, 'ann')
+  const bob = await openSse(port, 'bob')
+  await ann.post(message('resources/subscribe', { uri }, 5))
+  await bob.post(message('resources/unsubscribe', { uri }, 5))
+  for (const { opened } of [ann, bob]) await opened.until(() => opened.raw.includes('"id":5'))
+  app.updated(uri)
+  await ann.opened.until(() => ann.opened.raw.includes(uri))
+  app.changed()
+  await bob.opened.until(() => bob.opened.raw.includes('list_changed'))
+  expect(bob.opened.raw).not.toContain(uri)
+})
+
+/** Asks; gives the response. */
 type Ask = (port: number, name: string, method: string, params: JsonObject) => Promise<Received['json']>
 
 const WAYS: Readonly<Record<string, Ask>> = {
@@ -232,7 +267,18 @@ const WAYS: Readonly<Record<string, Ask>> = {
   },
 }
 
-test.each(Object.entries(WAYS))(
+/** Those with cursors: at 2024-11-05 too, which has no sealed state. */
+const LISTING: typeof WAYS = {
+  ...WAYS,
+  'HTTP+SSE': async (port, name, method, params) => {
+    const { opened, post } = await openSse(port, name)
+    await post(message(method, params, 5))
+    await opened.until(() => opened.events.length > 2)
+    return JSON.parse(opened.events.at(-1)?.data as string) as Received['json']
+  },
+}
+
+test.each(Object.entries(LISTING))(
   'over %s, a cursor of another caller leads only to what its user may see',
   async (_, ask) => {
     const { app, port } = await listen(undefined, {}, server(people(), { pageSize: 1 }))
