@@ -1,21 +1,34 @@
+import { remember } from './remember.ts'
+
 /** More than an address takes, also with brackets, a zone and a port. */
 const MOST_CHARS = 128
+/** Each request asks for the address of its client, and most clients send many. */
+const REMEMBERED = 1000
+
+const readOnce = remember(readSpelling, REMEMBERED)
+const networkOnce = remember(readNetwork, REMEMBERED)
 
 /**
  * An IP address in its one spelling, without a port, brackets or zone: IPv6 as in RFC 5952, and IPv4 in IPv6 as IPv4. Undefined
  * if the text is not an address.
  */
 export function readAddress(text: string | undefined): string | undefined {
-  if (text !== undefined && text.length > MOST_CHARS) return undefined
-  const [, inBrackets, beforePort] = /^(?:\[([^\]]*)\](?::\d+)?|([^:]*):\d+)$/.exec(text ?? '') ?? []
-  const plain = (inBrackets ?? beforePort ?? text ?? '').replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')
+  return text === undefined || text.length > MOST_CHARS ? undefined : readOnce(text)
+}
+
+function readSpelling(text: string): string | undefined {
+  const [, inBrackets, beforePort] = /^(?:\[([^\]]*)\](?::\d+)?|([^:]*):\d+)$/.exec(text) ?? []
+  const plain = (inBrackets ?? beforePort ?? text).replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')
   const bytes = toBytes(plain)
   return bytes?.length === 4 ? bytes.join('.') : bytes && spelled(plain)
 }
 
 /** Identifies a client by its address or, with IPv6, where one client has 2^64 addresses, by its network. */
 export function networkOf(address: string): string {
-  if (!address.includes(':')) return address
+  return address.includes(':') ? networkOnce(address) : address
+}
+
+function readNetwork(address: string): string {
   const bytes = toBytes(address)
   return bytes?.length === 16 ? bytes.slice(0, 8).join('.') : address
 }
