@@ -9,7 +9,7 @@ export { keyringVault, type KeyringVaultOptions } from './auth/client/keyring-va
 export { memoryVault } from './auth/client/memory-vault.ts'
 export type { LoggedOut } from './auth/client/logout.ts'
 export type { LoginMethod, LogoutOptions, MethodOptions } from './auth/client/method.ts'
-export type { PrivateKey } from './auth/client/private-key.ts'
+export type { PrivateJwk, PrivateKey, WebKey } from './auth/client/private-key.ts'
 export { token, type TokenQuestion, type TokenSource } from './auth/client/token.ts'
 export type {
   PendingLogin,

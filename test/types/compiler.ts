@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 const TSC = resolve('node_modules/typescript/bin/tsc')
@@ -10,12 +10,17 @@ export function compile(folder: string, args: readonly string[]): string {
   return stdout + stderr
 }
 
-/** Puts the declarations of the package into a folder, as an installed copy has them. */
+/** Puts the declarations of the package into a folder, as an installed copy has them, and what it depends on. */
 export function install(folder: string): void {
   const home = join(folder, 'node_modules', 'pierhead')
   mkdirSync(home, { recursive: true })
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
-  const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly exports: object }
+  const { exports, dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    readonly exports: object
+    readonly dependencies: object
+  }
+  for (const name of Object.keys(dependencies))
+    symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name))
   const doors = Object.entries<{ readonly types?: string }>(exports as never).flatMap(([path, { types }]) =>
     types === undefined ? [] : [[path, { types }] as const],
   )

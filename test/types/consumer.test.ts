@@ -31,6 +31,24 @@ describe('an installed copy', () => {
     ).toBe('')
   })
 
+  test('compiles with the types of Node alone, every entry point and no skipLibCheck', () => {
+    const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      exports: Record<string, unknown>
+    }
+    const names = Object.keys(exports).filter((name) => !name.endsWith('.json'))
+    const lines = names.map((name, at) => `export * as part${at} from 'pierhead${name.slice(1)}'`)
+    writeFileSync(join(folder, 'all.ts'), lines.join('\n'))
+    const types = [
+      '--lib',
+      'es2023',
+      '--types',
+      'node',
+      '--typeRoots',
+      join(process.cwd(), 'node_modules/@types'),
+    ]
+    expect(compile(folder, [...STRICT, ...types, 'all.ts'])).toBe('')
+  })
+
   test.each(Object.entries(PACKAGES))(
     'lets a package export what it made with %s, with declarations that others can use',
     (name, source) => {

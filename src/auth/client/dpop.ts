@@ -35,7 +35,7 @@ export interface Dpop {
  * `accepted` has the algorithms that the issuer accepts, as in `dpop_signing_alg_values_supported`.
  */
 export async function openDpop(
-  stored: JsonWebKey | StoredCredentials['dpopKey'],
+  stored: JWK | StoredCredentials['dpopKey'],
   accepted?: readonly string[],
 ): Promise<Dpop> {
   const usable = ALGORITHMS.filter((name) => accepted?.includes(name) ?? true)
@@ -91,7 +91,7 @@ async function createPair(algorithm: string): Promise<Pair> {
 }
 
 async function importPair(
-  stored: JsonWebKey | StoredCredentials['dpopKey'],
+  stored: JWK | StoredCredentials['dpopKey'],
   usable: readonly string[],
 ): Promise<Pair | undefined> {
   const jwk = { ...stored } as Pair['jwk']

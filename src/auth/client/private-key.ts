@@ -4,12 +4,27 @@ import { badOption } from '../../base/options.ts'
 import { isObject } from '../../protocol/jsonrpc.ts'
 import { ALGORITHMS, type Algorithm } from '../jwt.ts'
 
+/** A key of Web Cryptography, as the library of the runtime types it: not every program has the types of browsers. */
+export type WebKey = Awaited<ReturnType<typeof globalThis.crypto.subtle.importKey>>
+
+/** A private key as a JWK (RFC 7517). */
+export interface PrivateJwk {
+  /** The kind of the key, such as `EC`. */
+  readonly kty?: string | undefined
+  /** The private part. */
+  readonly d?: string | undefined
+  /** The algorithm that it signs with. Default: the one that fits the kind of the key. */
+  readonly alg?: string | undefined
+  /** The id of the key. Default: none. */
+  readonly kid?: string | undefined
+}
+
 /** A private key: PEM text (PKCS #8), a JWK or a `CryptoKey`. */
-export type PrivateKey = string | JsonWebKey | CryptoKey
+export type PrivateKey = string | PrivateJwk | WebKey
 
 /** A private key that is ready to sign. */
 export interface SigningKey {
-  readonly key: CryptoKey
+  readonly key: WebKey
   readonly algorithm: string
   /** The id of the key, which a JWK may have. */
   readonly kid: string | undefined
@@ -46,7 +61,7 @@ export async function readPrivateKey(
   for (const name of names) {
     const imported = await importKey(key, name)
     if (imported !== undefined)
-      return { key: imported, algorithm: name, kid: typeof key === 'string' ? undefined : (key as JWK).kid }
+      return { key: imported, algorithm: name, kid: typeof key === 'string' ? undefined : key.kid }
   }
   throw badOption(where, `key cannot be used for ${names.join(', ')}; check the key and the option algorithm`)
 }
@@ -60,13 +75,13 @@ export function namesOf(algorithm: string): readonly string[] {
   return other === undefined ? [algorithm] : [algorithm, other]
 }
 
-function algorithmsFor(key: string | JsonWebKey, algorithm: Algorithm | undefined): readonly Algorithm[] {
+function algorithmsFor(key: string | PrivateJwk, algorithm: Algorithm | undefined): readonly Algorithm[] {
   if (algorithm !== undefined) return [algorithm]
   const named = typeof key === 'string' ? undefined : ALGORITHMS.find((name) => name === key.alg)
   return named === undefined ? OF_PEM : [named]
 }
 
-async function importKey(key: string | JsonWebKey, algorithm: Algorithm): Promise<CryptoKey | undefined> {
+async function importKey(key: string | PrivateJwk, algorithm: Algorithm): Promise<WebKey | undefined> {
   try {
     if (typeof key === 'string') return await importPKCS8(key, algorithm)
     const imported = await importJWK(key as JWK, algorithm)
