@@ -89,9 +89,14 @@ export class ReconnectingConnection {
 
   /** Waits for the connection to open. The time in which a person logs in does not count. */
   #waitFor(live: Promise<Live>, deadline: Deadline): Promise<Live> {
-    const { members } = this.#opening
-    this.#opening.join(deadline)
-    return orAborted(live, deadline.signal).finally(() => members.delete(deadline))
+    const opening = this.#opening
+    const { clock } = deadline
+    opening.join(deadline)
+    clock.explain = (error) => opening.explain?.(error) ?? error
+    return orAborted(live, deadline.signal).finally(() => {
+      opening.members.delete(deadline)
+      clock.explain = undefined
+    })
   }
 
   /** Returns the current connection or opens one. Concurrent callers share the attempt. */

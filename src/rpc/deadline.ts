@@ -110,7 +110,10 @@ export class Deadline implements CancelSignal, Timed {
   #after(wait: number, ms: number): Timer | undefined {
     if (wait > LONGEST_MS) return undefined
     return setTimeout(
-      () => this.abort(mcpError(TIMEOUT, { method: this.#options.method, ms })),
+      () => {
+        const error = mcpError(TIMEOUT, { method: this.#options.method, ms })
+        this.abort(this.clock.explain?.(error) ?? error)
+      },
       Math.max(0, wait),
     )
   }

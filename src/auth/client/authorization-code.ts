@@ -51,7 +51,8 @@ export function createAuthorizationCode({ identity, openRedirect }: CodeOptions)
         const registration = await findRegistration(context, identity, redirect.uri)
         const request = await createRequest(context, registration, redirect.uri)
         context.step(`log in at ${request.url.origin}`)
-        const answer = await redirect.receive(request)
+        const resume = context.pauseClocks?.()
+        const answer = await redirect.receive(request).finally(resume)
         const tokens = await exchange(context, request, answer)
         // An id that the program has anyway is not worth keeping, and its secret should not be in two places.
         return clientId === undefined ? { tokens, registration } : { tokens }
