@@ -117,9 +117,15 @@ export class Endpoint implements HttpHandler {
     return this.#authentication?.document(head)
   }
 
-  /** Tells the authentication the URL of our own listener. */
+  /** Tells the authentication the URL of our own listener, and its other paths. */
   listening(url: string): void {
     this.#authentication?.listening?.(url)
+    for (const { entry, paths } of this.extraEndpoints) if (entry !== undefined) this.addPath(entry, paths)
+  }
+
+  /** Tells the authentication another path of our own listener, to which clients connect. */
+  addPath(path: string, paths: ExtraEndpoint['paths'] = new Set([path])): void {
+    this.#authentication?.addPath?.(path, paths)
   }
 
   /** Rejects a request by its head: if this returns a reply, the body is not read. */

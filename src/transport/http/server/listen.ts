@@ -134,6 +134,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
 
   function upgrade(at: string, handler: UpgradeHandler): void {
     upgraded = handler
+    endpoint.addPath(at)
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
       afterEarlier(socket, () => {
         if (request.headers.upgrade?.toLowerCase() !== 'websocket')
