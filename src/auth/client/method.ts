@@ -141,21 +141,16 @@ function ownerOf(name: string, grant: Grant, { scopes, user }: MethodOptions): s
 /** Options that only some methods have. */
 interface Own {
   readonly storedOnly?: boolean | undefined
-  readonly secret?: string | undefined
   readonly clientSecret?: string | undefined
 }
 
 /** A server names its issuer. A hostile one must not get what is meant for another, so the program says whose it is. */
-function checkIssuer(
-  name: string,
-  { issuer, secret, clientSecret, allowOrigins }: MethodOptions & Own,
-): void {
+function checkIssuer(name: string, { issuer, clientSecret, allowOrigins }: MethodOptions & Own): void {
   if (issuer !== undefined) return
-  const given = Object.entries({ secret, clientSecret }).find(([, value]) => value !== undefined)
-  if (given !== undefined)
+  if (clientSecret !== undefined)
     throw badOption(
       name,
-      `${given[0]} needs the option issuer: the secret is sent only to the issuer that gave it to this client`,
+      'clientSecret needs the option issuer: the secret is sent only to the issuer that gave it to this client',
     )
   if (allowOrigins !== undefined && allowOrigins.length > 0)
     throw badOption(
