@@ -89,14 +89,8 @@ export class ReconnectingConnection {
 
   /** Waits for the connection to open. The time in which a person logs in does not count. */
   #waitFor(live: Promise<Live>, deadline: Deadline): Promise<Live> {
-    const opening = this.#opening
-    const { clock } = deadline
-    opening.join(deadline)
-    clock.explain = (error) => opening.explain?.(error) ?? error
-    return orAborted(live, deadline.signal).finally(() => {
-      opening.members.delete(deadline)
-      clock.explain = undefined
-    })
+    this.#opening.join(deadline)
+    return orAborted(live, deadline.signal).finally(() => this.#opening.leave(deadline))
   }
 
   /** Returns the current connection or opens one. Concurrent callers share the attempt. */

@@ -81,7 +81,7 @@ export class Deadline implements CancelSignal, Timed {
   /** Clears the timers and removes the listener. */
   end(): void {
     this.stop()
-    this.clock.members.delete(this)
+    this.clock.leave(this)
     this.#options.signal?.removeEventListener('abort', this)
   }
 
@@ -112,7 +112,8 @@ export class Deadline implements CancelSignal, Timed {
     return setTimeout(
       () => {
         const error = mcpError(TIMEOUT, { method: this.#options.method, ms })
-        this.abort(this.clock.explain?.(error) ?? error)
+        const { explain = this.clock.awaited?.explain } = this.clock
+        this.abort(explain?.(error) ?? error)
       },
       Math.max(0, wait),
     )
