@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { openLoopback, type Loopback } from '../../src/auth/client/loopback.ts'
-import { findPeerOwner, type Peer } from '../../src/auth/client/peer-owner.ts'
+import { findPeerOwner, ownUsers, type Peer } from '../../src/auth/client/peer-owner.ts'
 import { pageFile } from '../../src/auth/client/page-file.ts'
 
 const STATE = 'the-state-of-this-login'
@@ -140,6 +140,15 @@ test.each([
   ['does not show the listener', () => HEAD],
 ])('owners are unknown if the table of the system %s', (_, read) => {
   expect(findPeerOwner(SERVER, read, 'LE')).toBeUndefined()
+})
+
+test.each([
+  [1000, undefined, [1000, 0]],
+  // The variable means something only for root: others can set it to anything.
+  [1000, '1001', [1000, 0]],
+  [0, '1001', [0, 1001]],
+])('the users of a login of user %i with SUDO_UID %j are %j', (uid, sudo, users) => {
+  expect(ownUsers(uid, sudo)).toEqual(users)
 })
 
 test('without owners, the link is in a file that only its user can read, and that is removed after the login', async () => {

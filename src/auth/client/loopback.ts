@@ -92,7 +92,11 @@ interface Listener {
 
 function serve(server: Server, { host, pathname, origin }: URL, { uri, users }: Listener): Loopback {
   const ownerOf = findPeerOwner(server.address() as AddressInfo)
-  const isOwn = (peer: Peer): boolean => ownerOf === undefined || users.includes(ownerOf(peer) ?? -1)
+  const isOwn = (peer: Peer): boolean => {
+    if (ownerOf === undefined) return true
+    const owner = ownerOf(peer)
+    return owner !== undefined && users.includes(owner)
+  }
   let expected: string | undefined
   let link: Link | undefined
   const received = new Deferred<URL>()

@@ -42,10 +42,11 @@ export function findPeerOwner(
 }
 
 /** The users who may take part in a login of this process: its own, root, and the one who became root with sudo. */
-export function ownUsers(): readonly number[] {
-  const uid = process.getuid?.() ?? 0
-  const sudo = uid === 0 ? Number(readEnv('SUDO_UID') ?? 0) : 0
-  return [uid, 0, sudo]
+export function ownUsers(
+  uid: number = process.getuid?.() ?? 0,
+  sudo: string | undefined = readEnv('SUDO_UID'),
+): readonly number[] {
+  return uid === 0 && sudo !== undefined ? [0, Number(sudo)] : [uid, 0]
 }
 
 /** Whether this is Linux inside Windows, where the browser is a program of Windows, and each user has a machine of his own. */
