@@ -56,19 +56,24 @@ export const LOGIN_SCENARIOS: ReadonlyMap<string, LoginScenario> = new Map<strin
   named('dpop-nonce', (connect) => useTool(connect, login({ dpop: true }))),
   named(
     'client-credentials-basic',
-    async (connect, { client_id: clientId = '', client_secret: secret }, url) =>
-      useTool(connect, clientCredentials({ clientId, secret, issuer: await issuerOf(url) })),
+    async (connect, { client_id: clientId = '', client_secret: clientSecret }, url) =>
+      useTool(connect, clientCredentials({ clientId, clientSecret, issuer: await issuerOf(url) })),
   ),
   named('client-credentials-jwt', (connect, context) => {
     const { client_id: clientId = '', private_key_pem: key, signing_algorithm: algorithm } = context
     return useTool(connect, clientCredentials({ clientId, key, algorithm: algorithm as 'ES256' }))
   }),
   named('enterprise-managed-authorization', async (connect, context, url) => {
-    const { client_id: clientId = '', client_secret: secret, idp_client_id = '', idp_issuer = '' } = context
+    const {
+      client_id: clientId = '',
+      client_secret: clientSecret,
+      idp_client_id = '',
+      idp_issuer = '',
+    } = context
     const provider = { issuer: idp_issuer, clientId: idp_client_id }
     const idToken = (): string => context['idp_id_token'] ?? ''
     const issuer = await issuerOf(url)
-    return useTool(connect, enterprise({ clientId, secret, issuer, provider, idToken }))
+    return useTool(connect, enterprise({ clientId, clientSecret, issuer, provider, idToken }))
   }),
   named('wif-jwt-bearer', (connect, { client_id: clientId, valid_jwt: jwt = '' }) =>
     useTool(connect, workload({ clientId, jwt: () => jwt })),

@@ -28,7 +28,7 @@ export function openAuthentication(methods: readonly AuthMethod[], host: AuthHos
 }
 
 class TokenAuthentication implements Authentication {
-  readonly authenticate = (head: HttpHead): Caller | Promise<Caller> => this.#authenticate(head)
+  readonly authenticate = (head: HttpHead): Caller | Promise<Caller> => this.#for(head).#authenticate(head)
   readonly #methods: readonly AuthMethod[]
   readonly #host: AuthHost
   #resource: string | undefined
@@ -37,6 +37,11 @@ class TokenAuthentication implements Authentication {
   readonly #verifier: TokenVerifier
   readonly #firstNonce: () => string | Promise<string> | undefined
   readonly #report: RejectionLog
+  /** Other URLs of the server, each with its own metadata and audience. */
+  readonly #others: {
+    readonly paths: { has(path: string): boolean }
+    readonly authentication: TokenAuthentication
+  }[] = []
 
   constructor(methods: readonly AuthMethod[], host: AuthHost) {
     this.#methods = methods
@@ -53,6 +58,22 @@ class TokenAuthentication implements Authentication {
     this.#challenges = this.#describe()
   }
 
+  addPath(path: string, paths: { has(path: string): boolean }): void {
+    const url = this.#resource && siblingOf(this.#resource, this.#host.path, path)
+    if (url === undefined) return
+    const methods = this.#methods.map((method) => method.at?.(url) ?? method)
+    if (methods.some(({ resource }) => resource !== undefined && resource !== url)) return
+    const authentication = new TokenAuthentication(methods, { ...this.#host, path })
+    this.#others.push({ paths, authentication })
+  }
+
+  /** The authentication for the path of a request. */
+  #for({ target }: HttpHead): TokenAuthentication {
+    if (this.#others.length === 0 || target === undefined || target === this.#host.path) return this
+    const path = target.split('?', 1)[0] as string
+    return this.#others.find(({ paths }) => paths.has(path))?.authentication ?? this
+  }
+
   /** Prepares what callers are told about the server. */
   #describe(): Challenges {
     const methods = this.#methods
@@ -63,7 +84,9 @@ class TokenAuthentication implements Authentication {
   }
 
   document(head: HttpHead): ReturnType<Authentication['document']> {
-    return this.#metadata?.answer(head)
+    let found = this.#metadata?.answer(head)
+    for (const { authentication } of this.#others) found ??= authentication.document(head)
+    return found
   }
 
   challenge(error: Parameters<Authentication['challenge']>[0]): Headers {
@@ -168,6 +191,16 @@ class TokenAuthentication implements Authentication {
     if (resource === undefined) return `${head.scheme ?? 'http'}://${head.header('host') ?? ''}${path}`
     return path === this.#host.path ? resource : `${new URL(resource).origin}${path}`
   }
+}
+
+/**
+ * The URL of another path of a listener, as clients use it. Undefined if the resource contains it already, or if it does not end with the
+ * path of the listener: then a proxy renames paths, and nothing is known about the others.
+ */
+function siblingOf(resource: string, path: string | undefined, other: string): string | undefined {
+  const { origin, pathname } = new URL(resource)
+  if (path === undefined || path === other || pathname === '/' || !pathname.endsWith(path)) return undefined
+  return `${origin}${pathname.slice(0, -path.length)}${other}`
 }
 
 /** Tells clients apart by their address, as far as it is known. */

@@ -8,7 +8,13 @@ import { createDiscovery, type Discovery } from './discovery.ts'
 import { fetchObject, IssuerError, type IssuerRequest } from './issuer-fetch.ts'
 import { createMethod } from './method.ts'
 import { Questions } from './questions.ts'
-import { NAME, readTokenOptions, TOKEN_OPTIONS, type TokenOptions } from './token-options.ts'
+import {
+  NAME,
+  readTokenOptions,
+  TOKEN_OPTIONS,
+  type TokenOptions,
+  type TokenSettings,
+} from './token-options.ts'
 import { ENDPOINT, ISSUER } from './urls.ts'
 
 /** The number of tokens that the issuer is asked about at the same time: up to 64 for one address, and as many again that are known. */
@@ -58,29 +64,34 @@ export function introspection(options: IntrospectionOptions): AuthMethod {
   const discovery = createDiscovery(issuer)
   const questions = new Questions<Verdict>(LIMITS)
 
-  const ask = async (token: string): Promise<Verdict> => {
+  const ask = async (token: string, rules: TokenSettings): Promise<Verdict> => {
     try {
       const url = endpoint ?? (await discovery.urlOf('introspection_endpoint'))
       const now = Date.now()
       const claims = await fetchObject(url, await questionOf(token, options, discovery))
       if (claims['active'] !== true) return reject('revoked', 'it is not active')
-      const verdict = readClaims(claims, { ...settings, issuer })
+      const verdict = readClaims(claims, { ...rules, issuer })
       return 'rejected' in verdict ? verdict : { ...verdict, recheckAt: now + recheckMs }
     } catch (thrown) {
       discovery.forget()
       return reject('unavailable', 'its issuer cannot be reached now', explain(thrown))
     }
   }
-  return createMethod({
-    name: 'introspection',
-    issuers: [issuer],
-    verify(token, asker = UNKNOWN) {
-      if (token.length > MAX_LENGTH) return undefined
-      const answer = questions.ask(token, asker, () => ask(token))
-      return answer ?? reject('unavailable', 'too many tokens are being verified')
-    },
-    ...settings.parts,
-  })
+  const create = (rules: TokenSettings): AuthMethod =>
+    createMethod({
+      name: 'introspection',
+      issuers: [issuer],
+      verify(token, asker = UNKNOWN) {
+        if (token.length > MAX_LENGTH) return undefined
+        // The answer depends on the URL that the token must be meant for.
+        const question = `${rules.parts.resource} ${token}`
+        const answer = questions.ask(question, asker, () => ask(token, rules))
+        return answer ?? reject('unavailable', 'too many tokens are being verified')
+      },
+      at: (url) => create(rules.at(url)),
+      ...rules.parts,
+    })
+  return create(settings)
 }
 
 /** The question, with the credentials of this server in the way that the issuer accepts. */

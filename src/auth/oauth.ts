@@ -14,6 +14,7 @@ import {
   TOKEN_OPTIONS,
   toList,
   type TokenOptions,
+  type TokenSettings,
 } from './token-options.ts'
 import { ENDPOINT, ISSUER } from './urls.ts'
 
@@ -66,26 +67,32 @@ const ISSUER_OPTIONS: KindsOf<OAuthIssuer> = {
 export function oauth(options: OAuthOptions): AuthMethod {
   checkOptions<OAuthOptions>('oauth', options, OAUTH_OPTIONS)
   const settings = readTokenOptions('oauth', options)
-  const rules = new Map<string, JwtRules>()
-  for (const one of readIssuers(options.issuer)) {
-    if (rules.has(one.issuer)) throw badOption('oauth', `issuer has ${one.issuer} twice`)
-    rules.set(one.issuer, {
-      issuer: one.issuer,
-      keys: keysOf(one),
-      audience: one.audience === undefined ? settings.audience : toList(one.audience),
-      algorithms: options.algorithms ?? ALGORITHMS,
-      strictType: options.strictType ?? false,
-      skewMs: settings.skewMs,
-      bind: settings.bind,
+  const issuers = readIssuers(options.issuer).map((one) => ({ ...one, found: keysOf(one) }))
+  const names = issuers.map(({ issuer }) => issuer)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw badOption('oauth', `issuer has ${twice} twice`)
+  const create = ({ audience: usual, skewMs, bind, parts, at }: TokenSettings): AuthMethod => {
+    const rules = new Map<string, JwtRules>()
+    for (const { issuer, found, audience } of issuers)
+      rules.set(issuer, {
+        issuer,
+        keys: found,
+        audience: audience === undefined ? usual : toList(audience),
+        algorithms: options.algorithms ?? ALGORITHMS,
+        strictType: options.strictType ?? false,
+        skewMs,
+        bind,
+      })
+    return createMethod({
+      name: 'oauth',
+      issuers: names,
+      verify: async (token) => withRecheck(await verifyJwt(token, (issuer) => rules.get(issuer))),
+      explain: (token, isOnly) => explainForeign(token, names, isOnly),
+      at: (url) => create(at(url)),
+      ...parts,
     })
   }
-  return createMethod({
-    name: 'oauth',
-    issuers: [...rules.keys()],
-    verify: async (token) => withRecheck(await verifyJwt(token, (issuer) => rules.get(issuer))),
-    explain: (token, isOnly) => explainForeign(token, [...rules.keys()], isOnly),
-    ...settings.parts,
-  })
+  return create(settings)
 }
 
 /** Accepted tokens are verified again, since the issuer may have withdrawn the key that signed them. */

@@ -99,8 +99,10 @@ const DPOP_OPTIONS: KindsOf<DpopOptions> = {
 export interface TokenSettings {
   readonly audience: readonly string[]
   readonly skewMs: number
-  bind(claims: JsonObject): ReturnType<typeof bind>
+  readonly bind: (claims: JsonObject) => ReturnType<typeof bind>
   readonly parts: Pick<AuthMethod, 'resource' | 'scopes' | 'includes' | 'metadata' | 'nonce'>
+  /** The same for another URL of the server, for which tokens may be meant too, unless the option `audience` lists what they may name. */
+  readonly at: (url: string) => TokenSettings
 }
 
 /** Reads options that were checked by their kinds. */
@@ -111,7 +113,7 @@ export function readTokenOptions(where: string, options: TokenOptions): TokenSet
   if (skewMs > MAX_SKEW_MS)
     throw badOption(where, `clockSkew must be at most '5m'; correct the clocks instead`)
   const { rules, nonces } = readDpop(where, options.dpop ?? true, skewMs)
-  return {
+  const settings: TokenSettings = {
     audience: toList(options.audience ?? resource),
     skewMs,
     bind: (claims) => bind(claims, rules),
@@ -122,7 +124,13 @@ export function readTokenOptions(where: string, options: TokenOptions): TokenSet
       metadata: { ...(rules.proofs === undefined ? {} : advertise(rules.required)), ...metadata },
       ...(nonces === undefined ? {} : { nonce: () => nonces.current() }),
     },
+    at: (url) => ({
+      ...settings,
+      audience: options.audience === undefined ? [resource, url] : settings.audience,
+      parts: { ...settings.parts, resource: url },
+    }),
   }
+  return settings
 }
 
 /** A value or a list of values as a list. */

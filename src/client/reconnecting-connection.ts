@@ -89,9 +89,8 @@ export class ReconnectingConnection {
 
   /** Waits for the connection to open. The time in which a person logs in does not count. */
   #waitFor(live: Promise<Live>, deadline: Deadline): Promise<Live> {
-    const { members } = this.#opening
     this.#opening.join(deadline)
-    return orAborted(live, deadline.signal).finally(() => members.delete(deadline))
+    return orAborted(live, deadline.signal).finally(() => this.#opening.leave(deadline))
   }
 
   /** Returns the current connection or opens one. Concurrent callers share the attempt. */

@@ -39,6 +39,7 @@ const PATH = '/gist'
  */
 export class GistEndpoint extends EnvelopeEndpoint {
   readonly paths: ReadonlySet<string> = new Set([PATH])
+  readonly entry: string = PATH
   protected readonly allowed = 'POST, OPTIONS'
   readonly sessions: Sessions
   readonly #options: GistEndpointOptions

@@ -1,5 +1,5 @@
 import { networkOf } from '../base/address.ts'
-import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
+import { isObject, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Dialect } from '../protocol/switches.ts'
 import { mcpError } from '../errors/error.ts'
@@ -45,6 +45,8 @@ export function ownerOf(auth: Auth | undefined): string {
   if (known !== undefined) return known
   const names = [auth['iss'] ?? auth['issuer'], auth.sub, auth['client_id'] ?? auth['clientId']]
   if (NOBODY.has(auth.sub)) return JSON.stringify(auth)
+  // A token without a subject is that of a client on its own behalf, and a user may have the subject that it then gets.
+  if (isObject(auth['claims']) && NOBODY.has(auth['claims']['sub'])) names.push('client')
   const owner = JSON.stringify(names)
   // A request asks several times, and all requests with the same token have the same object.
   if (Object.isFrozen(auth)) OWNERS.set(auth, owner)

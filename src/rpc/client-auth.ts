@@ -53,6 +53,11 @@ export interface AuthRequest {
   readonly signal: AbortSignal
   /** Stops the clock of the request while a person logs in; returns the function that starts it again. Default: it runs on. */
   readonly pause?: (() => () => void) | undefined
+  /**
+   * Takes a function that names the current step of a login, for the error if the time of the request is over meanwhile; returns the
+   * function that ends that. Default: the error names no step.
+   */
+  readonly during?: ((step: () => string | undefined) => () => void) | undefined
 }
 
 /** A reply, as far as credentials are concerned. A `Response` is one. */

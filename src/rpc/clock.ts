@@ -1,3 +1,5 @@
+import type { McpError } from '../errors/error.ts'
+
 /** Something with timers, which stop and start with a clock. */
 export interface Timed {
   /** Its own clock. */
@@ -16,6 +18,10 @@ export class Clock {
   stoppedAt: number | undefined
   /** What stops with it: parts of the operation, and others that wait for it. */
   readonly members: Set<Timed> = new Set()
+  /** Says more about the error for an operation that took too long, while it waits for a login. */
+  explain: ((error: McpError) => McpError) | undefined
+  /** The clock of another operation that this one waits for, which then explains its errors. */
+  awaited: Clock | undefined
   /** Called with members that join while it is stopped. */
   onJoin: ((member: Timed) => void) | undefined
 
@@ -30,6 +36,12 @@ export class Clock {
 
   join(member: Timed): void {
     this.members.add(member)
+    if (member.clock !== this) member.clock.awaited = this
     this.onJoin?.(member)
+  }
+
+  leave(member: Timed): void {
+    this.members.delete(member)
+    if (member.clock !== this) member.clock.awaited = undefined
   }
 }

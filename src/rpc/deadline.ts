@@ -81,7 +81,7 @@ export class Deadline implements CancelSignal, Timed {
   /** Clears the timers and removes the listener. */
   end(): void {
     this.stop()
-    this.clock.members.delete(this)
+    this.clock.leave(this)
     this.#options.signal?.removeEventListener('abort', this)
   }
 
@@ -110,7 +110,11 @@ export class Deadline implements CancelSignal, Timed {
   #after(wait: number, ms: number): Timer | undefined {
     if (wait > LONGEST_MS) return undefined
     return setTimeout(
-      () => this.abort(mcpError(TIMEOUT, { method: this.#options.method, ms })),
+      () => {
+        const error = mcpError(TIMEOUT, { method: this.#options.method, ms })
+        const { explain = this.clock.awaited?.explain } = this.clock
+        this.abort(explain?.(error) ?? error)
+      },
       Math.max(0, wait),
     )
   }

@@ -12,7 +12,9 @@ import { BOTH, initialize } from '../http/messages.ts'
 import { Raw, send } from '../http/wire.ts'
 import { as, callTool, listen, people, RESOURCE, server, textOf } from './server.ts'
 
-const METADATA = 'https://mcp.example/.well-known/oauth-protected-resource/mcp'
+const METADATA = 'https://mcp.example/.well-known/oauth-protected-resource'
+/** The paths of transports that are not at /mcp. */
+const PATHS: Readonly<Record<string, string>> = { 'HTTP+SSE': '/sse', gist: '/gist' }
 const options = { resource: RESOURCE, issuers: ['https://id.example'], scopes: ['use'] }
 
 /** Each transport that has callers: how to ask it who calls, with these headers. Gives the status and the challenge. */
@@ -110,7 +112,8 @@ const WAYS: Readonly<Record<string, () => Promise<Way>>> = {
 
 describe.each(Object.entries(WAYS))('%s', (name, begin) => {
   const isMount = name.startsWith('app.')
-  const metadata = isMount ? `${RESOURCE}?/.well-known/oauth-protected-resource` : METADATA
+  const own = `${METADATA}${PATHS[name] ?? '/mcp'}`
+  const metadata = isMount ? `${RESOURCE}?/.well-known/oauth-protected-resource` : own
   const where = `scope="use", resource_metadata="${metadata}"`
 
   test('without credentials, the reply is 401 with a challenge that has no error', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { oauth } from '../../src/auth/oauth.ts'
+import { ownerOf } from '../../src/rpc/call.ts'
 import type { Accepted, AuthMethod, Verdict } from '../../src/transport/http/server/auth-method.ts'
 import { HOSTILE_TOKENS, openWorkshop, seconds, type Workshop } from './hostile-tokens.ts'
 import { serve } from './serve.ts'
@@ -145,6 +146,19 @@ test.each([
   [{ sub: 'robot' }, { sub: 'robot', clientId: 'robot' }],
 ])('the claims %j become the caller', async (claims, auth) => {
   expect(await method.verify(await issuer.sign(claims))).toMatchObject({ auth })
+})
+
+test('a user whose subject is that of a client on its own behalf is another owner', async () => {
+  const owners = new Set<string>()
+  for (const sub of [undefined, 'client:robot']) {
+    const verdict = (await method.verify(await issuer.sign({ sub }))) as Accepted
+    expect(verdict.auth).toMatchObject({ sub: 'client:robot', clientId: 'robot' })
+    owners.add(ownerOf(verdict.auth))
+    // A renewed token has the same owner.
+    const renewed = (await method.verify(await issuer.sign({ sub, exp: seconds(400) }))) as Accepted
+    owners.add(ownerOf(renewed.auth))
+  }
+  expect(owners.size).toBe(2)
 })
 
 test('a token that is too long is left to other methods', async () => {

@@ -137,7 +137,7 @@ test('the error for a redirect URI whose port is in use says so', async () => {
 test('a link leads to the page once, and only with GET and the right host', async () => {
   const loopback = await open()
   const answer = loopback.wait(STATE)
-  const { href } = loopback.linkTo(new URL('https://id.example/authorize?state=abc'))
+  const { href } = loopback.linkTo(new URL('https://id.example/authorize?state=abc')).url
   expect(href).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/open\/[\w-]{43}$/)
   expect((await get(href, { method: 'HEAD' })).status).toBe(404)
   expect((await get(href.replace('127.0.0.1', 'localhost'))).status).toBe(403)
@@ -152,7 +152,7 @@ test('a link leads to the page once, and only with GET and the right host', asyn
 test('a link that is opened twice fails the login, because somebody else may have the page', async () => {
   const loopback = await open()
   const answer = loopback.wait(STATE)
-  const { href } = loopback.linkTo(new URL('https://id.example/authorize?state=abc'))
+  const { href } = loopback.linkTo(new URL('https://id.example/authorize?state=abc')).url
   expect((await get(href)).status).toBe(302)
   const second = await get(href)
   expect(second.status).toBe(410)
@@ -163,6 +163,6 @@ test('a link that is opened twice fails the login, because somebody else may hav
 
 test('a link leads nowhere before the login waits, and after its answer', async () => {
   const loopback = await open()
-  const { href } = loopback.linkTo(new URL('https://id.example/'))
+  const { href } = loopback.linkTo(new URL('https://id.example/')).url
   expect((await get(href)).status).toBe(410)
 })

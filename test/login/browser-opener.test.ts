@@ -124,7 +124,7 @@ function requestOf(url: string): LoginPage['request'] {
 function pageOf(more: Partial<LoginPage> = {}): LoginPage {
   return {
     request: requestOf('https://id.example/authorize?state=$(touch%20pwned)&x=`id`'),
-    link: () => new URL(LINK),
+    link: () => ({ url: new URL(LINK), isGuarded: true }),
     server: new URL('https://mcp.example/mcp?key=secret'),
     issuer: 'https://id.example',
     open: undefined,
@@ -140,6 +140,17 @@ test('[C.oauth-shell] the only argument of the browser is a link that shows noth
   await showPage(pageOf({ open: true }), terminal())
   await expect.poll(() => opener.arguments()).toBe(ARGUMENT)
   expect(existsSync(join(opener.folder, 'pwned'))).toBe(false)
+})
+
+test('[C.oauth-link] where others could open the link, the argument of the browser is a private file with it', async () => {
+  const opener = fakeOpener()
+  const over = new AbortController()
+  onTestFinished(() => over.abort())
+  const link = { url: new URL(LINK), isGuarded: false }
+  await showPage(pageOf({ open: true, link: () => link, signal: over.signal }), terminal())
+  await expect.poll(() => opener.arguments()).toMatch(/^file:\/\/\/\S+\/login\.html\n$/)
+  const file = new URL((opener.arguments() as string).trim())
+  expect(readFileSync(file, 'utf8')).toContain(LINK)
 })
 
 test('without a terminal, the page is printed and nothing is opened', async () => {

@@ -56,6 +56,7 @@ export function openAuth(auth: ClientAuth, url: URL, warnings: string[] = []): A
 export interface CallOptions {
   readonly signal?: AbortSignal
   pause?(): () => void
+  during?(step: () => string | undefined): () => void
 }
 
 /** Calls a tool with credentials. Resolves with its text, or rejects with the status. */
@@ -63,10 +64,10 @@ export async function callTool(
   authorization: Authorization,
   url: URL,
   name: string,
-  { signal = new AbortController().signal, pause }: CallOptions = {},
+  { signal = new AbortController().signal, ...clock }: CallOptions = {},
 ): Promise<string> {
   const { body, headers: own } = headed('tools/call', { name })
-  const request = { verb: 'POST', url, signal, ...(pause && { pause }) }
+  const request = { verb: 'POST', url, signal, ...clock }
   const reply = await authorization.attempt(request, (headers) =>
     fetch(url, { method: 'POST', body, headers: { ...own, ...headers }, signal }),
   )

@@ -46,11 +46,13 @@ async function login(options: ClientCredentialsOptions): Promise<unknown> {
 
 describe('a client gets tokens for itself', () => {
   test('with a secret in the header', async () => {
-    expect(await login({ clientId: 'basic', secret: SECRET })).toBe('basic')
+    expect(await login({ clientId: 'basic', clientSecret: SECRET })).toBe('basic')
   })
 
   test('with a secret in the form', async () => {
-    expect(await login({ clientId: 'post', secret: SECRET, authMethod: 'client_secret_post' })).toBe('post')
+    expect(await login({ clientId: 'post', clientSecret: SECRET, authMethod: 'client_secret_post' })).toBe(
+      'post',
+    )
   })
 
   test.each(['ES256', 'ES384', 'ES512', 'EdDSA', 'RS256'])('with a key as PEM text for %s', async (name) => {
@@ -104,7 +106,7 @@ test('a wrong secret is an error that says so without it', async () => {
   const wrong = 'a-wrong-secret'
   const context = contextOf(real.metadata)
   const failure = await failureOf(
-    clientCredentialsGrant({ clientId: 'basic', secret: wrong }).obtain(context),
+    clientCredentialsGrant({ clientId: 'basic', clientSecret: wrong }).obtain(context),
   )
   expect(failure).toBeInstanceOf(TokenError)
   expect(failure).toMatchObject({ code: 'invalid_client', status: 401 })
@@ -116,7 +118,7 @@ test('a wrong secret is an error that says so without it', async () => {
 
 test('the scopes are those that the issuer granted', async () => {
   const context = contextOf(real.metadata, { scopes: ['notes:read', 'notes:destroy'] })
-  const { tokens } = await clientCredentialsGrant({ clientId: 'basic', secret: SECRET }).obtain(context)
+  const { tokens } = await clientCredentialsGrant({ clientId: 'basic', clientSecret: SECRET }).obtain(context)
   expect(tokens.scopes).toEqual(['notes:read'])
   expect(tokens.expiresAt).toBeGreaterThan(Date.now() + 590_000)
 })
@@ -125,7 +127,7 @@ test('an issuer that lets clients in without authentication only is an error, an
   const { metadata, asked } = serveTokens(small, () => ({ body: {} }), {
     token_endpoint_auth_methods_supported: ['none'],
   })
-  const grant = clientCredentialsGrant({ clientId: 'robot', secret: SECRET })
+  const grant = clientCredentialsGrant({ clientId: 'robot', clientSecret: SECRET })
   await expect(grant.obtain(contextOf(metadata))).rejects.toThrow('client_secret_basic')
   expect(asked).toEqual([])
 })
@@ -134,7 +136,7 @@ test('a refresh token is not kept, since the credentials are enough', async () =
   const { metadata } = serveTokens(small, () => ({
     body: { access_token: 'a', token_type: 'bearer', refresh_token: 'again' },
   }))
-  const grant = clientCredentialsGrant({ clientId: 'robot', secret: SECRET })
+  const grant = clientCredentialsGrant({ clientId: 'robot', clientSecret: SECRET })
   expect((await grant.obtain(contextOf(metadata))).tokens.refreshToken).toBeUndefined()
   expect(grant).toMatchObject({ isInteractive: false, clientId: 'robot' })
   expect(grant.refresh).toBeUndefined()
@@ -145,22 +147,22 @@ describe('options', () => {
   const wrong: readonly (readonly [object, string])[] = [
     [{}, 'clientId'],
     [{ clientId: '' }, 'clientId'],
-    [{ clientId: 'robot' }, 'secret'],
-    [{ clientId: 'robot', clientSecret: 's' }, 'did you mean "secret"'],
-    [{ clientId: 'robot', secret: '' }, 'secret'],
-    [{ clientId: 'robot', secret: 's', key: PUBLIC_JWK }, 'public'],
-    [{ clientId: 'robot', secret: 's', key: { ...PUBLIC_JWK, d: 'AA' } }, 'both'],
-    [{ clientId: 'robot', secret: 's', algorithm: 'ES256' }, 'algorithm'],
-    [{ clientId: 'robot', secret: 's', keyId: 'first' }, 'keyId'],
+    [{ clientId: 'robot' }, 'clientSecret or key'],
+    [{ clientId: 'robot', secret: 's' }, 'did you mean "clientSecret"'],
+    [{ clientId: 'robot', clientSecret: '' }, 'clientSecret'],
+    [{ clientId: 'robot', clientSecret: 's', key: PUBLIC_JWK }, 'public'],
+    [{ clientId: 'robot', clientSecret: 's', key: { ...PUBLIC_JWK, d: 'AA' } }, 'both'],
+    [{ clientId: 'robot', clientSecret: 's', algorithm: 'ES256' }, 'algorithm'],
+    [{ clientId: 'robot', clientSecret: 's', keyId: 'first' }, 'keyId'],
     [{ clientId: 'robot', key: { ...PUBLIC_JWK, d: 'AA' }, algorithm: 'HS256' }, 'HS256'],
     [{ clientId: 'robot', key: { ...PUBLIC_JWK, d: 'AA' }, authMethod: 'client_secret_post' }, 'authMethod'],
-    [{ clientId: 'robot', secret: 's', authMethod: 'post' }, 'client_secret_post'],
-    [{ clientId: 'robot', secret: 's' }, 'secret needs the option issuer'],
+    [{ clientId: 'robot', clientSecret: 's', authMethod: 'post' }, 'client_secret_post'],
+    [{ clientId: 'robot', clientSecret: 's' }, 'clientSecret needs the option issuer'],
     [{ clientId: 'robot', key: './key.pem' }, 'the contents of the file'],
     [{ clientId: 'robot', key: '-----BEGIN RSA PRIVATE KEY-----\nAA' }, 'openssl pkcs8'],
     [{ clientId: 'robot', key: '-----BEGIN ENCRYPTED PRIVATE KEY-----\nAA' }, 'openssl pkcs8'],
-    [{ clientId: 'robot', secret: 's', scopes: 'a b' }, `['a', 'b']`],
-    [{ clientId: 'robot', secret: 's', issuer: 'http://id.example' }, 'https'],
+    [{ clientId: 'robot', clientSecret: 's', scopes: 'a b' }, `['a', 'b']`],
+    [{ clientId: 'robot', clientSecret: 's', issuer: 'http://id.example' }, 'https'],
   ]
   test.each(wrong)('%j are rejected', (options, word) => {
     expect(() => clientCredentials(options as ClientCredentialsOptions)).toThrow(word)
@@ -168,8 +170,12 @@ describe('options', () => {
 
   test('that are right create a method', () => {
     expect(
-      clientCredentials({ clientId: 'robot', secret: SECRET, issuer: 'https://id.example', scopes: ['a'] })
-        .name,
+      clientCredentials({
+        clientId: 'robot',
+        clientSecret: SECRET,
+        issuer: 'https://id.example',
+        scopes: ['a'],
+      }).name,
     ).toBe('clientCredentials')
   })
 

@@ -95,7 +95,7 @@ function idToken(sub: string = 'ada'): Promise<string> {
 
 const OPTIONS = {
   clientId: 'desktop',
-  secret: 'secret-of-desktop',
+  clientSecret: 'secret-of-desktop',
   idToken: () => idToken(),
   provider: { issuer: idp.url, clientId: 'desktop-at-idp' },
 }
@@ -162,7 +162,7 @@ test('an assertion of SAML is exchanged as such', async () => {
 test('the client authenticates to the identity provider with what it has there', async () => {
   idp.metadata = { ...idp.metadata, token_endpoint_auth_methods_supported: ['client_secret_post'] }
   const { asked } = serveTokens(idp, assertIdentity)
-  const provider = { ...OPTIONS.provider, secret: 'secret-at-idp' }
+  const provider = { ...OPTIONS.provider, clientSecret: 'secret-at-idp' }
   await enterpriseGrant({ ...OPTIONS, provider }).obtain(context)
   expect(asked[0]!.form.get('client_secret')).toBe('secret-at-idp')
   const [last] = context.sent.slice(-1)
@@ -246,7 +246,7 @@ describe('a login fails', () => {
   })
 
   test('if the issuer of the server rejects the assertion', async () => {
-    const failure = await fail({ ...OPTIONS, secret: 'wrong-secret' })
+    const failure = await fail({ ...OPTIONS, clientSecret: 'wrong-secret' })
     expect(failure).toMatchObject({ code: 'invalid_grant' })
     expect(failure.message).toContain(issuer.url)
     expect(context.sent.filter(({ url }) => url === `${issuer.url}/token`)).toHaveLength(1)
@@ -265,7 +265,7 @@ test('options are checked', () => {
   const wrong: readonly (readonly [object, string])[] = [
     [{ ...OPTIONS, provider: undefined }, 'provider'],
     [{ ...OPTIONS, clientId: undefined }, 'clientId'],
-    [OPTIONS, 'secret needs the option issuer'],
+    [OPTIONS, 'clientSecret needs the option issuer'],
     [without, 'idToken'],
     [{ ...OPTIONS, samlAssertion: () => 'x' }, 'one of them'],
     [{ ...OPTIONS, idToken: 'eyJ' }, 'a function'],

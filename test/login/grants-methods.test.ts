@@ -39,7 +39,7 @@ const scopes = ['notes:read']
 describe('clientCredentials', () => {
   test('logs in with a secret, and asks for more scopes when a tool needs them', async () => {
     const server = await startProtected((resource) => oauth({ issuer: real.url, resource, scopes }))
-    const auth = clientCredentials({ clientId: 'basic', secret: SECRET, issuer: real.url })
+    const auth = clientCredentials({ clientId: 'basic', clientSecret: SECRET, issuer: real.url })
     const client = await login(server.url, auth)
     expect(await client.call('who')).toBe('basic notes:read')
     expect(await client.call('write')).toBe('notes:read notes:write')
@@ -73,7 +73,7 @@ describe('clientCredentials', () => {
 
   test('does not send the secret to an issuer that the options do not name', async () => {
     const server = await startProtected((resource) => oauth({ issuer: real.url, resource }))
-    const auth = clientCredentials({ clientId: 'basic', secret: SECRET, issuer: 'https://id.example' })
+    const auth = clientCredentials({ clientId: 'basic', clientSecret: SECRET, issuer: 'https://id.example' })
     const failure = (await failureOf(login(server.url, auth))) as McpError
     expect(failure.kind).toBe('login_failed')
     expect(failure.message).toContain('https://id.example')
@@ -82,7 +82,7 @@ describe('clientCredentials', () => {
 
   test('fails with the steps that it took, and without secrets', async () => {
     const server = await startProtected((resource) => oauth({ issuer: real.url, resource }))
-    const auth = clientCredentials({ clientId: 'basic', secret: 'a-wrong-secret', issuer: real.url })
+    const auth = clientCredentials({ clientId: 'basic', clientSecret: 'a-wrong-secret', issuer: real.url })
     const failure = (await failureOf(login(server.url, auth))) as McpError
     expect(failure.kind).toBe('login_failed')
     expect(failure.message).toContain('invalid_client')
@@ -151,7 +151,7 @@ describe('enterprise', () => {
     idp.metadata = { ...metadata }
     const auth = enterprise({
       clientId: 'desktop',
-      secret: SECRET,
+      clientSecret: SECRET,
       issuer: issuer.url,
       idToken: () => idp.sign({ sub: 'ada', aud: 'desktop-at-idp' }, { typ: 'JWT' }),
       provider: { issuer: idp.url, clientId: 'desktop-at-idp' },

@@ -4,7 +4,7 @@ import { loginRate } from '../../src/auth/client/login-rate.ts'
 import { callTool, openAuth } from './engine-server.ts'
 import { agree, REJECTED, startHostile } from './hostile-site.ts'
 
-const SERVICE = { clientId: 'service', secret: 'secret' }
+const SERVICE = { clientId: 'service', clientSecret: 'secret' }
 
 test('a server that hides its metadata gets a token for itself only, if the option issuer is set', async () => {
   const honest = await startHostile()

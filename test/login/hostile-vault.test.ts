@@ -27,7 +27,7 @@ test('services with other scopes that share a vault do not use tokens of each ot
   const call = (...scopes: readonly string[]): Promise<string> => {
     const auth = clientCredentials({
       clientId: 'service',
-      secret: 'secret',
+      clientSecret: 'secret',
       issuer: site.origin,
       vault,
       scopes,
@@ -49,7 +49,7 @@ test('an issuer that repeats the credentials of a client does not get them into 
       json: { error: 'invalid_client', error_description: `got ${headers.authorization}` },
     }),
   })
-  const auth = clientCredentials({ clientId: 'a', secret: 'SECRET-VALUE', issuer: site.origin })
+  const auth = clientCredentials({ clientId: 'a', clientSecret: 'SECRET-VALUE', issuer: site.origin })
   const error = await callTool(openAuth(auth, site.url), site.url, 'who').catch((thrown: unknown) => thrown)
   expect((error as Error).message).toContain('invalid_client')
   expect((error as Error).message).not.toContain(btoa('a:SECRET-VALUE').replace(/=+$/, ''))

@@ -36,7 +36,9 @@ export async function openListener(
   let server: HttpServer | undefined
   try {
     server = await listenHttp(endpoint, options)
-    endpoint.listening(server.url)
+    endpoint.authentication?.listening?.(server.url)
+    for (const { entry, paths } of endpoint.extraEndpoints)
+      if (entry !== undefined) endpoint.authentication?.addPath?.(entry, paths)
     return server
   } catch (error) {
     await (server ?? endpoint).close()

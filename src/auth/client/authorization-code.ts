@@ -47,16 +47,20 @@ export function createAuthorizationCode({ identity, openRedirect }: CodeOptions)
     clientOf,
     async obtain(context) {
       const redirect = await openRedirect(context, context.registration?.redirectUris ?? [])
+      let resume: (() => void) | undefined
       try {
         const registration = await findRegistration(context, identity, redirect.uri)
         const request = await createRequest(context, registration, redirect.uri)
         context.step(`log in at ${request.url.origin}`)
+        resume = context.pauseClocks?.()
         const answer = await redirect.receive(request)
+        resume?.()
         const tokens = await exchange(context, request, answer)
         // An id that the program has anyway is not worth keeping, and its secret should not be in two places.
         return clientId === undefined ? { tokens, registration } : { tokens }
       } finally {
         redirect.close()
+        resume?.()
       }
     },
     async refresh(context, refreshToken) {

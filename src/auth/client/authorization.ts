@@ -126,7 +126,7 @@ export class GrantAuthorization implements Authorization {
   async #refresh(held: Held, flight: Flight<unknown>): Promise<Held | undefined> {
     const { place, tokens } = held
     const steps = new Steps(this.#setup.server)
-    this.#shared.before = steps
+    this.#shared.before = flight.steps = steps
     const issuer = (): Promise<AuthorizationServer> => issuerOf(this.#setup, place, steps, flight.signal)
     try {
       return await rotate(this.#setup, place, issuer, tokens.accessToken, steps, flight)

@@ -4,6 +4,7 @@ import { badOption, checkOptions } from '../../base/options.ts'
 import { isLoopback } from '../../base/loopback.ts'
 import { createAuthorizationCode } from './authorization-code.ts'
 import type { GrantContext, StepUp } from './grant.ts'
+import type { Loopback } from './loopback.ts'
 import { createMethod, METHOD_OPTIONS, type LoginMethod, type MethodOptions } from './method.ts'
 import { LoginProblem, LoginRefused } from './problem.ts'
 import { reasonOf } from './reason.ts'
@@ -210,7 +211,7 @@ async function show(
   open: BrowserOptions['open'],
   request: LoginRequest,
   context: GrantContext,
-  { signal, linkTo }: { readonly signal: AbortSignal; linkTo(page: URL): URL },
+  { signal, linkTo }: { readonly signal: AbortSignal; readonly linkTo: Loopback['linkTo'] },
 ): Promise<string | URL | undefined> {
   const info = infoOf(context, signal)
   if (typeof open === 'function') return (await ask(open, request, info)) ?? undefined

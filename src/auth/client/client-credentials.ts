@@ -7,7 +7,7 @@ import { TokenError } from './token-error.ts'
 import { chooseAuthentication } from './token-endpoint.ts'
 import { purposeOf, readTokens, requestGrant } from './token-request.ts'
 
-/** Options of `clientCredentials`. A `secret` needs the option `issuer`, so that a server cannot have it sent to another. */
+/** Options of `clientCredentials`. A `clientSecret` needs the option `issuer`, so that a server cannot have it sent to another. */
 export interface ClientCredentialsOptions extends MethodOptions, ClientIdentity {}
 
 const CLIENT_CREDENTIALS_OPTIONS: KindsOf<ClientCredentialsOptions> = {
@@ -19,7 +19,7 @@ const CLIENT_CREDENTIALS_OPTIONS: KindsOf<ClientCredentialsOptions> = {
  * Authenticates a service with its own credentials, without a person: the client is registered at the issuer, and has a secret or a
  * private key.
  * @example
- * await connect(url, { auth: clientCredentials({ clientId, secret, issuer: 'https://id.example' }) })
+ * await connect(url, { auth: clientCredentials({ clientId, clientSecret, issuer: 'https://id.example' }) })
  * await connect(url, { auth: clientCredentials({ clientId, key: await readFile('key.pem', 'utf8') }) })
  */
 export function clientCredentials(options: ClientCredentialsOptions): LoginMethod {
@@ -34,10 +34,10 @@ export function clientCredentials(options: ClientCredentialsOptions): LoginMetho
 
 /** Gets tokens with the credentials of the client alone (RFC 6749, section 4.4). */
 export function clientCredentialsGrant(identity: ClientIdentity): Grant {
-  if (identity.secret === undefined && identity.key === undefined)
+  if (identity.clientSecret === undefined && identity.key === undefined)
     throw badOption(
       'clientCredentials',
-      'secret or key is missing; the issuer gave one of them to this client',
+      'clientSecret or key is missing; the issuer gave one of them to this client',
     )
   const readClient = readIdentity('clientCredentials', identity)
   return {

@@ -10,10 +10,10 @@ export interface ClientIdentity {
   /** The id under which the issuer knows the client. */
   readonly clientId: string
   /** The secret of the client at the issuer. Default: none; the client has a `key`. */
-  readonly secret?: string | undefined
+  readonly clientSecret?: string | undefined
   /**
    * The private key whose public part the issuer knows: PEM text (PKCS #8), a JWK or a `CryptoKey`. Unlike a secret, it never leaves the
-   * client. Default: none; the client has a `secret`.
+   * client. Default: none; the client has a `clientSecret`.
    */
   readonly key?: PrivateKey | undefined
   /** The algorithm of the key. Default: that of the key; for PEM text with an RSA key, `RS256`. */
@@ -26,7 +26,7 @@ export interface ClientIdentity {
 
 export const CLIENT_IDENTITY: KindsOf<ClientIdentity> = {
   clientId: required(NAME),
-  secret: NAME,
+  clientSecret: NAME,
   key: PRIVATE_KEY,
   algorithm: ALGORITHM,
   keyId: NAME,
@@ -35,21 +35,21 @@ export const CLIENT_IDENTITY: KindsOf<ClientIdentity> = {
 
 /** Other libraries' names of the options. */
 export const IDENTITY_ALIASES: ReadonlyMap<string, string> = new Map([
-  ['clientSecret', 'secret'],
-  ['client_secret', 'secret'],
+  ['secret', 'clientSecret'],
+  ['client_secret', 'clientSecret'],
   ['client_id', 'clientId'],
   ['privateKey', 'key'],
 ])
 
 /** Checks that the members of an identity fit together; returns a function that reads its key once. */
 export function readIdentity(where: string, identity: ClientIdentity): () => Promise<TokenClient> {
-  const { clientId, secret, key, algorithm, keyId, authMethod } = identity
+  const { clientId, clientSecret: secret, key, algorithm, keyId, authMethod } = identity
   if (secret !== undefined && key !== undefined)
-    throw badOption(where, 'there are both a secret and a key; give one of them')
+    throw badOption(where, 'there are both a clientSecret and a key; give one of them')
   const unused = key === undefined ? { algorithm, keyId } : { authMethod }
   const name = Object.entries(unused).find(([, value]) => value !== undefined)?.[0]
   if (name !== undefined)
-    throw badOption(where, `${name} is only for clients with a ${key === undefined ? 'key' : 'secret'}`)
+    throw badOption(where, `${name} is only for clients with a ${key === undefined ? 'key' : 'clientSecret'}`)
   if (key === undefined) return () => Promise.resolve({ clientId, secret, authMethod })
   let client: Promise<TokenClient> | undefined
   return () =>

@@ -15,7 +15,7 @@ const TYPE = 'urn:ietf:params:oauth:token-type:'
 const ID_JAG = `${TYPE}id-jag`
 
 /**
- * Options of `enterprise`. `clientId` with `secret` or `key` is the client at the issuer of the server, which `issuer` must name if there is a secret; `provider` has those at the identity
+ * Options of `enterprise`. `clientId` with `clientSecret` or `key` is the client at the issuer of the server, which `issuer` must name if there is a secret; `provider` has those at the identity
  * provider. The tokens belong to one user, so do not share the vault between users.
  */
 export interface EnterpriseOptions extends MethodOptions, ClientIdentity {
@@ -41,7 +41,7 @@ const ENTERPRISE_OPTIONS: KindsOf<EnterpriseOptions> = {
  * @example
  * const provider = { issuer: 'https://sso.example', clientId: 'desktop-at-sso' }
  * const issuer = 'https://id.example'
- * const auth = enterprise({ clientId: 'desktop', secret, issuer, provider, idToken: () => session.idToken })
+ * const auth = enterprise({ clientId: 'desktop', clientSecret, issuer, provider, idToken: () => session.idToken })
  * await connect(url, { auth })
  */
 export function enterprise(options: EnterpriseOptions): LoginMethod {

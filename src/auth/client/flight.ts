@@ -1,9 +1,10 @@
 import { orAborted } from '../../base/backoff.ts'
 import type { AuthRequest } from '../../transport/http/client/auth-method.ts'
+import type { Steps } from './steps.ts'
 
 /** A request that waits. The same one may wait twice. */
 interface Waiter {
-  readonly request: Pick<AuthRequest, 'signal' | 'pause'>
+  readonly request: Pick<AuthRequest, 'signal' | 'pause' | 'during'>
 }
 
 /** One question for credentials, on behalf of any number of requests. It is aborted when none of them waits any more. */
@@ -14,6 +15,8 @@ export class Flight<Value> {
   readonly #waiters = new Map<Waiter, (() => void) | undefined>()
   readonly #result: Promise<Value>
   readonly #ended: () => void
+  /** The steps that are taken, for the errors of those whose time is over. */
+  steps: Pick<Steps, 'current'> | undefined
   #isPaused = false
   #isOver = false
 
@@ -55,9 +58,11 @@ export class Flight<Value> {
   async join(request: Waiter['request'], signal: AbortSignal = request.signal): Promise<Value> {
     const waiter: Waiter = { request }
     this.#waiters.set(waiter, this.#isPaused ? request.pause?.() : undefined)
+    const end = request.during?.(() => this.steps?.current)
     try {
       return await orAborted(this.#result, signal)
     } finally {
+      end?.()
       this.#waiters.get(waiter)?.()
       this.#waiters.delete(waiter)
       if (this.#waiters.size === 0 && !this.#isOver) this.#abort('nobody waits for the login any more')

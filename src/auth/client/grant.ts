@@ -62,6 +62,8 @@ export interface GrantContext {
   readonly allowsHttp: boolean
   /** Aborts when nobody waits any more. */
   readonly signal: AbortSignal
+  /** Stops the clocks of all who wait while a person acts, until the function that it returns is called. Default: they run on. */
+  pauseClocks?(): () => void
   /** Keeps a registration that was just made, also if the login fails. Default: it is kept with the tokens. */
   keepRegistration?(registration: StoredRegistration): Promise<void>
   /** Notes a step, so that a failed login can say how far it came. Never pass secrets. */

@@ -13,6 +13,8 @@ export interface TurnOptions<Found> {
   /** The entry that gets the result. */
   readonly key: string
   readonly signal: AbortSignal
+  /** Stops the clocks of all who wait while somebody else logs in, until the function that it returns is called. */
+  pauseClocks?(): () => void
   /** The result of a login of somebody else; undefined if there is none. */
   find(): Promise<Found | undefined>
 }
@@ -25,7 +27,9 @@ export async function inTurn<Found>(options: TurnOptions<Found>, run: () => Prom
   const { vault, key, signal } = options
   const id = crypto.randomUUID()
   while (!(await begin(options, id))) {
+    const resume = options.pauseClocks?.()
     await pause(POLL_MS, signal)
+    resume?.()
     signal.throwIfAborted()
   }
   const change = (next: (current: StoredCredentials) => StoredCredentials | undefined): Promise<unknown> =>

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { Deferred } from '../../base/deferred.ts'
 import { isSame, randomText } from '../digests.ts'
+import { findPeerOwner, ownUsers, type Peer } from './peer-owner.ts'
 import { LoginProblem } from './problem.ts'
 
 /** A listener on this computer to which an issuer sends the browser. */
@@ -9,12 +10,16 @@ export interface Loopback {
   readonly uri: string
   /** Resolves with the first request that has the state. */
   wait(state: string): Promise<URL>
-  /**
-   * A URL on this computer that leads to a page once. Other users can read the arguments of programs, and this one shows them nothing. If it
-   * is opened twice, somebody else may have the page, so the login fails.
-   */
-  linkTo(page: URL): URL
+  /** Creates a URL on this computer that leads to a page once. If it is opened twice, somebody else may have the page, so the login fails. */
+  linkTo(page: URL): PageLink
   close(): void
+}
+
+/** A URL on this computer that leads to a login page. */
+export interface PageLink {
+  readonly url: URL
+  /** Whether programs of other users that open it are refused. */
+  readonly isGuarded: boolean
 }
 
 /** Where to listen. */
@@ -30,8 +35,11 @@ const HOST = '127.0.0.1'
 /** How long the last page may take. */
 const LAST_MS = 1_000
 
-/** Listens on the loopback interface only. */
-export async function openLoopback({ uri, preferred = [] }: LoopbackPlace): Promise<Loopback> {
+/** Listens on the loopback interface only, and where the system shows whose programs connect, only to those of some users. */
+export async function openLoopback(
+  { uri, preferred = [] }: LoopbackPlace,
+  users: readonly number[] = ownUsers(),
+): Promise<Loopback> {
   const server = createServer({ requestTimeout: 10_000, maxHeaderSize: 32_768 })
   if (uri !== undefined) {
     const { hostname, port } = new URL(uri)
@@ -39,7 +47,7 @@ export async function openLoopback({ uri, preferred = [] }: LoopbackPlace): Prom
       const reason = error.code === 'EADDRINUSE' ? 'its port is in use' : error.message
       throw new LoginProblem(`cannot listen on ${uri}: ${reason}; choose another redirectUri`)
     })
-    return serve(server, new URL(uri), uri)
+    return serve(server, new URL(uri), { uri, users })
   }
   const ports = preferred.map(portOf).filter((port) => port !== undefined)
   for (const port of [...ports, 0]) {
@@ -53,7 +61,7 @@ export async function openLoopback({ uri, preferred = [] }: LoopbackPlace): Prom
     if (isOpen) break
   }
   const own = `http://${HOST}:${(server.address() as AddressInfo).port}${PATH}`
-  return serve(server, new URL(own), own)
+  return serve(server, new URL(own), { uri: own, users })
 }
 
 /** The port of a redirect URI as this file creates them. */
@@ -77,7 +85,18 @@ function listening(server: Server, port: number, host: string = HOST): Promise<v
   })
 }
 
-function serve(server: Server, { host, pathname, origin }: URL, uri: string): Loopback {
+interface Listener {
+  readonly uri: string
+  readonly users: readonly number[]
+}
+
+function serve(server: Server, { host, pathname, origin }: URL, { uri, users }: Listener): Loopback {
+  const ownerOf = findPeerOwner(server.address() as AddressInfo)
+  const isOwn = (peer: Peer): boolean => {
+    if (ownerOf === undefined) return true
+    const owner = ownerOf(peer)
+    return owner !== undefined && users.includes(owner)
+  }
   let expected: string | undefined
   let link: Link | undefined
   const received = new Deferred<URL>()
@@ -86,6 +105,7 @@ function serve(server: Server, { host, pathname, origin }: URL, uri: string): Lo
   server.on('request', (request, response) => {
     const target = readTarget(request)
     if (link !== undefined && expected !== undefined && isFor(link, request, target, host)) {
+      if (!isOwn(request.socket)) return reply(response, NOT_OWN)
       if (!link.isUsed) return lead(response, link)
       expected = undefined
       received.reject(new LoginProblem(USED_TWICE))
@@ -95,6 +115,7 @@ function serve(server: Server, { host, pathname, origin }: URL, uri: string): Lo
     const problem =
       expected === undefined ? GONE : fault(request, target, { host, pathname, state: expected })
     if (problem !== undefined) return reply(response, problem)
+    if (!isOwn(request.socket)) return reply(response, NOT_OWN)
     // One answer is enough; whatever comes later is not read.
     expected = undefined
     const answer = new URL(`${uri.split('?')[0]}${target!.search}`)
@@ -110,7 +131,7 @@ function serve(server: Server, { host, pathname, origin }: URL, uri: string): Lo
     },
     linkTo(page) {
       link = { path: `/open/${randomText()}`, page, isUsed: false }
-      return new URL(link.path, origin)
+      return { url: new URL(link.path, origin), isGuarded: ownerOf !== undefined }
     },
     close() {
       expected = undefined
@@ -187,6 +208,11 @@ const FOREIGN: Page = {
   status: 403,
   title: 'Forbidden',
   text: 'This address is for logins on this computer.',
+}
+const NOT_OWN: Page = {
+  status: 403,
+  title: 'This login belongs to another user of this computer',
+  text: 'Open the login page in a browser of the user who runs the program.',
 }
 const UNKNOWN: Page = {
   status: 400,

@@ -1,5 +1,6 @@
 import { toMs, type Duration } from '../../base/duration.ts'
 import { callable, DURATION, FLAG, listOf, type Kind, type KindsOf } from '../../base/kinds.ts'
+import { toHttpUrl } from '../../base/http-url.ts'
 import { badOption, checkOptions } from '../../base/options.ts'
 import { SCOPE } from '../../rpc/scopes.ts'
 import type { AuthServer, ClientAuth } from '../../transport/http/client/auth-method.ts'
@@ -105,7 +106,7 @@ export function createMethod(name: string, grant: Grant, options: MethodOptions 
   return {
     name,
     open(given) {
-      const server = toHttp(given.url)
+      const server = toHttpUrl(given.url)
       warnOfPlainText(server, given)
       return new GrantAuthorization(setupFor(server, given), sharedLogin(logins, server))
     },
@@ -114,7 +115,7 @@ export function createMethod(name: string, grant: Grant, options: MethodOptions 
       checkOptions<LogoutOptions>(where, given, LOGOUT_OPTIONS)
       if (!URL.canParse(String(url)))
         throw badOption(where, 'it takes the URL of the server, as connect does')
-      const server = toHttp(new URL(url))
+      const server = toHttpUrl(url)
       const setup = setupFor(server, given)
       const timeoutMs = toMs(given.timeout ?? '10s', `${where} timeout`)
       await logins.get(server.href)?.forget()
@@ -140,21 +141,16 @@ function ownerOf(name: string, grant: Grant, { scopes, user }: MethodOptions): s
 /** Options that only some methods have. */
 interface Own {
   readonly storedOnly?: boolean | undefined
-  readonly secret?: string | undefined
   readonly clientSecret?: string | undefined
 }
 
 /** A server names its issuer. A hostile one must not get what is meant for another, so the program says whose it is. */
-function checkIssuer(
-  name: string,
-  { issuer, secret, clientSecret, allowOrigins }: MethodOptions & Own,
-): void {
+function checkIssuer(name: string, { issuer, clientSecret, allowOrigins }: MethodOptions & Own): void {
   if (issuer !== undefined) return
-  const given = Object.entries({ secret, clientSecret }).find(([, value]) => value !== undefined)
-  if (given !== undefined)
+  if (clientSecret !== undefined)
     throw badOption(
       name,
-      `${given[0]} needs the option issuer: the secret is sent only to the issuer that gave it to this client`,
+      'clientSecret needs the option issuer: the secret is sent only to the issuer that gave it to this client',
     )
   if (allowOrigins !== undefined && allowOrigins.length > 0)
     throw badOption(
@@ -180,13 +176,6 @@ function warnOfPlainText(server: URL, { url, warn }: AuthServer): void {
   if (server.protocol === 'https:' || placeOfHost(server.hostname) === 'loopback') return
   const secure = url.protocol.replace(':', 's')
   warn(`tokens are sent to ${server.origin}${server.pathname} without encryption; use ${secure}`)
-}
-
-/** The URL with which requests to a server begin, also those that open a WebSocket. It identifies the server, so it has no fragment. */
-function toHttp(url: URL): URL {
-  const http = new URL(url.href.replace(/^ws/, 'http'))
-  http.hash = ''
-  return http
 }
 
 /** Sends requests to issuers, and those for the metadata of the server itself with its own TLS options. */

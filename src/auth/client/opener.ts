@@ -6,6 +6,9 @@ import { clip } from '../../base/clip.ts'
 import { oneLine } from '../../errors/printable.ts'
 import { OneAtATime } from './one-at-a-time.ts'
 import type { StepUp } from './grant.ts'
+import type { PageLink } from './loopback.ts'
+import { pageFile } from './page-file.ts'
+import { isInsideWindows } from './peer-owner.ts'
 import { LoginProblem, LoginRefused } from './problem.ts'
 import { adviceFor, type LoginRequest } from './redirect.ts'
 
@@ -24,16 +27,35 @@ export function commandFor(url: URL, platform: NodeJS.Platform): Command {
   // The metadata of a server chose the URL. Other schemes start programs.
   if ((protocol !== 'https:' && protocol !== 'http:') || username !== '' || password !== '')
     throw new LoginProblem('the page to log in is not a web page without credentials')
-  const page = url.href.replace(UNUSUAL, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+  return openerOf(url, platform)
+}
+
+function openerOf({ href }: URL, platform: NodeJS.Platform): Command {
+  const page = href.replace(UNUSUAL, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
   if (platform === 'darwin') return { file: '/usr/bin/open', args: [page] }
   if (platform !== 'win32') return { file: 'xdg-open', args: [page] }
   const root = readEnv('SystemRoot') ?? 'C:\\Windows'
   return { file: `${root}\\System32\\rundll32.exe`, args: ['url.dll,FileProtocolHandler', page] }
 }
 
+/** Whether others could open a link after reading the arguments of programs. On Windows, only administrators can read those. */
+function isExposed({ isGuarded }: PageLink): boolean {
+  return !isGuarded && process.platform !== 'win32' && !isInsideWindows()
+}
+
+/** The program that opens a file with a link; undefined if the file cannot be written. */
+async function commandForFile({ url }: PageLink, signal: AbortSignal): Promise<Command | undefined> {
+  const file = await pageFile(url, signal).catch(() => undefined)
+  return file && openerOf(file, process.platform)
+}
+
 /** Starts the browser. Resolves with false if there is no program that does, or if it fails before the login is over. */
-function openPage(url: URL, signal: AbortSignal): Promise<boolean> {
-  const { file, args } = commandFor(url, process.platform)
+async function openPage(link: PageLink, signal: AbortSignal): Promise<boolean> {
+  const command = isExposed(link)
+    ? await commandForFile(link, signal)
+    : commandFor(link.url, process.platform)
+  if (command === undefined || signal.aborted) return signal.aborted
+  const { file, args } = command
   return new Promise((resolve) => {
     const child = spawn(file, args, { shell: false, stdio: 'ignore', detached: true })
     child.once('error', () => resolve(false))
@@ -84,8 +106,8 @@ export interface LoginPage {
   readonly stepUp?: StepUp | undefined
   /** Whether to start the browser; undefined asks the person at the terminal. */
   readonly open: boolean | undefined
-  /** A URL that leads to the page once, for the arguments of a program, which other users can read. */
-  link(): URL
+  /** A URL that leads to the page once. The page itself must not be an argument of a program, which other users can read. */
+  link(): PageLink
   /** Aborts when the login is over. */
   readonly signal: AbortSignal
 }

@@ -53,6 +53,7 @@ export async function renew(setup: Setup, renewal: Renewal): Promise<Held> {
     setup.server,
     renewal.before ?? (held?.isAccepted === false ? held.steps : undefined),
   )
+  renewal.flight.steps = steps
   try {
     return await find(setup, renewal, steps)
   } catch (thrown) {
@@ -119,25 +120,21 @@ async function findAt(setup: Setup, renewal: PlacedRenewal): Promise<Held> {
 }
 
 /** Lets a person log in, unless somebody else who shares the vault already does, or too many logins began. */
-async function askPerson(setup: Setup, renewal: PlacedRenewal, run: () => Promise<Held>): Promise<Held> {
+function askPerson(setup: Setup, renewal: PlacedRenewal, run: () => Promise<Held>): Promise<Held> {
   const { place, flight } = renewal
   const { signal } = flight
   signal.throwIfAborted()
-  const resume = flight.pause()
-  try {
-    const find = (): Promise<Held | undefined> => findStored(setup, renewal)
-    return await inTurn({ vault: setup.vault, key: place.key, signal, find }, async () => {
-      const takeBack = loginRate.begin(rateKeyOf(setup))
-      try {
-        return await run()
-      } catch (thrown) {
-        if (thrown instanceof LoginRefused) takeBack()
-        throw thrown
-      }
-    })
-  } finally {
-    resume()
-  }
+  const find = (): Promise<Held | undefined> => findStored(setup, renewal)
+  const pauseClocks = (): (() => void) => flight.pause()
+  return inTurn({ vault: setup.vault, key: place.key, signal, find, pauseClocks }, async () => {
+    const takeBack = loginRate.begin(rateKeyOf(setup))
+    try {
+      return await run()
+    } catch (thrown) {
+      if (thrown instanceof LoginRefused) takeBack()
+      throw thrown
+    }
+  })
 }
 
 /** Says why the stored credentials do not do. */
@@ -242,6 +239,7 @@ async function login(setup: Setup, login: Login): Promise<Held> {
     registration: stored?.registration,
     dpop: dpop?.handle,
     signal: flight.signal,
+    pauseClocks: () => flight.pause(),
     step: steps.begin,
     keepRegistration: async (registration) => {
       // A refresh token belongs to the registration with which it was obtained.

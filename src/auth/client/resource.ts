@@ -1,3 +1,4 @@
+import { toHttpUrl } from '../../base/http-url.ts'
 import { isObject, type JsonObject } from '../../protocol/jsonrpc.ts'
 import { isScope } from '../../rpc/scopes.ts'
 import { toCanonical } from './canonical.ts'
@@ -37,7 +38,7 @@ export async function findResource({
   fetch,
   step,
 }: ResourceQuery): Promise<FoundResource> {
-  const url = toHttp(server)
+  const url = toHttpUrl(server)
   const { origin, pathname } = url
   const named = metadataUrl === undefined ? [] : [readNamed(metadataUrl, origin)]
   const own = `${origin}${WELL_KNOWN}${pathname.replace(/\/$/, '')}`
@@ -63,13 +64,6 @@ export async function findResource({
     )
   step('took the server for its own issuer, as at 2025-03-26')
   return { resource: undefined, issuers: [origin], scopes: undefined }
-}
-
-/** The URL with which requests are sent to a server, which may be reached as a WebSocket. */
-function toHttp(server: URL): URL {
-  const url = new URL(server)
-  url.protocol = url.protocol.replace(/^ws/, 'http')
-  return url
 }
 
 /** Checks the URL in a challenge. Whoever can write it must not be able to make the client contact others. */

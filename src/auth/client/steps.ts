@@ -34,6 +34,11 @@ export class Steps {
     this.#taken = before === undefined ? [] : before.#all
   }
 
+  /** The step that was begun last. */
+  get current(): string | undefined {
+    return this.#current
+  }
+
   get #all(): string[] {
     return this.#current === undefined || this.#isNoted ? [...this.#taken] : [...this.#taken, this.#current]
   }

@@ -1,3 +1,4 @@
+import { toHttpUrl } from '../../base/http-url.ts'
 import { clip } from '../../base/clip.ts'
 import { badOption } from '../../base/options.ts'
 import { mcpError } from '../../errors/error.ts'
@@ -38,7 +39,7 @@ export function token(source: TokenSource): ClientAuth {
 }
 
 function open(source: TokenSource, url: URL): Authorization {
-  const server = new URL(url.href.replace(/^ws/, 'http'))
+  const server = toHttpUrl(url)
   const failed = (problem: string, cause?: unknown): Error =>
     mcpError(
       LOGIN_FAILED,

@@ -1,3 +1,4 @@
+import { toHttpUrl } from '../../base/http-url.ts'
 import { isLoopback } from '../../base/loopback.ts'
 import { toMs, type Duration } from '../../base/duration.ts'
 import { DURATION, listOf, object, PORT, required, TEXT, type Kind, type KindsOf } from '../../base/kinds.ts'
@@ -7,6 +8,7 @@ import { SCOPE } from '../../rpc/scopes.ts'
 import type { AuthMethod } from '../../transport/http/server/auth-method.ts'
 import { openAuthentication } from '../authentication.ts'
 import { explainForeign } from '../jwt.ts'
+import { createMethod } from '../method.ts'
 import { COMMON_AUTH_OPTIONS, readResource } from '../options.ts'
 import type { ScopeHierarchy } from '../scopes.ts'
 import { decide, readLogin, type Decision } from './authorize.ts'
@@ -186,6 +188,7 @@ async function startIssuer(
   const issuer: Issuer = {
     url,
     resource: () => resource,
+    others: new Set(),
     scopes,
     includes,
     users,
@@ -206,21 +209,28 @@ async function startIssuer(
     if (options.resource !== undefined || (known !== '' && address.startsWith('ws'))) return
     if (known.startsWith('http') && known !== address) throw protectsAnother(known)
     known = address
-    resource = address.replace(/^ws/, 'http')
+    resource = toHttpUrl(address).href
   }
-  return {
+  const parts: Omit<AuthMethod, 'resource' | 'verify' | 'open'> = {
     name: 'devAuth',
-    get resource() {
-      return resource
-    },
     issuers: [url],
     scopes,
     includes,
     metadata: {},
     isTemporary: true,
-    verify: (token) => verify(issuer, token),
     explain: (token, isOnly) => explainForeign(token, [url], isOnly),
+  }
+  return {
+    ...parts,
+    get resource() {
+      return resource
+    },
+    verify: (token) => verify(issuer, token),
     listening,
+    at(other) {
+      issuer.others.add(other)
+      return createMethod({ ...parts, resource: other, verify: (token) => verify(issuer, token, other) })
+    },
     open: openAuthentication,
     issuer: url,
     credentials: { clientId: issuer.introspector.id, clientSecret },

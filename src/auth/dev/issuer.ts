@@ -13,6 +13,8 @@ export interface Issuer {
   readonly url: string
   /** The server that tokens are for. */
   readonly resource: () => string
+  /** Other URLs of the same server. */
+  readonly others: Set<string>
   /** The scopes of clients that ask for none. */
   readonly scopes: readonly string[]
   readonly includes: ScopeHierarchy
@@ -40,14 +42,16 @@ export async function findClient(issuer: Issuer, id: string): Promise<Client> {
   throw new OAuthError('invalid_client', text)
 }
 
-/** Rejects all resources but the one that this server protects. */
+/** Rejects all resources but those of the server that it protects. */
 export function checkResource(issuer: Issuer, given: readonly string[]): string {
   const resource = issuer.resource()
   const [asked] = given
   if (asked === undefined) throw target(`the resource parameter is missing; send resource=${resource}`)
   if (given.length > 1) throw target('only one resource parameter is supported')
   // Clients may write the URL in another way, such as with a slash after the port.
-  if (URL.canParse(asked) && new URL(asked).href === new URL(resource).href) return resource
+  const isAsked = (one: string): boolean => URL.canParse(asked) && new URL(asked).href === new URL(one).href
+  const known = [resource, ...issuer.others].find(isAsked)
+  if (known !== undefined) return known
   throw target(`tokens are issued for ${resource} only`)
 }
 

@@ -9,12 +9,16 @@ const RECHECK_MS = 5_000
 const REVOKED = reject('revoked', 'it was revoked')
 const NOT_BOUND = reject('invalid', 'it is not bound to a key; send it as a bearer token')
 
-/** Verifies a token as `oauth` does, with the keys of the issuer in this process. */
-export async function verify(issuer: Issuer, token: string): Promise<Verdict | undefined> {
+/** Verifies a token as `oauth` does, with the keys of the issuer in this process. It may also be meant for another URL of the server. */
+export async function verify(
+  issuer: Issuer,
+  token: string,
+  ...others: readonly string[]
+): Promise<Verdict | undefined> {
   const keys = createLocalJWKSet({ keys: [...issuer.keys.jwks.keys] })
   const rules: JwtRules = {
     issuer: issuer.url,
-    audience: [issuer.resource()],
+    audience: [issuer.resource(), ...others],
     keys: { find: (header) => keys(header) },
     algorithms: ['ES256'],
     strictType: true,

@@ -47,6 +47,7 @@ const FRESH_MS = 10_000
 export class SseEndpoint implements ExtraEndpoint {
   readonly option = 'sse'
   readonly paths: ReadonlySet<string> = new Set([STREAM, MESSAGES])
+  readonly entry: string = STREAM
   readonly answersElsewhere = true
   readonly limits: Limits
   readonly service: Service

@@ -1,3 +1,4 @@
+import { toHttpUrl } from '../../base/http-url.ts'
 import type { McpError } from '../../errors/error.ts'
 import { isScope } from '../../rpc/scopes.ts'
 import type { AuthReply, ClientAuth } from '../../rpc/client-auth.ts'
@@ -48,16 +49,8 @@ export async function openAuthorized(
     return reply === undefined ? openWith(all) : Promise.resolve(reply)
   }
   const credentials = credentialsOf(owner)
-  const reply = await credentials.attempt(owner.auth as ClientAuth, toHttp(owner.url), sending, send)
+  const reply = await credentials.attempt(owner.auth as ClientAuth, toHttpUrl(owner.url), sending, send)
   // A method that cannot get more scopes leaves the connection as it was.
   const { error } = reply.status === 403 && reply.error === undefined ? await openWith(last) : reply
   if (error !== undefined) throw error
-}
-
-/** The URL of an opening request. */
-function toHttp(url: URL): URL {
-  const asHttp = new URL(url)
-  asHttp.protocol = url.protocol === 'wss:' ? 'https:' : 'http:'
-  asHttp.username = asHttp.password = ''
-  return asHttp
 }

@@ -1,11 +1,32 @@
 import { badOption } from '../../../base/options.ts'
+import { McpError } from '../../../errors/error.ts'
 import type { AuthReply, Authorization, ClientAuth } from '../../../rpc/client-auth.ts'
+import type { Clock } from '../../../rpc/clock.ts'
 import { stopClock } from '../../../rpc/stop-clock.ts'
 import type { AuthOwner, Sending } from './fetch.ts'
 import { readRequestHeaders, type HeaderRecord } from './headers.ts'
 
 /** A request that gets credentials. */
 type Authorized = Pick<Sending, 'verb' | 'headers' | 'signal' | 'clock'>
+
+type Step = () => string | undefined
+
+/** Lets errors of a clock name the step of a login, until the returned function is called. */
+function explain(clock: Clock, step: Step): () => void {
+  const { explain: before } = clock
+  const named = (error: McpError): McpError => {
+    const current = step()
+    if (current === undefined) return error
+    return new McpError(error.kind, `${error.message}; the login was at the step: ${current}`, {
+      data: { step: current },
+      hint: 'The issuer may be slow: check that it can be reached. Then raise the timeout, or try again.',
+    })
+  }
+  clock.explain = named
+  return () => {
+    if (clock.explain === named) clock.explain = before
+  }
+}
 
 /** The credentials of a client. */
 export function credentialsOf(owner: AuthOwner): Credentials {
@@ -33,7 +54,8 @@ export class Credentials {
     const isShared = auth === this.#owner.auth
     if (isShared && Object.hasOwn(headers, 'authorization'))
       throw badOption('headers "authorization"', `auth: ${auth.name}() sets it; give only one of the two`)
-    const request = { verb, url, signal, pause: clock && (() => stopClock(clock)) }
+    const timed = clock && { pause: () => stopClock(clock), during: (step: Step) => explain(clock, step) }
+    const request = { verb, url, signal, ...timed }
     return this.#open(auth).attempt(request, async (own) => {
       const all = { ...headers, ...readRequestHeaders(own) }
       if (isShared) this.#note(all['authorization'])

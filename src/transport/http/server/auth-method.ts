@@ -38,6 +38,11 @@ export interface AuthMethod {
   nonce?(): string | Promise<string>
   /** Is told the URL of our own listener once it has one; may change `resource`. If it throws, the listener is closed. */
   listening?(url: string): void
+  /**
+   * The same method for another URL of the same server, such as that of HTTP+SSE: it also accepts tokens that are meant for that one.
+   * Default: there is none, and the other URL has no metadata.
+   */
+  at?(resource: string): AuthMethod
   /** Opens the methods of one listener or mount, of which this is the first: an `AuthHost` gets an `Authentication`. */
   open(methods: readonly AuthMethod[], host: object): object
 }
@@ -129,4 +134,6 @@ export interface Authentication {
   document(head: HttpHead): HttpOut | undefined
   /** Tells the methods the URL of our own listener once it has one. If it throws, the listener is closed. */
   listening?(url: string): void
+  /** Gives another path of our own listener, to which clients connect, metadata of its own. Requests at any of `paths` belong to it. */
+  addPath?(path: string, paths: { has(path: string): boolean }): void
 }

@@ -73,7 +73,8 @@ export class Endpoint implements HttpHandler {
   readonly sessions: Sessions
   readonly limits: Limits
   readonly #stateful: boolean
-  readonly #authentication: Authentication | undefined
+  /** The open methods of `auth`; undefined if it has none. */
+  readonly authentication: Authentication | undefined
   readonly #onClosed: EndpointOptions['onClosed']
   readonly #read: typeof readBounded
   readonly #inFlight: InFlight<HttpOut, Reply>
@@ -99,7 +100,7 @@ export class Endpoint implements HttpHandler {
     this.trusts = readTrust(options.trustProxy)
     this.loopMonitor = new LoopMonitor(service, options.limits.blockedMs)
     this.acceptQueue = new AcceptQueue({ loopMonitor: this.loopMonitor, maxMs: options.limits.waitMs })
-    this.#authentication = options.authentication
+    this.authentication = options.authentication
     this.authenticate = createAuthenticate(this, options.authentication?.authenticate)
     this.#read = (service.dialects['2025-11-25'].adapter?.read ?? readBounded) as typeof readBounded
     this.#stateful = options.sessions && service.revisions.some((revision) => revision !== LATEST)
@@ -114,12 +115,7 @@ export class Endpoint implements HttpHandler {
 
   /** The reply to a request for the metadata of the server. */
   document(head: HttpHead): HttpOut | undefined {
-    return this.#authentication?.document(head)
-  }
-
-  /** Tells the authentication the URL of our own listener. */
-  listening(url: string): void {
-    this.#authentication?.listening?.(url)
+    return this.authentication?.document(head)
   }
 
   /** Rejects a request by its head: if this returns a reply, the body is not read. */
@@ -393,6 +389,6 @@ export class Endpoint implements HttpHandler {
   /** The headers of an error reply. */
   errorHeaders(error: McpError, headers: Headers): Headers {
     const allow = this.#stateful ? 'POST, GET, DELETE, OPTIONS' : 'POST, OPTIONS'
-    return withErrorHeaders(error, headers, { allow, challenge: this.#authentication })
+    return withErrorHeaders(error, headers, { allow, challenge: this.authentication })
   }
 }

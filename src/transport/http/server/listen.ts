@@ -73,8 +73,7 @@ const SPARE = 64
 /** Opens our own listener: the endpoint at its path, and two health checks. */
 export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions): Promise<HttpServer> {
   const { host, path, upgradesOnly = false, secure } = options
-  const { extraEndpoints } = endpoint
-  checkPath(path, extraEndpoints)
+  checkPath(path, endpoint.extraEndpoints)
   const serve = serveNode(endpoint, ({ paths }, target) => paths.has(pathOf({ url: target })))
   let ready = true
   const server = await createListener(endpoint.limits, secure, answer)
@@ -126,14 +125,14 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     if (asked === path && upgradesOnly)
       return rejectUnread(request, response, upgradeRequired(endpoint, request))
     // Unless unknown paths accept preflight requests, browsers hide the 404 from the page.
-    if (asked === path || isPreflight(request) || extraEndpoints.some(({ paths }) => paths.has(asked)))
-      return serve(request, response)
+    if (asked === path || isPreflight(request) || isExtra(endpoint, asked)) return serve(request, response)
     const health = healthCheck(asked, ready, endpoint.loopMonitor.well)
     rejectUnread(request, response, health ?? failure(endpoint, request, unknownPath(asked, path)))
   }
 
   function upgrade(at: string, handler: UpgradeHandler): void {
     upgraded = handler
+    endpoint.authentication?.addPath?.(at, new Set([at]))
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
       afterEarlier(socket, () => {
         if (request.headers.upgrade?.toLowerCase() !== 'websocket')
@@ -183,6 +182,10 @@ function identify(
     return reject('its owner was revoked')
   request.auth = request.certified = auth
   return undefined
+}
+
+function isExtra({ extraEndpoints }: Endpoint, path: string): boolean {
+  return extraEndpoints.some(({ paths }) => paths.has(path))
 }
 
 function checkPath(path: string, extraEndpoints: Endpoint['extraEndpoints']): void {

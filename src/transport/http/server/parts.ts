@@ -111,6 +111,8 @@ export interface ExtraEndpoint extends HttpHandler {
   readonly option: string
   /** Its paths on our own listener. */
   readonly paths: { has(path: string): boolean }
+  /** The one of them that clients connect to; undefined if callers need not authenticate. */
+  readonly entry?: string | undefined
   /** Whether a request target belongs to this handler, wherever it is mounted. */
   owns(target: string | undefined): boolean
   close(): Promise<void>
