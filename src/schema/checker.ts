@@ -1,5 +1,6 @@
 import type { SchemaLimits } from './inspect.ts'
 import { MAX_ISSUES, type Issue } from './issue.ts'
+import { countMerges, isSlowToMerge } from './merges.ts'
 import { limitSteps, type Validate } from './meter.ts'
 import { endOfTurn, inTurn } from '../base/turn.ts'
 import { isLarge, LARGE, largeFor, Pieces } from './pieces.ts'
@@ -56,12 +57,14 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
   const validate: Validate = (value) => standard.validate(value)
   const countSteps = toStepCounter(json)
   const copies = copiesWhole(schema)
+  const merges = countMerges(schema)
   let place: Place | undefined
   let large: number | undefined
   return {
     json,
     check(value, isOwn = false) {
-      if (copies && !isOwn && isLarge(value, MOST_COPIED)) return tooCostly(TOO_LONG)
+      if (!isOwn && ((copies && isLarge(value, MOST_COPIED)) || isSlowToMerge(value, merges)))
+        return tooCostly(TOO_LONG)
       if (countSteps === undefined) return checkWith(validate, value, isOwn)
       return orTooCostly(() => checkWith(limitSteps(validate, countSteps, value), value, isOwn))
     },
