@@ -1,6 +1,6 @@
 import type { SchemaLimits } from './inspect.ts'
 import { MAX_ISSUES, type Issue } from './issue.ts'
-import { countMerges, isSlowToMerge } from './merges.ts'
+import { isSlowToMerge, mergesOf } from './merges.ts'
 import { limitSteps, type Validate } from './meter.ts'
 import { endOfTurn, inTurn } from '../base/turn.ts'
 import { isLarge, LARGE, largeFor, Pieces } from './pieces.ts'
@@ -57,7 +57,7 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
   const validate: Validate = (value) => standard.validate(value)
   const countSteps = toStepCounter(json)
   const copies = copiesWhole(schema)
-  const merges = countMerges(schema)
+  const merges = mergesOf(schema, json)
   let place: Place | undefined
   let large: number | undefined
   return {
