@@ -188,14 +188,23 @@ function pathOf({ path = [] }: StandardIssue): readonly PropertyKey[] {
 
 function readIssue(issue: StandardIssue, vendor: string): Issue {
   const path = pathOf(issue)
-  let problem = issue.message
-  // The messages of arktype begin with the path.
-  const { problem: own } = issue as { readonly problem?: unknown }
-  if (vendor === 'arktype' && typeof own === 'string' && problem.endsWith(own)) problem = own
+  let problem = problemOf(issue, vendor)
   if (vendor !== 'zod') return { path, problem }
   problem = problem.replace(/^Invalid input: /, '')
   const [, expected, came] = /^expected (\w+), received (\w+)$/.exec(problem) ?? []
   if (expected === undefined) return { path, problem }
   const got = came === 'undefined' ? undefined : came
   return { path, problem, expected, got }
+}
+
+function problemOf(issue: StandardIssue, vendor: string): string {
+  try {
+    const { message } = issue
+    // The messages of arktype begin with the path.
+    const { problem: own } = issue as { readonly problem?: unknown }
+    return vendor === 'arktype' && typeof own === 'string' && message.endsWith(own) ? own : message
+  } catch {
+    // To describe alternatives, arktype groups them in an object by names, which fails for `__proto__`.
+    return 'is not valid'
+  }
 }
