@@ -335,3 +335,12 @@ describe('raw JSON Schema', () => {
     expect(ms).toBeLessThan(2000)
   })
 })
+
+test('a problem that the library cannot describe is still an answer', () => {
+  const schema = type({ '[string]': 'string.numeric | string.date.iso' })
+  const value: unknown = JSON.parse('{"__proto__":true}')
+  expect(toChecker(schema as AnySchema, 'input').check(value)).toMatchObject({
+    ok: false,
+    issue: '__proto__: is not valid',
+  })
+})

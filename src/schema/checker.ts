@@ -1,5 +1,6 @@
 import type { SchemaLimits } from './inspect.ts'
 import { MAX_ISSUES, type Issue } from './issue.ts'
+import { isSlowToMerge, mergesOf } from './merges.ts'
 import { limitSteps, type Validate } from './meter.ts'
 import { endOfTurn, inTurn } from '../base/turn.ts'
 import { isLarge, LARGE, largeFor, Pieces } from './pieces.ts'
@@ -56,12 +57,14 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
   const validate: Validate = (value) => standard.validate(value)
   const countSteps = toStepCounter(json)
   const copies = copiesWhole(schema)
+  const merges = mergesOf(schema, json)
   let place: Place | undefined
   let large: number | undefined
   return {
     json,
     check(value, isOwn = false) {
-      if (copies && !isOwn && isLarge(value, MOST_COPIED)) return tooCostly(TOO_LONG)
+      if (!isOwn && ((copies && isLarge(value, MOST_COPIED)) || isSlowToMerge(value, merges)))
+        return tooCostly(TOO_LONG)
       if (countSteps === undefined) return checkWith(validate, value, isOwn)
       return orTooCostly(() => checkWith(limitSteps(validate, countSteps, value), value, isOwn))
     },
@@ -185,14 +188,23 @@ function pathOf({ path = [] }: StandardIssue): readonly PropertyKey[] {
 
 function readIssue(issue: StandardIssue, vendor: string): Issue {
   const path = pathOf(issue)
-  let problem = issue.message
-  // The messages of arktype begin with the path.
-  const { problem: own } = issue as { readonly problem?: unknown }
-  if (vendor === 'arktype' && typeof own === 'string' && problem.endsWith(own)) problem = own
+  let problem = problemOf(issue, vendor)
   if (vendor !== 'zod') return { path, problem }
   problem = problem.replace(/^Invalid input: /, '')
   const [, expected, came] = /^expected (\w+), received (\w+)$/.exec(problem) ?? []
   if (expected === undefined) return { path, problem }
   const got = came === 'undefined' ? undefined : came
   return { path, problem, expected, got }
+}
+
+function problemOf(issue: StandardIssue, vendor: string): string {
+  try {
+    const { message } = issue
+    // The messages of arktype begin with the path.
+    const { problem: own } = issue as { readonly problem?: unknown }
+    return vendor === 'arktype' && typeof own === 'string' && message.endsWith(own) ? own : message
+  } catch {
+    // To describe alternatives, arktype groups them in an object by names, which fails for `__proto__`.
+    return 'is not valid'
+  }
 }

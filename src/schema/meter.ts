@@ -1,3 +1,4 @@
+import { endOfTurn, inTurn } from '../base/turn.ts'
 import { put } from './pieces.ts'
 import type { StandardResult } from './schema.ts'
 import { stepsOf, type StepCounter } from './steps.ts'
@@ -25,14 +26,22 @@ export function limitSteps(validate: Validate, count: StepCounter, whole: unknow
     if (left < 0) throw new TooCostly(TOO_LONG)
   }
   return (value) => {
+    const end = endOfTurn()
     const steps = count(value, left)
     if (steps <= left) {
       spend(steps)
       return validate(value)
     }
-    const tried = validate(metered(value, spend))
-    return 'then' in tried ? tried.then(() => validate(value)) : validate(value)
+    return inTime(end, () => {
+      const tried = validate(metered(value, spend))
+      return 'then' in tried ? tried.then(() => validate(value)) : inTime(end, () => validate(value))
+    })
   }
+}
+
+/** Acts at once, or in another turn if this one is over. */
+function inTime(end: number, act: () => Result | Promise<Result>): Result | Promise<Result> {
+  return performance.now() > end ? inTurn(act) : act()
 }
 
 /** The steps that it takes to check every part of a value once; no more than `most` are counted. A value of our own may contain itself. */
@@ -68,7 +77,7 @@ function metered(value: unknown, spend: (steps: number) => void): unknown {
     const target = Array.isArray(part) ? [] : {}
     const proxy = new Proxy<object>(target, traps)
     copies.set(part, proxy)
-    for (const [name, below] of Object.entries(part)) put(target, name, copy(below))
+    for (const name of Object.keys(part)) put(target, name, copy((part as Record<string, unknown>)[name]))
     return proxy
   }
 }

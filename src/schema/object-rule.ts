@@ -104,14 +104,15 @@ function namesNode(schema: Schema, { part }: Compiler): ObjectNode | undefined {
 }
 
 function hasOnly(known: ReadonlySet<string>, value: Schema): boolean {
+  let count = 0
+  let others = 0
   for (const name in value) {
-    if (known.has(name) || !Object.hasOwn(value, name)) continue
-    // The loop has read all names before the first of them.
-    spend(PRICE.name * Object.keys(value).length)
-    return false
+    count++
+    if (!known.has(name) && Object.hasOwn(value, name)) others++
   }
-  spend(known.size)
-  return true
+  // The loop reads all names before the first of them.
+  spend(others === 0 ? known.size : PRICE.name * count)
+  return others === 0
 }
 
 /** `dependentRequired`, `dependentSchemas`, and `dependencies`, which is both. */

@@ -1,3 +1,4 @@
+import { types } from 'node:util'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { scope } from 'arktype'
 import * as v from 'valibot'
@@ -124,6 +125,26 @@ describe('schemas of libraries whose alternatives contain themselves', () => {
       first: { path: ['where'] },
     })
   })
+})
+
+test('a large value is tried and checked in different turns', async () => {
+  let turn = 0
+  let isDone = false
+  const count = (): void => void (turn++, isDone || setImmediate(count))
+  count()
+  const schema = z.record(z.string(), z.array(z.json()).nullish())
+  const { '~standard': standard } = schema
+  const whole = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, ['a']]))
+  /** The turns in which the library tried a copy that counts, or checked the whole value. */
+  const turns: number[] = []
+  const validate = (value: unknown): unknown => {
+    if (types.isProxy(value) || value === whole) turns.push(turn)
+    return standard.validate(value)
+  }
+  const spied = { '~standard': { ...standard, validate } } as unknown as AnySchema
+  expect(await toChecker(spied, 'input').check(whole)).toMatchObject({ ok: true })
+  isDone = true
+  expect(new Set(turns).size).toBe(2)
 })
 
 describe('the number of steps', () => {

@@ -1,7 +1,7 @@
 import { mcpError } from '../errors/error.ts'
 import { COMPLETION_CONTEXT, UNKNOWN_COMPLETION } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
-import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { DESCRIPTIONS } from '../protocol/meta.ts'
 import type { Peer } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
@@ -10,6 +10,7 @@ import type { PromptDefinition, TemplateDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
 import { findPrompt } from './prompts.ts'
 import { rethrown } from './settle.ts'
+import { argumentsOddity } from './string-arguments.ts'
 import { isVisible } from './visibility.ts'
 
 /** A value, or a value with a description. */
@@ -75,7 +76,7 @@ export async function complete(parts: CompletionParts, context: Context): Promis
     return { completion: { values: [], total: 0, hasMore: false } }
   }
   return rethrown(context, `completion of "${key}"`, async () =>
-    toCompletion(await completer(value, readKnown(context), context)),
+    toCompletion(await completer(value, readKnown(names, context), context)),
   )
 }
 
@@ -153,9 +154,9 @@ function readArgument(context: Context): { readonly name: string; readonly value
   })
 }
 
-function readKnown(context: Context): Readonly<Record<string, string>> {
+function readKnown(names: readonly string[], context: Context): Readonly<Record<string, string>> {
   const known = (context.params['context'] as JsonObject | undefined)?.['arguments'] ?? {}
-  if (isObject(known) && Object.keys(known).every((name) => typeof known[name] === 'string'))
-    return known as Record<string, string>
-  throw mcpError(COMPLETION_CONTEXT, { reason: 'context.arguments must be an object of strings' })
+  const oddity = argumentsOddity(known, names)
+  if (oddity === undefined) return known as Record<string, string>
+  throw mcpError(COMPLETION_CONTEXT, { reason: `context.arguments ${oddity}` })
 }

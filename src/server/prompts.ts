@@ -11,12 +11,13 @@ import type { PromptDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
 import { isRole } from './roles.ts'
 import { rethrown, settled } from './settle.ts'
+import { argumentsOddity } from './string-arguments.ts'
 import { unknownName } from './unknown-name.ts'
 
 /** `prompts/get`: finds the prompt, checks its arguments, runs it and builds the result. */
 export async function getPrompt(prompts: List<PromptDefinition>, context: Context): Promise<Result> {
   const prompt = findPrompt(prompts, context.params['name'], context)
-  const args = readArguments(context)
+  const args = readArguments(prompt, context)
   const checked =
     prompt.args === undefined ? { ok: true as const, value: args } : await prompt.args.check(args)
   if (!checked.ok) {
@@ -55,10 +56,11 @@ export function findPrompt(
   return prompt
 }
 
-function readArguments(context: Context): JsonObject {
+function readArguments({ argNames }: PromptDefinition, context: Context): JsonObject {
   const given = context.params['arguments'] ?? {}
-  if (isObject(given) && Object.keys(given).every((name) => typeof given[name] === 'string')) return given
-  throw mcpError(BAD_PARAMS, { method: 'prompts/get', reason: 'arguments must be an object of strings' })
+  const oddity = argumentsOddity(given, argNames)
+  if (oddity === undefined) return given as JsonObject
+  throw mcpError(BAD_PARAMS, { method: 'prompts/get', reason: `arguments ${oddity}` })
 }
 
 function toMessages(value: unknown, context: Context): JsonObject {

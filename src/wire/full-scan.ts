@@ -14,11 +14,12 @@ export type Finding =
 export function scanFully(text: string, maxDepth: number): Finding | undefined {
   escapeAt = -1
   idTo = -1
+  level = MESSAGE
   const at = skipSpace(text, 0)
   const first = text.charCodeAt(at)
   if (first === OPEN_LIST) return scanBatch(text, at, maxDepth)
   if (first !== OPEN_OBJECT) return undefined
-  const end = scanObject(text, at, MESSAGE, maxDepth)
+  const end = scanObject(text, at, maxDepth)
   if (end < 0) return toFinding(end)
   const id = idTo < 0 ? undefined : largeId(text)
   if (id === undefined) return undefined
@@ -31,10 +32,9 @@ const COLON = 58
 const OPEN_LIST = 91
 const OPEN_OBJECT = 123
 
-/** The watched objects, by their depth in the message. */
+/** The level of a message among the objects that are open, and how many levels are watched: the scan of an object calls itself. */
 const MESSAGE = 0
-const PARAMS = 1
-const UNWATCHED = -1
+const MAX_LEVELS = 512
 
 /** Returned instead of a position. */
 const DEEP = -1
@@ -51,10 +51,11 @@ const MAX_SHOWN = 128
 const PLAIN = 0
 const ID = 1
 const WATCHED = 2
-const REPEATED = 3
 
 // Scratch memory of the current scan, so that an ordinary message allocates nothing; scans are synchronous and never nested.
-const keys: readonly Keys[] = [new Keys(), new Keys(), new Keys()]
+const keys: Keys[] = []
+/** The number of watched objects around the current place. */
+let level = MESSAGE
 let idFrom = -1
 let idTo = -1
 let escapeAt = -1
@@ -67,7 +68,7 @@ function scanBatch(text: string, at: number, room: number): Finding | undefined 
   at = skipSpace(text, at + 1)
   for (let position = 0; at < text.length; position++) {
     idTo = -1
-    at = scanValue(text, at, MESSAGE, room - 1)
+    at = scanValue(text, at, text.charCodeAt(at) === OPEN_OBJECT, room - 1)
     if (at < 0) return toFinding(at)
     const id = idTo < 0 ? undefined : largeId(text)
     if (id === UNUSABLE) unusable = true
@@ -81,40 +82,37 @@ function scanBatch(text: string, at: number, room: number): Finding | undefined 
 }
 
 /** Scans the watched object at `at` and returns the position after it. */
-function scanObject(text: string, at: number, level: number, room: number): number {
+function scanObject(text: string, at: number, room: number): number {
   if (room < 1) return DEEP
-  keys[level]!.clear()
+  const own = (keys[level++] ??= new Keys())
+  const isMessage = level === MESSAGE + 1
+  own.clear()
   at = skipSpace(text, at + 1)
   while (text.charCodeAt(at) === QUOTE) {
     const to = endOfString(text, at + 1)
-    const role = hasEscape(text, at, to) ? addEscaped(text, at, to, level) : add(text, at + 1, to, level)
-    if (role === REPEATED) return DUPLICATE
+    const isEscaped = hasEscape(text, at, to)
+    const key = isEscaped ? toKey(text.slice(at, to + 1)) : ''
+    if (isEscaped ? own.repeatsDecoded(text, key) : own.repeats(text, at + 1, to)) {
+      repeated = isEscaped ? key : text.slice(at + 1, to)
+      return DUPLICATE
+    }
+    const role = !isMessage ? WATCHED : isEscaped ? roleOf(key, 0, key.length) : roleOf(text, at + 1, to)
     const colon = skipSpace(text, to + 1)
-    if (text.charCodeAt(colon) !== COLON) return text.length
+    if (text.charCodeAt(colon) !== COLON) {
+      at = text.length
+      break
+    }
     const value = skipSpace(text, colon + 1)
-    at = scanValue(text, value, role === WATCHED ? level + 1 : UNWATCHED, room - 1)
+    at = scanValue(text, value, role === WATCHED, room - 1)
     if (at < 0) return at
     if (role === ID && at - value > SAFE_CHARS) keepId(text, value, at)
     at = skipSpace(text, at)
     if (text.charCodeAt(at) !== COMMA) break
     at = skipSpace(text, at + 1)
   }
-  keys[level]!.clear()
+  own.clear()
+  level--
   return at + 1
-}
-
-/** Adds a key to its object and returns its role. */
-function add(text: string, from: number, to: number, level: number): number {
-  if (!keys[level]!.repeats(text, from, to)) return roleOf(text, from, to, level)
-  repeated = text.slice(from, to)
-  return REPEATED
-}
-
-function addEscaped(text: string, at: number, to: number, level: number): number {
-  const key = toKey(text.slice(at, to + 1))
-  if (!keys[level]!.repeatsDecoded(text, key)) return roleOf(key, 0, key.length, level)
-  repeated = key
-  return REPEATED
 }
 
 function toKey(quoted: string): string {
@@ -125,19 +123,18 @@ function toKey(quoted: string): string {
   }
 }
 
-function roleOf(text: string, from: number, to: number, level: number): number {
+/** The role of a key of a message. */
+function roleOf(text: string, from: number, to: number): number {
   const length = to - from
   const is = (name: string): boolean => name.length === length && text.startsWith(name, from)
-  if (level === MESSAGE) return is('id') ? ID : is('params') ? WATCHED : PLAIN
-  return level === PARAMS && (is('arguments') || is('_meta')) ? WATCHED : PLAIN
+  return is('id') ? ID : is('params') ? WATCHED : PLAIN
 }
 
-function scanValue(text: string, at: number, level: number, room: number): number {
+function scanValue(text: string, at: number, isWatched: boolean, room: number): number {
   const first = text.charCodeAt(at)
   if (first === QUOTE) return endOfString(text, at + 1) + 1
-  if (first === OPEN_OBJECT && level !== UNWATCHED) return scanObject(text, at, level, room)
-  if (first === OPEN_OBJECT || first === OPEN_LIST) return endOfContainer(text, at, room)
-  return endOfScalar(text, at)
+  if (first !== OPEN_OBJECT && first !== OPEN_LIST) return endOfScalar(text, at)
+  return endOfContainer(text, at, room, isWatched && level < MAX_LEVELS ? scanObject : undefined)
 }
 
 /** Whether there is a backslash between two positions. Callers ask in text order, so that all answers take one search. */

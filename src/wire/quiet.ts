@@ -38,28 +38,29 @@ function readBatch(bytes: Uint8Array, room: number): number {
 }
 
 function readMessage(bytes: Uint8Array, at: number, room: number): number {
-  return bytes[at] === OPEN_OBJECT ? readObject(bytes, at, 0, room) : 0
+  return bytes[at] === OPEN_OBJECT ? readObject(bytes, at, room, 0) : 0
 }
 
 const MAX_CHARS = 4096
+/** The most keys of one object, and of all that are open at once. */
 const MAX_KEYS = 16
+const MAX_OPEN_KEYS = 64
+const UNWATCHED = -1
 const SAFE_CHARS = 15
 /** Longer strings are searched for their end, which costs more to start and less per character. */
 const WALK = 64
 /** Never occurs in UTF-8. */
 const END = 255
-/** How far beyond the text a reader may look: one step for each open object, and one for the list around them. */
+/** How far beyond the text a reader may look. */
 const MARGIN = 8
 
 const encoder = new TextEncoder()
 const ID = markOf('id')
 const PARAMS = markOf('params')
-const ARGUMENTS = markOf('arguments')
-const META = markOf('_meta')
 
 // Reused by every call: the text, and the marks of the keys of its open objects.
 const scratch = new Uint8Array(MAX_CHARS * 3 + MARGIN)
-const marks = new Int32Array(MAX_KEYS * 3)
+const marks = new Int32Array(MAX_OPEN_KEYS)
 /** The text if its characters and bytes have the same positions, otherwise empty. */
 let searched = ''
 
@@ -73,30 +74,27 @@ function toMark(bytes: Uint8Array, from: number, to: number): number {
   return ((to - from) << 24) ^ (bytes[from]! << 16) ^ (bytes[(from + to) >> 1]! << 8) ^ bytes[to - 1]!
 }
 
-/** The position after the watched object at `at`, or 0 if it needs the exact scan. */
-function readObject(bytes: Uint8Array, at: number, level: number, room: number): number {
+/** The position after the watched object at `at`, or 0 if it needs the exact scan. Its marks start at `first`, those of a message at 0. */
+function readObject(bytes: Uint8Array, at: number, room: number, first: number): number {
   if (room < 1) return 0
-  const first = level * MAX_KEYS
   let last = first
   at = skipSpace(bytes, at + 1)
   while (bytes[at] === QUOTE) {
     const from = ++at
     for (let byte = bytes[at]!; byte !== QUOTE; byte = bytes[++at]!) if (byte === BACKSLASH) return 0
     const key = toMark(bytes, from, at)
-    if (last - first === MAX_KEYS || isAmong(key, first, last)) return 0
+    if (last - first === MAX_KEYS || last === MAX_OPEN_KEYS || isAmong(key, first, last)) return 0
     marks[last++] = key
     at = skipSpace(bytes, at + 1)
     if (bytes[at] !== COLON) return 0
     const value = skipSpace(bytes, at + 1)
-    if (bytes[value] === OPEN_OBJECT && isWatched(key, level))
-      at = readObject(bytes, value, level + 1, room - 1)
-    else at = skipValue(bytes, value, room - 1)
-    if (at === 0 || (level === 0 && key === ID && at - value > SAFE_CHARS && bytes[value] !== QUOTE)) return 0
+    at = skipValue(bytes, value, room - 1, first > 0 || key === PARAMS ? last : UNWATCHED)
+    if (at === 0 || (first === 0 && key === ID && at - value > SAFE_CHARS && bytes[value] !== QUOTE)) return 0
     at = skipSpace(bytes, at)
     if (bytes[at] !== COMMA) break
     at = skipSpace(bytes, at + 1)
   }
-  return at + 1
+  return bytes[at] === CLOSE_OBJECT ? at + 1 : 0
 }
 
 function isAmong(mark: number, first: number, last: number): boolean {
@@ -104,20 +102,16 @@ function isAmong(mark: number, first: number, last: number): boolean {
   return false
 }
 
-function isWatched(mark: number, level: number): boolean {
-  return level === 0 ? mark === PARAMS : level === 1 && (mark === ARGUMENTS || mark === META)
-}
-
 function skipSpace(bytes: Uint8Array, at: number): number {
   while (bytes[at]! <= 32) at++
   return at
 }
 
-/** The position after the value at `at`, or 0 if it is incomplete or nested too deeply. */
-function skipValue(bytes: Uint8Array, at: number, room: number): number {
+/** The position after the value at `at`, or 0 if it is incomplete, nested too deeply, or needs the exact scan. The marks of its objects start at `first`, unless they are unwatched. */
+function skipValue(bytes: Uint8Array, at: number, room: number, first: number): number {
   let byte = bytes[at]!
   if (byte === QUOTE) return skipString(bytes, at)
-  if (byte === OPEN_OBJECT || byte === OPEN_LIST) return skipContainer(bytes, at, room)
+  if (byte === OPEN_OBJECT || byte === OPEN_LIST) return skipContainer(bytes, at, room, first)
   while (byte > 32 && byte !== COMMA && byte !== CLOSE_OBJECT && byte !== CLOSE_LIST && byte !== END)
     byte = bytes[++at]!
   return at
@@ -133,12 +127,17 @@ function skipString(bytes: Uint8Array, at: number): number {
   return at + 1
 }
 
-function skipContainer(bytes: Uint8Array, at: number, room: number): number {
+function skipContainer(bytes: Uint8Array, at: number, room: number, first: number): number {
   let open = 0
   for (let byte = bytes[at]!; byte !== END; byte = bytes[at]!) {
     if (byte === QUOTE) {
       at = skipString(bytes, at)
       if (at === 0) return 0
+      continue
+    }
+    if (byte === OPEN_OBJECT && first !== UNWATCHED) {
+      at = readObject(bytes, at, room - open, first)
+      if (at === 0 || open === 0) return at
       continue
     }
     at++

@@ -40,10 +40,28 @@ test('repeated keys are found in params and in _meta', () => {
   expect(scan('{"params":{"arguments":{"k":1},"_meta":{"k":2}}}', DEPTH)).toBeUndefined()
 })
 
-test('keys further inside, and in other members, are left alone', () => {
-  expect(scan(call('{"inner":{"a":1,"a":2}}'), DEPTH)).toBeUndefined()
+test.each([
+  ['an object in the arguments', call('{"inner":{"a":1,"a":2}}')],
+  ['an object in a list', call('{"list":[1,[{"b":{}},{"a":1,"a":2}]]}')],
+  ['an object in a list of numbers', call(`{"list":[${'1,'.repeat(100)}{"a":1,"a":2}]}`)],
+  ['an object that is the last of many', call(`{"list":[${'{"a":1,"b":[]},'.repeat(20)}{"a":1,"a":2}]}`)],
+  ['another member of the params', '{"params":{"other":{"a":1,"a":2}}}'],
+  ['params of a later message', '[{"params":{"x":{"a":1}}},{"params":{"x":{"a":1,"a":2}}}]'],
+  ['an object after others with the same keys', call('{"a":{"b":{"a":{}}},"b":{"a":{"b":1},"a":2}}')],
+  ['an object 60 levels down', call(`${'{"b":['.repeat(30)}{"a":1,"a":2}${']}'.repeat(30)}`)],
+])('a repeated key is found in %s', (_, text) => {
+  for (const each of [text, `${text}${' '.repeat(5000)}`])
+    expect(scan(each, DEPTH)).toEqual({ kind: 'duplicate', key: 'a' })
+})
+
+test('keys in results and in other members of a message are left alone', () => {
   expect(scan('{"result":{"a":1,"a":2},"id":1}', DEPTH)).toBeUndefined()
-  expect(scan('{"params":{"other":{"a":1,"a":2}}}', DEPTH)).toBeUndefined()
+  expect(scan('{"other":[{"a":1,"a":2}],"params":{}}', DEPTH)).toBeUndefined()
+})
+
+test('objects in any number of levels are scanned without an overflow', () => {
+  const nested = call(`${'{"a":'.repeat(1_000_000)}1${'}'.repeat(1_000_000)}`)
+  expect(scan(nested, Infinity)).toBeUndefined()
 })
 
 test('two spellings of one key are the same key', () => {
@@ -286,37 +304,29 @@ function readSlowly(text: string, maxDepth: number): Finding | undefined {
   }
 
   function visitMessage(node: Node, index: number, depth: number): void {
-    visitWatched(node, depth, ['params'], (params) => {
-      visitWatched(params, depth + 1, ['arguments', '_meta'], (inner) =>
-        visitWatched(inner, depth + 2, [], () => {}),
-      )
-    })
+    visitObject(node, depth, (key, value) => visit(value, depth + 1, key === 'params'))
     const id = node.kind === 'object' ? node.members.find(([key]) => key === 'id')?.[1] : undefined
     if (id?.kind === 'leaf' && /^-?\d+$/.test(id.text) && !Number.isSafeInteger(Number(id.text)))
       ids[index] = BigInt(id.text)
   }
 
-  function visitWatched(
-    node: Node,
-    depth: number,
-    inside: readonly string[],
-    visit: (node: Node) => void,
-  ): void {
-    if (node.kind !== 'object') return visitDepth(node, depth)
+  function visitObject(node: Node, depth: number, visitMember: (key: string, value: Node) => void): void {
+    if (node.kind !== 'object') return visit(node, depth, false)
     if (depth > maxDepth) throw new Found({ kind: 'deep' })
     const seen = new Set<string>()
     for (const [key, value] of node.members) {
       if (seen.has(key)) throw new Found({ kind: 'duplicate', key })
       seen.add(key)
-      if (inside.includes(key) && value.kind === 'object') visit(value)
-      else visitDepth(value, depth + 1)
+      visitMember(key, value)
     }
   }
 
-  function visitDepth(node: Node, depth: number): void {
+  function visit(node: Node, depth: number, isWatched: boolean): void {
     if (node.kind === 'leaf') return
+    if (isWatched && node.kind === 'object')
+      return visitObject(node, depth, (_, value) => visit(value, depth + 1, true))
     if (depth > maxDepth) throw new Found({ kind: 'deep' })
     const inner = node.kind === 'list' ? node.items : node.members.map(([, value]) => value)
-    for (const each of inner) visitDepth(each, depth + 1)
+    for (const each of inner) visit(each, depth + 1, isWatched)
   }
 }

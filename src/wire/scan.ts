@@ -2,8 +2,8 @@ import { scanFully, type Finding } from './full-scan.ts'
 import { isQuiet } from './quiet.ts'
 
 /**
- * Finds in the text of a message or batch what its parsed value no longer shows: duplicate keys in the message, its
- * params, arguments and `_meta`, nesting beyond `maxDepth` levels, and integer ids too large for a number.
+ * Finds in the text of a message or batch what its parsed value no longer shows: duplicate keys in the message and
+ * anywhere in its params, nesting beyond `maxDepth` levels, and integer ids too large for a number.
  * Invalid JSON is scanned up to its first error.
  */
 export function scan(text: string, maxDepth: number): Finding | undefined {

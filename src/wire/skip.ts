@@ -33,8 +33,14 @@ function endOfEscaped(text: string, from: number, end: number): number {
   return text.length
 }
 
-/** The position after the object or list opened at `at`; -1 if it is nested deeper than `room` levels, counting itself. */
-export function endOfContainer(text: string, at: number, room: number): number {
+/** Reads the object at `at`, which may be nested `room` levels deep, and returns the position after it; negative to stop. */
+export type ReadObject = (text: string, at: number, room: number) => number
+
+/**
+ * The position after the object or list opened at `at`; -1 if it is nested deeper than `room` levels, counting itself. With
+ * `read`, that function reads the outermost objects and can stop with any negative number.
+ */
+export function endOfContainer(text: string, at: number, room: number, read?: ReadObject): number {
   let open = 0
   let walked = 0
   for (const { length } = text; at < length; at++) {
@@ -44,6 +50,11 @@ export function endOfContainer(text: string, at: number, room: number): number {
       walked = 0
     } else if (letter < OPEN_LIST) {
       if (++walked === WALK) at = nextStructure(text, at) - 1
+    } else if (letter === OPEN_OBJECT && read !== undefined) {
+      const end = read(text, at, room - open)
+      if (end < 0 || open === 0) return end
+      at = end - 1
+      walked = 0
     } else if (letter === OPEN_OBJECT || letter === OPEN_LIST) {
       if (++open > room) return -1
       walked = 0

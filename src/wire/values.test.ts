@@ -42,6 +42,17 @@ test.each([
   )
 })
 
+test.each([0, 31, 32, 33, 34, 100])('values and members with %i spaces between them are counted', (count) => {
+  const far = (text: string): string => text.replaceAll('_', ' '.repeat(count))
+  const text = far('_{_"a,:[{"_:_[_1_,_{_}_,_"x"_]_,_"b"_:_[_]_,_"c"_:_-1.5_}_')
+  const values = valuesOf(text)
+  expect([exceedsValues(text, values - 1), exceedsValues(text, values)]).toEqual([true, false])
+  expect(() => checkValues(text, { values, keys: 3 })).not.toThrow()
+  expect(() => checkValues(text, { values, keys: 2 })).toThrow(
+    expect.objectContaining({ kind: 'too_many_keys' }),
+  )
+})
+
 test('no text has more values than its length allows, and infinitely many are allowed', () => {
   for (const count of [1, 2, 50]) {
     const text = `[${Array.from({ length: count }, () => 0).join()}]`

@@ -39,8 +39,8 @@ class Found extends Error {
   }
 }
 
-/** What a value is to its message. */
-type Role = 'top' | 'message' | 'params' | 'inner' | 'other'
+/** What a value is to its message. Everything in the params has their role. */
+type Role = 'top' | 'message' | 'params' | 'other'
 
 class Reader {
   readonly ids: (bigint | 'unusable' | undefined)[] = []
@@ -93,7 +93,7 @@ class Reader {
     this.#at++
     this.#space()
     while (this.#text[this.#at] !== ']') {
-      this.read(depth + 1, role === 'top' ? 'message' : 'other')
+      this.read(depth + 1, role === 'top' ? 'message' : role === 'params' ? role : 'other')
       if (role === 'top') this.#member++
       if (this.#text[this.#at] === ',') this.#at++
     }
@@ -122,8 +122,7 @@ class Reader {
 }
 
 function innerRole(role: Role, key: string): Role {
-  if (role === 'message' && key === 'params') return 'params'
-  return role === 'params' && (key === 'arguments' || key === '_meta') ? 'inner' : 'other'
+  return role === 'params' || (role === 'message' && key === 'params') ? 'params' : 'other'
 }
 
 function idOf(text: string): bigint | 'unusable' | undefined {

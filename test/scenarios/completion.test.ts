@@ -116,3 +116,13 @@ scenario('what cannot be completed is refused and says why [R012] [S3-9-7]', app
     expect([error.code, error.message]).toEqual([-32602, message])
   }
 })
+
+scenario('a context of far more arguments than are declared is rejected', app, async (client) => {
+  const known = Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`k${at}`, 'x']))
+  const params = { ref: prompt, argument: { name: 'to', value: '' }, context: { arguments: known } }
+  const { code, message } = await refusal(client.request('completion/complete', params))
+  expect([code, message]).toEqual([
+    -32602,
+    'invalid params for completion/complete: context.arguments has more than 1000 members',
+  ])
+})

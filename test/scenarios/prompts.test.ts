@@ -167,3 +167,24 @@ scenario('messages of another role are never sent [R178] [S2-5.3-2]', app, async
   const error = await refusal(client.request('prompts/get', { name: 'wrong' }))
   expect([error.code, error.message]).toEqual([-32603, expect.stringMatching(/^internal error \(reference /)])
 })
+
+scenario(
+  'arguments far beyond those that a prompt declares are rejected before they are read',
+  app,
+  async (client) => {
+    const given = (count: number): object => ({
+      who: 'Ada',
+      ...Object.fromEntries(Array.from({ length: count - 1 }, (_, at) => [`k${at}`, 'x'])),
+    })
+    const { code, message } = await refusal(
+      client.request('prompts/get', { name: 'greet', arguments: given(1001) }),
+    )
+    expect([code, message]).toEqual([
+      -32602,
+      'invalid params for prompts/get: arguments has more than 1000 members',
+    ])
+    expect(await client.get('prompts/get', { name: 'greet', arguments: given(1000) })).toHaveProperty(
+      'messages',
+    )
+  },
+)

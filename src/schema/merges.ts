@@ -1,0 +1,101 @@
+import { isObject } from './keywords.ts'
+import type { JsonSchema, StandardSchema } from './schema.ts'
+import { toSubschemas } from './subschemas.ts'
+
+/** An object with so few members is merged about as fast as it is checked. */
+const FEW = 256
+
+/** Comparing so many pairs of names takes a fraction of a second. */
+const MOST_PAIRS = 2 ** 28
+
+/** Copying a member of a large object takes about as long as comparing so many pairs of names. */
+const PAIRS_PER_COPY = 2048
+
+/** How a library merges the results of both sides of an intersection. */
+export interface Merges {
+  /** How many times it may merge one object: once for each intersection that the object passes. */
+  readonly count: number
+  /** Whether it compares each name of the object with every other, as zod does. */
+  readonly comparesAll: boolean
+}
+
+/** How the library of a schema merges objects. The JSON Schema shows intersections, but not those of zod after a transform. */
+export function mergesOf(schema: StandardSchema, json: JsonSchema): Merges {
+  const count = Math.max(countInJson(json), countInZod(schema))
+  return { count, comparesAll: schema['~standard'].vendor === 'zod' }
+}
+
+function countInJson(root: JsonSchema): number {
+  const subschemasOf = toSubschemas(root)
+  return counting((schema, countIn) => {
+    if (!isObject(schema)) return 0
+    const { here, named, members } = subschemasOf(schema)
+    const { allOf } = schema
+    const own = Array.isArray(allOf) ? allOf.length - 1 : 0
+    return own + sum(here.map(countIn)) + Math.max(0, ...[...named.values(), ...members].map(countIn))
+  })(root)
+}
+
+/** The kinds of schemas of zod whose parts all check the same value. */
+const SAME_VALUE = new Set(['intersection', 'union', 'pipe'])
+
+function countInZod(root: unknown): number {
+  return counting((schema, countIn) => {
+    if (!isZod(schema)) return 0
+    const { def, innerType } = schema._zod
+    const counts = [innerType, ...Object.values(def).flatMap(partsOf)].map(countIn)
+    if (!SAME_VALUE.has(def.type)) return Math.max(...counts)
+    return sum(counts) + (def.type === 'intersection' ? 1 : 0)
+  })(root)
+}
+
+/** The schemas in a member of a definition of zod: one, a list of them, or a map. */
+function partsOf(member: unknown): readonly unknown[] {
+  if (typeof member !== 'object' || member === null) return []
+  return isZod(member) ? [member] : Object.values(member)
+}
+
+/** The part of a schema of zod that says what it is made of. */
+interface ZodSchema {
+  readonly _zod: { readonly def: { readonly type: string }; readonly innerType?: unknown }
+}
+
+function isZod(schema: unknown): schema is ZodSchema {
+  const { _zod: inner } = (schema ?? {}) as { readonly _zod?: { readonly def?: unknown } | undefined }
+  return isObject(inner?.def)
+}
+
+type Count = (schema: unknown) => number
+
+/** Counts in each schema once. One that contains itself counts as 0 inside. */
+function counting(count: (schema: unknown, countIn: Count) => number): Count {
+  const known = new Map<unknown, number>()
+  return countIn
+
+  function countIn(schema: unknown): number {
+    if (!known.has(schema)) {
+      known.set(schema, 0)
+      known.set(schema, count(schema, countIn))
+    }
+    return known.get(schema)!
+  }
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((all, each) => all + each, 0)
+}
+
+/** Whether a library would take too long to merge the objects in a value. */
+export function isSlowToMerge(value: unknown, { count, comparesAll }: Merges): boolean {
+  if (count === 0) return false
+  let left = MOST_PAIRS / count
+  return exceeds(value)
+
+  function exceeds(part: unknown): boolean {
+    if (typeof part !== 'object' || part === null) return false
+    if (Array.isArray(part)) return part.some(exceeds)
+    const names = Object.keys(part)
+    if (names.length > FEW) left -= names.length * (comparesAll ? names.length : PAIRS_PER_COPY)
+    return left < 0 || names.some((name) => exceeds((part as Readonly<Record<string, unknown>>)[name]))
+  }
+}
