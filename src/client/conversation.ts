@@ -11,6 +11,7 @@ import { checkHeaders } from './headers.ts'
 import { ReconnectingConnection } from './reconnecting-connection.ts'
 import type { RequestOptions } from './connection-options.ts'
 import { eachItem, type ListMethod } from './lists.ts'
+import { loadAnswers } from './load-answers.ts'
 import { Middleware } from './middleware.ts'
 import { offers } from './offered.ts'
 import {
@@ -211,7 +212,7 @@ export class Conversation {
   answer(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const { answers } = this.connection
     return this.middleware.answer({ method, params, options: { signal } }, async (request) => {
-      const { answerQuestion } = await import('./answers.ts')
+      const { answerQuestion } = await loadAnswers()
       if (answers.elicitUrl !== undefined) (await this.#opened()).expect(params)
       return answerQuestion(answers, method, request.params, signal)
     })

@@ -19,6 +19,11 @@ export interface ClientSocket {
   ping?(payload: string): void
   /** Aborts the connection, if the runtime can. */
   terminate?(): void
+  /** Pauses reading, if the runtime can. */
+  pause?(): void
+  resume?(): void
+  /** Called for each ping and pong, if the runtime shows them. */
+  onControl?: () => void
 }
 
 /** A server's description of the session when a connection opens. */

@@ -6,6 +6,7 @@ import { SOON } from '../../errors/retry-after.ts'
 import type { ClientLimits, ReadLimits } from '../../protocol/client-limits.ts'
 import type { ClientTransport, TransportEvents, OutgoingRequest } from '../../rpc/client-transport.ts'
 import { MessageStream } from '../../rpc/message-stream.ts'
+import { Inbox } from '../io/inbox.ts'
 import { answeredId, receiveText, tooManyInvalid } from '../io/receive.ts'
 import { within } from '../io/timer.ts'
 import type { ClientSession } from './client-session.ts'
@@ -39,12 +40,13 @@ export interface WsTransportOptions extends Pick<ClientTransport, 'stepUp'> {
 const OPEN = 1
 const CLOSE_MS = 2000
 
-/** A transport over WebSocket. When a connection is lost and the server keeps the session, it reconnects and resumes. */
+/** A transport over WebSocket. Reading pauses while messages wait for their turn. When a connection is lost and the server keeps the session, it reconnects and resumes. */
 export class WsClientTransport implements ClientTransport {
   readonly cancels = 'message'
   readonly stepUp: ClientTransport['stepUp']
   readonly #options: WsTransportOptions
   readonly #messages: MessageStream
+  readonly #inbox: Inbox<unknown>
   readonly #closing = new AbortController()
   #socket: ClientSocket | undefined
   /** The session to resume; undefined if the server does not keep one. */
@@ -59,6 +61,12 @@ export class WsClientTransport implements ClientTransport {
       events: options.events,
       write: (text) => this.#write(text),
       onCancelled: (outgoing) => this.#session?.cancelled(outgoing),
+    })
+    this.#inbox = new Inbox({
+      take: (data) => this.#take(data),
+      asked: () => this.#messages.asked,
+      pause: () => this.#socket?.pause?.(),
+      resume: () => this.#socket?.resume?.(),
     })
   }
 
@@ -103,7 +111,13 @@ export class WsClientTransport implements ClientTransport {
   #use(socket: ClientSocket): void {
     let problem: unknown
     this.#socket = socket
-    socket.onmessage = ({ data }) => this.#take(data)
+    socket.onmessage = ({ data }) => {
+      this.#session?.receive()
+      // A browser gives others their turns by itself.
+      if (socket.pause === undefined) this.#take(data)
+      else this.#inbox.push(data)
+    }
+    socket.onControl = () => this.#inbox.rest()
     socket.onerror = ({ error }) => (problem ??= codeOf(error))
     socket.onclose = ({ code, reason }) => {
       if (this.#socket === socket) this.#lost(code, reason, String(problem))
@@ -124,7 +138,6 @@ export class WsClientTransport implements ClientTransport {
   #take(data: unknown): void {
     const { limits } = this.#options
     const messages = this.#messages
-    this.#session?.receive()
     if (messages.failure !== undefined) return
     if (typeof data !== 'string')
       return this.#fail(mcpError(BAD_ANSWER, { method: 'a message', issue: 'it is binary' }))
@@ -143,6 +156,7 @@ export class WsClientTransport implements ClientTransport {
 
   #lost(code: number, reason: string, problem: string): void {
     this.#socket = undefined
+    this.#inbox.flush()
     if (code === CLOSE.tooLarge) this.#messages.reject(this.#messages.only, weTooLarge)
     const why = problem === OVERSIZE ? this.#tooLarge() : toReason(code, reason)
     // A violation of the WebSocket protocol would happen again.

@@ -45,9 +45,11 @@ export function dial(url: URL, options: DialOptions): ClientSocket {
   const socket = new WebSocket(url, [...protocols], settings)
   keepAlive(socket, heartbeatMs)
   answerPings(socket)
+  const client = socket as ClientSocket
+  for (const event of ['ping', 'pong'] as const) socket.on(event, () => client.onControl?.())
   socket.on('error', (error) => rejection && noteReply(error, rejection))
   if (session !== undefined) follow(socket, options)
-  return socket as ClientSocket
+  return client
 }
 
 /** The remedy for a failed connection. */
