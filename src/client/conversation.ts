@@ -77,6 +77,7 @@ export class Conversation {
     if (this.#checks) await (await import('./check-input.ts')).checkInput(this.known, params, refresh)
     const callOnce = (): Promise<JsonObject> => this.#callOnce(params, options, { clock, asTask })
     const isOutdated = async (failed: unknown): Promise<boolean> =>
+      !(failed instanceof McpError && failed.kind === 'timeout') &&
       (await import('./call-again.ts')).isOutdated(this, name, failed, refresh)
     let result = await callOnce().catch(async (error: unknown) => {
       if (await isOutdated(error)) return callOnce()

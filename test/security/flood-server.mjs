@@ -38,6 +38,7 @@ const RESULTS = {
 
 /** Serves one client. */
 function serve(lines, output, encode) {
+  lines.on('error', () => undefined)
   lines.on('line', (line) => {
     const { id, method } = JSON.parse(line)
     if (id === undefined || method === undefined) return
@@ -53,7 +54,7 @@ function serve(lines, output, encode) {
 
 /** Writes as fast as the client reads. */
 async function flood(output, encode, id) {
-  for (let at = 0; output.writable; ) {
+  for (let at = 0; output.writable;) {
     const parts = []
     for (let size = 0; size < 262_144; at++) {
       const part = Buffer.from(encode(FLOODS[kind](at, id)))
@@ -82,7 +83,7 @@ function toFrame(text) {
 /** The messages of a WebSocket as lines. */
 function toLines(socket, stream) {
   return {
-    on: (_, take) => socket.on('message', (data) => take(data.toString())),
+    on: (event, take) => socket.on(event === 'line' ? 'message' : event, (data) => take(String(data))),
     pause: () => stream.pause(),
   }
 }
@@ -91,6 +92,7 @@ const announce = (server) => console.log(server.address().port)
 
 if (way === 'stdio') {
   process.stdout.on('error', () => process.exit())
+  process.stdin.on('end', () => process.exit())
   serve(createInterface({ input: process.stdin }), process.stdout, toLine)
 } else if (way === 'tcp') {
   const server = createServer((socket) => {

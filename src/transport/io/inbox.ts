@@ -28,8 +28,9 @@ export class Inbox<Item> {
   /** Takes a message at once, or in a later turn if this one is over. */
   push(item: Item): void {
     if (!this.#isWaiting && !beginTurn(0)) this.#wait()
-    if (this.#isWaiting) this.#items.push(item)
-    else this.#take(item)
+    if (this.#isWaiting) return void this.#items.push(item)
+    this.#options.take(item)
+    if (this.#isOver) this.#wait()
   }
 
   /** Counts work other than a message. */
@@ -47,26 +48,26 @@ export class Inbox<Item> {
     this.#items = []
   }
 
-  #take(item: Item): void {
-    this.#options.take(item)
-    if (isTurnOver(0) || this.#options.asked() - this.#asked >= MOST_ASKED) this.#wait()
+  get #isOver(): boolean {
+    return isTurnOver(0) || this.#options.asked() - this.#asked >= MOST_ASKED
   }
 
-  /** Goes on after others had a turn. */
   #wait(): void {
     this.#isWaiting = true
     this.#options.pause()
-    inNextTurn(() => this.#goOn())
+    inNextTurn(this.#goOn)
   }
 
-  #goOn(): void {
+  /** Takes what waits until the turn is over, then reads on. */
+  readonly #goOn = (): void => {
     const items = this.#items
     let at = 0
     this.#items = []
-    this.#isWaiting = false
     this.#asked = this.#options.asked()
-    while (at < items.length && !this.#isWaiting) this.#take(items[at++]!)
-    if (at < items.length) this.#items = [...items.slice(at), ...this.#items]
-    if (!this.#isWaiting) this.#options.resume()
+    while (at < items.length && (at === 0 || !this.#isOver)) this.#options.take(items[at++]!)
+    this.#items = [...items.slice(at), ...this.#items]
+    if (this.#items.length > 0) return inNextTurn(this.#goOn)
+    this.#isWaiting = false
+    this.#options.resume()
   }
 }

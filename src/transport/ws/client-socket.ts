@@ -14,6 +14,8 @@ export interface ClientSocket {
   onerror: ((event: { readonly error?: unknown }) => unknown) | null
   onclose: ((event: { readonly code: number; readonly reason: string }) => unknown) | null
   send(text: string): void
+  /** Sends a text, if the runtime can say when it is written; resolves then, or when the connection is closed. */
+  deliver?: (text: string) => Promise<void>
   close(code?: number, reason?: string): void
   /** Sends a ping, if the runtime can; the pong returns the payload. */
   ping?(payload: string): void

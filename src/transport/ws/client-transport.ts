@@ -59,7 +59,7 @@ export class WsClientTransport implements ClientTransport {
     this.stepUp = options.stepUp
     this.#messages = new MessageStream({
       events: options.events,
-      write: (text) => this.#write(text),
+      write: (text) => void this.#write(text),
       onCancelled: (outgoing) => this.#session?.cancelled(outgoing),
     })
     this.#inbox = new Inbox({
@@ -92,7 +92,7 @@ export class WsClientTransport implements ClientTransport {
 
   async send(text: string): Promise<void> {
     this.#messages.sentOther()
-    this.#write(text)
+    await this.#write(text, true)
   }
 
   agree(): void {}
@@ -124,13 +124,16 @@ export class WsClientTransport implements ClientTransport {
     }
   }
 
-  #write(text: string): void {
+  /** Writes a message. Returns when that is done, if asked and possible. */
+  #write(text: string, waits = false): Promise<void> | undefined {
     const { clientBytes } = this.#options.limits
     const socket = this.#socket
     if (socket === undefined ? this.#session?.isFull === true : socket.bufferedAmount > clientBytes)
       throw mcpError(OVERLOADED, {}, SOON)
-    socket?.send(text)
+    const written = waits ? socket?.deliver?.(text) : undefined
+    if (written === undefined) socket?.send(text)
     this.#session?.sent(text)
+    return written
   }
 
   readonly #ask = (payload: string): void => this.#socket?.ping?.(payload)

@@ -46,6 +46,7 @@ export function dial(url: URL, options: DialOptions): ClientSocket {
   keepAlive(socket, heartbeatMs)
   answerPings(socket)
   const client = socket as ClientSocket
+  client.deliver = (text) => new Promise((resolve) => socket.send(text, () => resolve()))
   for (const event of ['ping', 'pong'] as const) socket.on(event, () => client.onControl?.())
   socket.on('error', (error) => rejection && noteReply(error, rejection))
   if (session !== undefined) follow(socket, options)
