@@ -1,5 +1,6 @@
 import { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { orAborted } from '../base/backoff.ts'
 import { badOption, checkOptions } from '../base/options.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type { Tool } from '../protocol/spec/2026-07-28.ts'
@@ -41,13 +42,15 @@ export class Conversation {
   readonly #paramHeaders: boolean
   readonly #checks: boolean
   readonly #maxPages: number
+  readonly #checkCredentials: ClientSettings['checkCredentials']
   /** The URLs that the server asked to open, once there is one. */
   #elicitations: Elicitations | undefined
 
-  constructor({ answers, paramHeaders, checks, maxPages, ...options }: ClientSettings) {
+  constructor({ answers, paramHeaders, checks, maxPages, checkCredentials, ...options }: ClientSettings) {
     this.#paramHeaders = paramHeaders
     this.#checks = checks
     this.#maxPages = maxPages
+    this.#checkCredentials = checkCredentials
     const settings = { ...options, events: this.events }
     this.connection = new ReconnectingConnection(settings, answers, {
       onNotification: (method, params) => this.#onNotification(method, params),
@@ -146,7 +149,7 @@ export class Conversation {
     const isPlain = (options.headers ?? options.auth ?? options.meta) === undefined
     let isCacheable = isPlain && detail !== undefined
     const cached = isCacheable ? cache.get(method, detail!) : undefined
-    if (cached !== undefined) return cached
+    if (cached !== undefined && (await this.#isOurs(request, clock))) return cached
     // A result that depends on answers to the server's questions must not be cached.
     const onRound = (): void => void (isCacheable = false)
     const { changes } = cache
@@ -154,6 +157,16 @@ export class Conversation {
     // The server may have found the result before a change that was reported in the meantime.
     if (isCacheable && changes === cache.changes) cache.put(method, detail!, result)
     return result
+  }
+
+  /** Whether cached results belong to the user whose credentials a request would have. Otherwise the cache is empty now. */
+  async #isOurs({ method, options }: ClientRequest, clock?: Clock): Promise<boolean> {
+    if (this.#checkCredentials === undefined) return true
+    const { changes } = this.#cache
+    const deadline = this.connection.deadline(method, { ...toRequestOptions(options), clock })
+    const checked = this.#checkCredentials(deadline.signal)
+    await orAborted(checked, deadline.signal).finally(() => deadline.end())
+    return changes === this.#cache.changes
   }
 
   /** Sends a request, through the middleware. */
