@@ -1,5 +1,7 @@
 import { lazy } from '../base/lazy.ts'
+import type * as answers from './answers.ts'
+
+type Module = typeof answers
 
 /** Loads the code that answers the questions of servers. */
-export const loadAnswers: () => typeof import('./answers.ts') | Promise<typeof import('./answers.ts')> =
-  /* @__PURE__ */ lazy(() => import('./answers.ts'))
+export const loadAnswers: () => Module | Promise<Module> = /* @__PURE__ */ lazy(() => import('./answers.ts'))

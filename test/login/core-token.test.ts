@@ -23,7 +23,7 @@ test('results of a former user are not answered from the cache, and those of the
   let current = 'good'
   const reads: string[] = []
   const fetching: typeof fetch = (input, init) => {
-    if (String(init?.body).includes('resources/')) reads.push(current)
+    if (typeof init?.body === 'string' && init.body.includes('resources/')) reads.push(current)
     return fetch(input, init)
   }
   await using client = await connect(url, { auth: token(() => current), fetch: fetching })
