@@ -22,8 +22,12 @@ const FLOODS = {
   progress: (at, id) =>
     message({ method: 'notifications/progress', params: { progressToken: id, progress: at } }),
   answers: (at) => message({ id: 1_000_000 + at, result: {} }),
-  empty: () => '',
-  text: () => padding,
+  giant: notice('notifications/message', {
+    level: 'info',
+    data: 'x'.repeat(kind === 'giant' ? 15_000_000 : 0),
+  }),
+  opening: (at) => message({ id: `p${at}`, method: 'ping' }),
+  stderr: () => padding,
   control: () => '',
 }
 
@@ -42,9 +46,9 @@ function serve(lines, output, encode) {
   lines.on('line', (line) => {
     const { id, method } = JSON.parse(line)
     if (id === undefined || method === undefined) return
-    if (method === 'tools/call') {
+    if (method === (kind === 'opening' ? 'initialize' : 'tools/call')) {
       if (kind === 'unread') lines.pause()
-      return void flood(output, encode, id)
+      return void flood(kind === 'stderr' ? process.stderr : output, encode, id)
     }
     const result = RESULTS[method]
     const error = { code: -32601, message: 'no such method' }

@@ -9,6 +9,8 @@ const SHORT = { timeout: 300, total: 1500 } as const
 /** The pings of one turn, and those of a batch that began in it, for two turns that this test cannot tell apart. */
 const MOST_PER_TURN = 2 * (128 + 100)
 const MB = 1_048_576
+/** A few messages of the largest size. */
+const MOST_HELD = 6 * 16 * MB
 
 function held(): number {
   return heldHeap() + heldBuffers()
@@ -46,10 +48,11 @@ test.each(WAYS)(
   },
 )
 
-const KINDS = ['changes', 'logs', 'progress', 'answers', 'forms', 'unknown']
+const KINDS = ['changes', 'logs', 'progress', 'answers', 'forms', 'unknown', 'giant']
 const MESSAGES: (readonly [FloodWay, string])[] = [
   ...KINDS.map((kind) => ['tcp', kind] as const),
   ['stdio', 'logs'],
+  ['stdio', 'stderr'],
   ['ws', 'logs'],
 ]
 
@@ -62,7 +65,7 @@ test.each(MESSAGES)(
     expect(await endOf(client.call('flood', {}, SHORT))).toBe('timeout')
     const after = ticks()
     await until(() => ticks() > after + 10)
-    expect(held() - before).toBeLessThan(64 * MB)
+    expect(held() - before).toBeLessThan(MOST_HELD)
     await client.close()
   },
 )
@@ -74,3 +77,11 @@ test('C.flood-requests a call times out while the server floods the client with 
   await until(() => ticks() > after + 10)
   await client.close()
 })
+
+test.each(WAYS)(
+  'C.flood-requests connecting times out while the server floods the client with requests, over %s',
+  async (way) => {
+    const opening = meetFlood(way, 'opening', { revision: '2025-11-25', ...SHORT })
+    expect(await endOf(opening)).toBe('timeout')
+  },
+)
