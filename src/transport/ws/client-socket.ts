@@ -1,5 +1,6 @@
 import type { ErrorExtras } from '../../errors/error.ts'
 import type { openAuthorized } from './authorized.ts'
+import type { Inbox } from '../io/inbox.ts'
 import type { ClientSession } from './client-session.ts'
 import type { ClientTls } from '../tls/options.ts'
 
@@ -61,6 +62,8 @@ export interface SocketLibrary {
   readonly openAuthorized?: typeof openAuthorized
   /** A session that survives its connection. Undefined if the runtime hides the headers about sessions. */
   readonly Session?: typeof ClientSession
+  /** What gives others their turns. Undefined if the runtime does so itself. */
+  readonly Inbox?: typeof Inbox
   /** The remedy for a failed connection. */
   remedyOf(cause: unknown, url: URL): string | undefined
 }

@@ -6,7 +6,7 @@ import { SOON } from '../../errors/retry-after.ts'
 import type { ClientLimits, ReadLimits } from '../../protocol/client-limits.ts'
 import type { ClientTransport, TransportEvents, OutgoingRequest } from '../../rpc/client-transport.ts'
 import { MessageStream } from '../../rpc/message-stream.ts'
-import { Inbox } from '../io/inbox.ts'
+import type { Inbox } from '../io/inbox.ts'
 import { answeredId, receiveText, tooManyInvalid } from '../io/receive.ts'
 import { within } from '../io/timer.ts'
 import type { ClientSession } from './client-session.ts'
@@ -33,6 +33,8 @@ export interface WsTransportOptions extends Pick<ClientTransport, 'stepUp'> {
   readonly limits: WsTransportLimits
   /** What sessions are made of; undefined if the runtime cannot resume them. */
   readonly Session?: typeof ClientSession | undefined
+  /** What gives others their turns; undefined if the runtime does so itself. */
+  readonly Inbox?: typeof Inbox | undefined
   /** Opens a connection. Rejects when it cannot be opened. */
   open(opening: Opening): Promise<void>
 }
@@ -46,7 +48,7 @@ export class WsClientTransport implements ClientTransport {
   readonly stepUp: ClientTransport['stepUp']
   readonly #options: WsTransportOptions
   readonly #messages: MessageStream
-  readonly #inbox: Inbox<unknown>
+  readonly #inbox: Inbox<unknown> | undefined
   readonly #closing = new AbortController()
   #socket: ClientSocket | undefined
   /** The session to resume; undefined if the server does not keep one. */
@@ -62,12 +64,15 @@ export class WsClientTransport implements ClientTransport {
       write: (text) => void this.#write(text),
       onCancelled: (outgoing) => this.#session?.cancelled(outgoing),
     })
-    this.#inbox = new Inbox({
-      take: (data) => this.#take(data),
-      asked: () => this.#messages.asked,
-      pause: () => this.#socket?.pause?.(),
-      resume: () => this.#socket?.resume?.(),
-    })
+    const { Inbox } = options
+    this.#inbox =
+      Inbox &&
+      new Inbox({
+        take: (data) => this.#take(data),
+        asked: () => this.#messages.asked,
+        pause: () => this.#socket?.pause?.(),
+        resume: () => this.#socket?.resume?.(),
+      })
   }
 
   /** Opens the first connection. */
@@ -113,11 +118,10 @@ export class WsClientTransport implements ClientTransport {
     this.#socket = socket
     socket.onmessage = ({ data }) => {
       this.#session?.receive()
-      // A browser gives others their turns by itself.
-      if (socket.pause === undefined) this.#take(data)
+      if (this.#inbox === undefined) this.#take(data)
       else this.#inbox.push(data)
     }
-    socket.onControl = () => this.#inbox.rest()
+    socket.onControl = () => this.#inbox?.rest()
     socket.onerror = ({ error }) => (problem ??= codeOf(error))
     socket.onclose = ({ code, reason }) => {
       if (this.#socket === socket) this.#lost(code, reason, String(problem))
@@ -159,7 +163,7 @@ export class WsClientTransport implements ClientTransport {
 
   #lost(code: number, reason: string, problem: string): void {
     this.#socket = undefined
-    this.#inbox.flush()
+    this.#inbox?.flush()
     if (code === CLOSE.tooLarge) this.#messages.reject(this.#messages.only, weTooLarge)
     const why = problem === OVERSIZE ? this.#tooLarge() : toReason(code, reason)
     // A violation of the WebSocket protocol would happen again.

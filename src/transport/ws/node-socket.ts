@@ -9,6 +9,7 @@ import type { ClientSocket, DialOptions } from './client-socket.ts'
 import { noteReply, rejectionText, replyOf } from './rejections.ts'
 
 export { openAuthorized } from './authorized.ts'
+export { Inbox } from '../io/inbox.ts'
 export { ClientSession as Session } from './client-session.ts'
 export { extrasOf } from './rejections.ts'
 
