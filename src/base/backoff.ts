@@ -1,4 +1,5 @@
 import { LONGEST_MS } from './duration.ts'
+import { onAbort } from './on-abort.ts'
 
 export interface BackoffTimes {
   /** The first delay; each further one is twice as long. */
@@ -20,26 +21,22 @@ export function delayOf(nth: number, times: BackoffTimes, random: () => number):
 
 /** Waits, or until any of the signals aborts. */
 export function pause(ms: number, ...signals: readonly AbortSignal[]): Promise<void> {
+  if (signals.some(({ aborted }) => aborted)) return Promise.resolve()
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer)
-      for (const signal of signals) signal.removeEventListener('abort', done)
+      for (const remove of removers) remove()
       resolve()
     }
     const timer = ms > LONGEST_MS ? undefined : setTimeout(done, ms)
-    for (const signal of signals) {
-      if (signal.aborted) return done()
-      signal.addEventListener('abort', done, { once: true })
-    }
+    const removers = signals.map((signal) => onAbort(signal, done))
   })
 }
 
 /** Settles like a promise, or rejects when a signal aborts first. */
 export function orAborted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason as Error)
-    if (signal.aborted) stop()
-    else signal.addEventListener('abort', stop, { once: true })
-    value.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+    const remove = onAbort(signal, () => reject(signal.reason as Error))
+    value.then(resolve, reject).finally(remove)
   })
 }

@@ -68,18 +68,22 @@ function scheduleTurn(): void {
   void (globalThis.setImmediate ?? setTimeout)(serveWaiting)
 }
 
-/** Gives each of those that wait its share of one turn. Those whose turn it no longer was are first in the next one. */
+/**
+ * Gives each of those that wait its share of one turn. Those whose turn it no longer was are first in the next one, before those
+ * that wait again.
+ */
 function serveWaiting(): void {
   isServing = true
   began = worked = performance.now()
   const last = began + TURN_MS
+  let left = waiting.size
   try {
     for (const act of waiting) {
       waiting.delete(act)
-      end = worked + (last - worked) / (waiting.size + 1)
+      end = worked + (last - worked) / left
       act()
       worked = performance.now()
-      if (worked > last) break
+      if (--left === 0 || worked > last) break
     }
   } finally {
     isServing = false

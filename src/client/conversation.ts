@@ -1,5 +1,6 @@
 import { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { orAborted } from '../base/backoff.ts'
 import { badOption, checkOptions } from '../base/options.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type { Tool } from '../protocol/spec/2026-07-28.ts'
@@ -11,6 +12,7 @@ import { checkHeaders } from './headers.ts'
 import { ReconnectingConnection } from './reconnecting-connection.ts'
 import type { RequestOptions } from './connection-options.ts'
 import { eachItem, type ListMethod } from './lists.ts'
+import { loadAnswers } from './load-answers.ts'
 import { Middleware } from './middleware.ts'
 import { offers } from './offered.ts'
 import {
@@ -40,13 +42,15 @@ export class Conversation {
   readonly #paramHeaders: boolean
   readonly #checks: boolean
   readonly #maxPages: number
+  readonly #checkCredentials: ClientSettings['checkCredentials']
   /** The URLs that the server asked to open, once there is one. */
   #elicitations: Elicitations | undefined
 
-  constructor({ answers, paramHeaders, checks, maxPages, ...options }: ClientSettings) {
+  constructor({ answers, paramHeaders, checks, maxPages, checkCredentials, ...options }: ClientSettings) {
     this.#paramHeaders = paramHeaders
     this.#checks = checks
     this.#maxPages = maxPages
+    this.#checkCredentials = checkCredentials
     const settings = { ...options, events: this.events }
     this.connection = new ReconnectingConnection(settings, answers, {
       onNotification: (method, params) => this.#onNotification(method, params),
@@ -76,6 +80,7 @@ export class Conversation {
     if (this.#checks) await (await import('./check-input.ts')).checkInput(this.known, params, refresh)
     const callOnce = (): Promise<JsonObject> => this.#callOnce(params, options, { clock, asTask })
     const isOutdated = async (failed: unknown): Promise<boolean> =>
+      !(failed instanceof McpError && failed.kind === 'timeout') &&
       (await import('./call-again.ts')).isOutdated(this, name, failed, refresh)
     let result = await callOnce().catch(async (error: unknown) => {
       if (await isOutdated(error)) return callOnce()
@@ -144,7 +149,7 @@ export class Conversation {
     const isPlain = (options.headers ?? options.auth ?? options.meta) === undefined
     let isCacheable = isPlain && detail !== undefined
     const cached = isCacheable ? cache.get(method, detail!) : undefined
-    if (cached !== undefined) return cached
+    if (cached !== undefined && (await this.#isOurs(request, clock))) return cached
     // A result that depends on answers to the server's questions must not be cached.
     const onRound = (): void => void (isCacheable = false)
     const { changes } = cache
@@ -152,6 +157,16 @@ export class Conversation {
     // The server may have found the result before a change that was reported in the meantime.
     if (isCacheable && changes === cache.changes) cache.put(method, detail!, result)
     return result
+  }
+
+  /** Whether cached results belong to the user whose credentials a request would have. Otherwise the cache is empty now. */
+  async #isOurs({ method, options }: ClientRequest, clock?: Clock): Promise<boolean> {
+    if (this.#checkCredentials === undefined) return true
+    const { changes } = this.#cache
+    const deadline = this.connection.deadline(method, { ...toRequestOptions(options), clock })
+    const checked = this.#checkCredentials(deadline.signal)
+    await orAborted(checked, deadline.signal).finally(() => deadline.end())
+    return changes === this.#cache.changes
   }
 
   /** Sends a request, through the middleware. */
@@ -211,7 +226,7 @@ export class Conversation {
   answer(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const { answers } = this.connection
     return this.middleware.answer({ method, params, options: { signal } }, async (request) => {
-      const { answerQuestion } = await import('./answers.ts')
+      const { answerQuestion } = await loadAnswers()
       if (answers.elicitUrl !== undefined) (await this.#opened()).expect(params)
       return answerQuestion(answers, method, request.params, signal)
     })

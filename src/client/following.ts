@@ -1,3 +1,4 @@
+import { onAbort } from '../base/on-abort.ts'
 import { doubledMs, orAborted, pause, type BackoffTimes } from '../base/backoff.ts'
 import { TASK_CANCELLED, UNKNOWN_TASK } from '../errors/tasks.ts'
 import { McpError, mcpError } from '../errors/error.ts'
@@ -172,9 +173,7 @@ export abstract class Following {
     const { connection, events } = this.conversation
     const stop = (this.#stop = new AbortController())
     const { signal } = stop
-    const close = (): void => stop.abort(connection.closing.reason)
-    connection.closing.addEventListener('abort', close)
-    if (connection.closing.aborted) close()
+    const remove = onAbort(connection.closing, () => stop.abort(connection.closing.reason))
     const off = events.on('notification', ({ method, params }) => {
       if (NOTICES.has(method) && params['taskId'] === this.id) this.#notice(params)
     })
@@ -186,7 +185,7 @@ export abstract class Following {
     } finally {
       if (this.#stop === stop && this.early === undefined) this.#outcome = undefined
       off()
-      connection.closing.removeEventListener('abort', close)
+      remove()
       stop.abort()
     }
   }

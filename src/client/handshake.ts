@@ -8,6 +8,7 @@ import type { ClientTransport } from '../rpc/client-transport.ts'
 import { orAborted } from '../base/backoff.ts'
 import { exchange, openingDeadline, toAgreement } from './first-exchange.ts'
 import { NOT_UNDERSTOOD, type Agreement, type NegotiateOptions, type Opened } from './negotiate.ts'
+import { loadAnswers } from './load-answers.ts'
 import { formsOf } from './older-forms.ts'
 import { Questions } from './questions.ts'
 import { encodeNotification } from './encode-call.ts'
@@ -108,7 +109,9 @@ async function propose(
     clientInfo: client,
   }
   const forms = formsOf(proposed, options.dialects)
-  const result = await exchange(transport, 'initialize', params, { revision: proposed, forms }, options)
+  const exchanged = exchange(transport, 'initialize', params, { revision: proposed, forms }, options)
+  // A server may ask at once, and so often that there is little time to load anything.
+  const [result] = await Promise.all([exchanged, loadAnswers()])
   const { protocolVersion: offered, capabilities: declared, serverInfo } = result
   if (typeof offered !== 'string') throw badResult('protocolVersion is missing')
   if (!isObject(declared) || !isObject(serverInfo)) throw badResult('capabilities or serverInfo is missing')

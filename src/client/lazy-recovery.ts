@@ -18,6 +18,8 @@ export class LazyRecovery {
   async for(error: unknown): Promise<Recovery | undefined> {
     if (this.#settings === undefined || !(error instanceof McpError)) return undefined
     if (error.refusal === undefined && error.kind !== 'http_failed') return undefined
+    // Timeouts end without loading anything, which may take long if the server keeps the process busy.
+    if (error.kind === 'timeout' && !this.#settings.timeouts) return undefined
     // Without a network the code may fail to load; the caller then gets the original error.
     const loaded = await import('./recovery.ts').catch(() => undefined)
     if (loaded === undefined) return undefined

@@ -1,3 +1,4 @@
+import { onAbort } from '../base/on-abort.ts'
 import { orAborted, pause } from '../base/backoff.ts'
 import { mcpError } from '../errors/error.ts'
 import { markReceived } from '../errors/where.ts'
@@ -36,11 +37,9 @@ export async function finishRounds(
   const options = { ...request.options, repeatable: false }
   const { signal } = deadline
   const { closing } = connection
-  const end = (): void => deadline.abort(closing.reason as Error)
+  const remove = onAbort(closing, () => deadline.abort(closing.reason as Error))
   let { result } = request
   try {
-    closing.addEventListener('abort', end)
-    if (closing.aborted) end()
     for (let rounds = 1; rounds < MAX_ROUNDS; rounds++) {
       const responses = await orAborted(respond({ ...request, result }, answer, signal), signal)
       result = await connection.request(method, { ...params, ...responses }, options)
@@ -50,7 +49,7 @@ export async function finishRounds(
     // That a question could not be answered is no answer to the caller of a handler that used this client.
     throw markReceived(error)
   } finally {
-    closing.removeEventListener('abort', end)
+    remove()
     deadline.end()
   }
   throw invalid(method, `it still asks for input after ${MAX_ROUNDS} rounds`)

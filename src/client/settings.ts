@@ -23,4 +23,6 @@ export interface ClientSettings extends Omit<ConnectionOptions, 'events'> {
   readonly checks: boolean
   /** The largest number of pages of a list. */
   readonly maxPages: number
+  /** Finds out whether other credentials are used by now, and reports that before it resolves. Undefined if there are none. */
+  readonly checkCredentials?: ((signal: AbortSignal) => Promise<void>) | undefined
 }

@@ -1,3 +1,4 @@
+import { onAbort } from '../base/on-abort.ts'
 import { orAborted } from '../base/backoff.ts'
 import { checkOptions } from '../base/options.ts'
 import { ChangeQueue } from './change-queue.ts'
@@ -47,8 +48,8 @@ export async function* watch(
     events.on('state', (state) => watcher.onState(state)),
   ]
   for (const change of early) watcher.onChange(change)
-  watched.signal?.addEventListener('abort', end, { once: true })
-  if (watched.signal?.aborted === true || connection.state === 'closed') end()
+  if (watched.signal !== undefined) removers.push(onAbort(watched.signal, end))
+  if (connection.state === 'closed') end()
   addWatcher(connection, uris)
   try {
     if (!queue.signal.aborted) await watcher.subscribe()
@@ -56,7 +57,6 @@ export async function* watch(
   } finally {
     end()
     for (const remove of removers) remove()
-    watched.signal?.removeEventListener('abort', end)
     await watcher.unsubscribe(removeWatcher(connection, uris))
   }
 }
@@ -91,8 +91,10 @@ export async function subscribe(
   } finally {
     deadline.end()
   }
-  signal?.addEventListener('abort', end, { once: true, signal: stop.signal })
-  watching.catch((error: unknown) => events.emit('warning', `watching ${uri} failed: ${String(error)}`))
+  const remove = signal && onAbort(signal, end)
+  watching
+    .catch((error: unknown) => events.emit('warning', `watching ${uri} failed: ${String(error)}`))
+    .finally(remove)
   return async () => {
     end()
     await watching.catch(() => undefined)

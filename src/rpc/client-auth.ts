@@ -36,6 +36,11 @@ export interface Authorization {
     request: AuthRequest,
     send: (headers: Readonly<Record<string, string>>) => Promise<Reply>,
   ): Promise<Reply>
+  /**
+   * The header `Authorization` of a request that is sent now. The client asks before it answers a request from its cache, in case the
+   * program uses the credentials of another user by now. Default: they change only with the requests that are sent.
+   */
+  current?(signal: AbortSignal): Promise<string>
   /** Stops a login that nobody waits for. */
   close?(): void
 }

@@ -1,4 +1,5 @@
 import { LONGEST_MS } from '../base/duration.ts'
+import { onAbort } from '../base/on-abort.ts'
 import { McpError, mcpError } from '../errors/error.ts'
 import { CANCELLED, TIMEOUT } from '../errors/rpc.ts'
 import type { CancelSignal, CancelListener } from './client-transport.ts'
@@ -28,6 +29,7 @@ export class Deadline implements CancelSignal, Timed {
   #reason: Error | undefined
   #listener: CancelListener | undefined
   #controller: AbortController | undefined
+  #removeListener: (() => void) | undefined
 
   constructor(options: DeadlineOptions) {
     const { signal, clock } = options
@@ -35,8 +37,7 @@ export class Deadline implements CancelSignal, Timed {
     this.clock = clock ?? new Clock()
     this.start()
     this.clock.join(this)
-    if (signal?.aborted === true) this.handleEvent()
-    else signal?.addEventListener('abort', this, { once: true })
+    if (signal !== undefined) this.#removeListener = onAbort(signal, () => this.#cancel(signal.reason))
   }
 
   get aborted(): boolean {
@@ -82,12 +83,11 @@ export class Deadline implements CancelSignal, Timed {
   end(): void {
     this.stop()
     this.clock.leave(this)
-    this.#options.signal?.removeEventListener('abort', this)
+    this.#removeListener?.()
   }
 
   /** The caller stops waiting. */
-  handleEvent(): void {
-    const why: unknown = this.#options.signal?.reason
+  #cancel(why: unknown): void {
     this.abort(why instanceof McpError ? why : mcpError(CANCELLED, { reason: '' }, { cause: why }))
   }
 

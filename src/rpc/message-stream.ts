@@ -22,6 +22,8 @@ export class MessageStream {
   #failure: McpError | undefined
   /** How many of the last messages were not valid, nor seemed to answer a request. */
   invalid = 0
+  /** How many requests of the server arrived. */
+  asked = 0
 
   constructor({ events, write, onCancelled }: MessageStreamOptions) {
     this.#events = events
@@ -70,7 +72,10 @@ export class MessageStream {
   /** Receives a message from the server. Unexpected responses are ignored. */
   take(message: Message): void {
     this.invalid = 0
-    if (message.method !== undefined) return this.#events.onMessage(message)
+    if (message.method !== undefined) {
+      if (message.id !== undefined) this.asked++
+      return this.#events.onMessage(message)
+    }
     if (message.id === undefined) return this.#takeUnnumbered(message)
     const waiting = this.#waiting.get(message.id)
     if (waiting === undefined) return

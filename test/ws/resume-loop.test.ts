@@ -94,7 +94,7 @@ test('requests that nobody waits for are not sent again', async () => {
     (text, nth, socket) => nth === 0 && text.includes('notifications/cancelled') && socket.terminate(),
   )
   expect(await failureOf(client.call('big', { payload }, { timeout: 50 }))).toMatchObject({ kind: 'timeout' })
-  await expect.poll(() => heard[1]?.length).toBe(heard[0]!.length)
+  await expect.poll(() => heard[1]?.length === heard[0]!.length).toBe(true)
   expect(heard.map((texts) => texts.some((text) => text.includes(payload)))).toEqual([true, false])
   const cancelled = heard[1]!.filter((text) => text.includes('notifications/cancelled'))
   expect(

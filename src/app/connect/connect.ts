@@ -175,7 +175,11 @@ export function createClient<Tools = AnyTools>(
   const totalMs = toMs(options.total ?? '5m', 'connect total')
   const openMs = (options.timeout === undefined && timeouts?.openMs) || idleMs
   const more = { limits, openMs: Math.min(openMs, totalMs) }
-  const { open, key, paramHeaders, renews, onClosed } = routeTo(target as Target, options, more)
+  const { open, key, paramHeaders, renews, checkCredentials, onClosed } = routeTo(
+    target as Target,
+    options,
+    more,
+  )
   const settings: ClientSettings = {
     open,
     key,
@@ -194,6 +198,7 @@ export function createClient<Tools = AnyTools>(
     backoff: { firstMs: limits.reconnectFirstMs, maxMs: limits.reconnectMaxMs },
     recovery: readRecovery(options.recovery),
     renews,
+    checkCredentials,
     onClosed,
     answers: options.answers ?? {},
     extensions: declarationOf(options.extensions),
@@ -213,6 +218,7 @@ interface Route {
   readonly paramHeaders: boolean
   /** Whether the credentials are renewed when a connection opens. */
   readonly renews?: boolean
+  readonly checkCredentials?: ClientSettings['checkCredentials']
   onClosed?(): void
 }
 
@@ -240,7 +246,12 @@ function routeToUrl(url: URL, options: ConnectOptions, { limits, openMs }: Route
   const { headers = {}, auth, fetch, tls, framing, connections, heartbeat, inherit, keys } = options
   const ownFetch = tls && url.protocol === 'https:' ? fetchOver?.(url, tls) : undefined
   const owner: AuthOwner = { url, auth, fetch, ownFetch }
-  const more = { key: url.href, renews: auth !== undefined, onClosed: () => owner.credentials?.close() }
+  const more = {
+    key: url.href,
+    renews: auth !== undefined,
+    checkCredentials: auth && (async (signal: AbortSignal) => owner.credentials?.check(signal)),
+    onClosed: () => owner.credentials?.close(),
+  }
   // The socket transports also reject options that HTTP does not have.
   if (
     !url.protocol.startsWith('http') ||

@@ -1,3 +1,4 @@
+import { onAbort } from '../../base/on-abort.ts'
 import type { Client } from '../../client/client.ts'
 import { checkWatched, urisOf, type Change, type Watched } from '../../client/watched.ts'
 
@@ -26,8 +27,7 @@ export async function* watchAll(
   })
   const stop = new AbortController()
   const end = (): void => stop.abort()
-  watched.signal?.addEventListener('abort', end, { once: true })
-  if (watched.signal?.aborted === true) end()
+  const remove = watched.signal && onAbort(watched.signal, end)
   const unconfirmed = new Set(parts.keys())
   let ready = 0
   const sources = [...parts].map(([server, part]): Source => {
@@ -45,7 +45,7 @@ export async function* watchAll(
     yield* merged(sources)
   } finally {
     end()
-    watched.signal?.removeEventListener('abort', end)
+    remove?.()
     await Promise.allSettled(sources.map(({ changes }) => changes.return()))
   }
 }

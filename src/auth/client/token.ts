@@ -27,7 +27,7 @@ export interface TokenQuestion {
 export type TokenSource = (question: TokenQuestion) => string | Promise<string>
 
 /**
- * Sends tokens that the program manages itself. The function is called for each request, and once more if the server rejects the token with 401: once for all requests with that token.
+ * Sends tokens that the program manages itself. The function is called for each request, even if the client has a cached result, and once more if the server rejects the token with 401: once for all requests with that token.
  *
  * @example
  * await connect('https://mcp.example/mcp', { auth: token(() => session.accessToken) })
@@ -73,6 +73,7 @@ function open(source: TokenSource, url: URL): Authorization {
     return flight.join(request)
   }
   return {
+    current: async (signal) => headersOf(await ask(signal)).authorization,
     async attempt(request, send) {
       if (request.url.origin !== server.origin) return send({})
       const first = await ask(request.signal)

@@ -6,6 +6,7 @@ import type { TransportEvents } from '../../rpc/client-transport.ts'
 import type { MessageStream } from '../../rpc/message-stream.ts'
 import { exceedsValues } from '../../wire/values.ts'
 import { answeredId, receiveText, rejectAnswer, tooManyInvalid } from '../io/receive.ts'
+import { Inbox } from '../io/inbox.ts'
 import { LINES, type Framing } from './framing.ts'
 import { plainText } from './plain.ts'
 import { decodeLine, toText } from './text.ts'
@@ -31,7 +32,7 @@ export interface MessageReaderOptions {
   onBroken(reason: McpError): void
 }
 
-/** Reads messages from a server. */
+/** Reads messages from a server. Reading pauses while messages wait for their turn. */
 export function createMessageReader(
   input: Readable,
   messages: MessageStream,
@@ -47,20 +48,36 @@ export function createMessageReader(
   const lines = framing.createReader({
     maxBytes: limits.clientBytes,
     decode: decodeLine,
-    onLine,
-    onOversize,
-    onBadEncoding,
+    onLine: (text) => inbox.push(text),
+    onOversize(head) {
+      const text = toText(head.subarray(0, 256))
+      inbox.push(() => onOversize(text))
+    },
+    onBadEncoding(bytes) {
+      const text = toText(bytes)
+      inbox.push(() => onBadEncoding(text))
+    },
+  })
+  /** Lines, and what to do about those that could not be read. */
+  const inbox = new Inbox<string | (() => void)>({
+    take: (item) => (typeof item === 'string' ? onLine(item) : item()),
+    asked: () => messages.asked,
+    pause: () => input.pause(),
+    resume: () => input.resume(),
   })
   input.on('data', onData)
   return {
     anything: () => heard,
     junk: () => junk,
     end() {
+      inbox.flush()
       isOver = true
       if (!isStopped) lines.end()
+      inbox.flush()
     },
     stop() {
       isStopped = true
+      inbox.clear()
       input.off('data', onData)
       input.resume()
     },
@@ -78,8 +95,7 @@ export function createMessageReader(
     check(false, text)
   }
 
-  function onBadEncoding(bytes: Uint8Array): void {
-    const text = toText(bytes)
+  function onBadEncoding(text: string): void {
     if (!isStopped && !isOver) check(rejectAnswer(messages, text, 'it is not valid UTF-8'), text)
   }
 
@@ -95,8 +111,8 @@ export function createMessageReader(
   }
 
   /** Fails the request whose response is too large, or all of them when it is unknown which one that is. */
-  function onOversize(head: Uint8Array): void {
-    const id = answeredId(toText(head.subarray(0, 256))) ?? messages.only
+  function onOversize(head: string): void {
+    const id = answeredId(head) ?? messages.only
     if (!messages.reject(id, tooLarge) && messages.size > 0) onBroken(tooLarge())
   }
 }

@@ -112,7 +112,8 @@ export class ServerProcess {
       const before = this.#bytesRead()
       setImmediate(() => {
         if (looks === Infinity) return
-        if (this.#bytesRead() === before || ++looks === MAX_LOOKS) return done()
+        const isStill = this.#bytesRead() === before && !this.stdout.isPaused()
+        if (isStill || ++looks === MAX_LOOKS) return done()
         timer = afterMs(SETTLE_MS, look)
       })
     }

@@ -94,6 +94,7 @@ function openTransport(
   }
 
   function onClose(): void {
+    reader.end()
     down(lost(problem === undefined ? closed() : explain(problem, url)))
   }
 

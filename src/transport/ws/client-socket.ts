@@ -1,5 +1,6 @@
 import type { ErrorExtras } from '../../errors/error.ts'
 import type { openAuthorized } from './authorized.ts'
+import type { Inbox } from '../io/inbox.ts'
 import type { ClientSession } from './client-session.ts'
 import type { ClientTls } from '../tls/options.ts'
 
@@ -14,11 +15,18 @@ export interface ClientSocket {
   onerror: ((event: { readonly error?: unknown }) => unknown) | null
   onclose: ((event: { readonly code: number; readonly reason: string }) => unknown) | null
   send(text: string): void
+  /** Sends a text, if the runtime can say when it is written; resolves then, or when the connection is closed. */
+  deliver?: (text: string) => Promise<void>
   close(code?: number, reason?: string): void
   /** Sends a ping, if the runtime can; the pong returns the payload. */
   ping?(payload: string): void
   /** Aborts the connection, if the runtime can. */
   terminate?(): void
+  /** Pauses reading, if the runtime can. */
+  pause?(): void
+  resume?(): void
+  /** Called for each ping and pong, if the runtime shows them. */
+  onControl?: () => void
 }
 
 /** A server's description of the session when a connection opens. */
@@ -54,6 +62,8 @@ export interface SocketLibrary {
   readonly openAuthorized?: typeof openAuthorized
   /** A session that survives its connection. Undefined if the runtime hides the headers about sessions. */
   readonly Session?: typeof ClientSession
+  /** What gives others their turns. Undefined if the runtime does so itself. */
+  readonly Inbox?: typeof Inbox
   /** The remedy for a failed connection. */
   remedyOf(cause: unknown, url: URL): string | undefined
 }

@@ -6,6 +6,7 @@ import { SOON } from '../../errors/retry-after.ts'
 import type { ClientLimits, ReadLimits } from '../../protocol/client-limits.ts'
 import type { ClientTransport, TransportEvents, OutgoingRequest } from '../../rpc/client-transport.ts'
 import { MessageStream } from '../../rpc/message-stream.ts'
+import type { Inbox } from '../io/inbox.ts'
 import { answeredId, receiveText, tooManyInvalid } from '../io/receive.ts'
 import { within } from '../io/timer.ts'
 import type { ClientSession } from './client-session.ts'
@@ -32,6 +33,8 @@ export interface WsTransportOptions extends Pick<ClientTransport, 'stepUp'> {
   readonly limits: WsTransportLimits
   /** What sessions are made of; undefined if the runtime cannot resume them. */
   readonly Session?: typeof ClientSession | undefined
+  /** What gives others their turns; undefined if the runtime does so itself. */
+  readonly Inbox?: typeof Inbox | undefined
   /** Opens a connection. Rejects when it cannot be opened. */
   open(opening: Opening): Promise<void>
 }
@@ -39,12 +42,13 @@ export interface WsTransportOptions extends Pick<ClientTransport, 'stepUp'> {
 const OPEN = 1
 const CLOSE_MS = 2000
 
-/** A transport over WebSocket. When a connection is lost and the server keeps the session, it reconnects and resumes. */
+/** A transport over WebSocket. Reading pauses while messages wait for their turn. When a connection is lost and the server keeps the session, it reconnects and resumes. */
 export class WsClientTransport implements ClientTransport {
   readonly cancels = 'message'
   readonly stepUp: ClientTransport['stepUp']
   readonly #options: WsTransportOptions
   readonly #messages: MessageStream
+  readonly #inbox: Inbox<unknown> | undefined
   readonly #closing = new AbortController()
   #socket: ClientSocket | undefined
   /** The session to resume; undefined if the server does not keep one. */
@@ -57,9 +61,18 @@ export class WsClientTransport implements ClientTransport {
     this.stepUp = options.stepUp
     this.#messages = new MessageStream({
       events: options.events,
-      write: (text) => this.#write(text),
+      write: (text) => void this.#write(text),
       onCancelled: (outgoing) => this.#session?.cancelled(outgoing),
     })
+    const { Inbox } = options
+    this.#inbox =
+      Inbox &&
+      new Inbox({
+        take: (data) => this.#take(data),
+        asked: () => this.#messages.asked,
+        pause: () => this.#socket?.pause?.(),
+        resume: () => this.#socket?.resume?.(),
+      })
   }
 
   /** Opens the first connection. */
@@ -84,7 +97,7 @@ export class WsClientTransport implements ClientTransport {
 
   async send(text: string): Promise<void> {
     this.#messages.sentOther()
-    this.#write(text)
+    await this.#write(text, true)
   }
 
   agree(): void {}
@@ -103,20 +116,28 @@ export class WsClientTransport implements ClientTransport {
   #use(socket: ClientSocket): void {
     let problem: unknown
     this.#socket = socket
-    socket.onmessage = ({ data }) => this.#take(data)
+    socket.onmessage = ({ data }) => {
+      this.#session?.receive()
+      if (this.#inbox === undefined) this.#take(data)
+      else this.#inbox.push(data)
+    }
+    socket.onControl = () => this.#inbox?.rest()
     socket.onerror = ({ error }) => (problem ??= codeOf(error))
     socket.onclose = ({ code, reason }) => {
       if (this.#socket === socket) this.#lost(code, reason, String(problem))
     }
   }
 
-  #write(text: string): void {
+  /** Writes a message. Returns when that is done, if asked and possible. */
+  #write(text: string, waits = false): Promise<void> | undefined {
     const { clientBytes } = this.#options.limits
     const socket = this.#socket
     if (socket === undefined ? this.#session?.isFull === true : socket.bufferedAmount > clientBytes)
       throw mcpError(OVERLOADED, {}, SOON)
-    socket?.send(text)
+    const written = waits ? socket?.deliver?.(text) : undefined
+    if (written === undefined) socket?.send(text)
     this.#session?.sent(text)
+    return written
   }
 
   readonly #ask = (payload: string): void => this.#socket?.ping?.(payload)
@@ -124,7 +145,6 @@ export class WsClientTransport implements ClientTransport {
   #take(data: unknown): void {
     const { limits } = this.#options
     const messages = this.#messages
-    this.#session?.receive()
     if (messages.failure !== undefined) return
     if (typeof data !== 'string')
       return this.#fail(mcpError(BAD_ANSWER, { method: 'a message', issue: 'it is binary' }))
@@ -143,6 +163,7 @@ export class WsClientTransport implements ClientTransport {
 
   #lost(code: number, reason: string, problem: string): void {
     this.#socket = undefined
+    this.#inbox?.flush()
     if (code === CLOSE.tooLarge) this.#messages.reject(this.#messages.only, weTooLarge)
     const why = problem === OVERSIZE ? this.#tooLarge() : toReason(code, reason)
     // A violation of the WebSocket protocol would happen again.

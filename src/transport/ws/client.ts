@@ -33,6 +33,7 @@ export function connectWs(url: URL, options: ConnectWsOptions): OpenTransport {
       events,
       limits,
       Session: library.Session,
+      Inbox: library.Inbox,
       stepUp: owner?.auth && stepUpOf(owner),
       open: openWith(url, options, library),
     })

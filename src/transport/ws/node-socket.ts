@@ -9,6 +9,7 @@ import type { ClientSocket, DialOptions } from './client-socket.ts'
 import { noteReply, rejectionText, replyOf } from './rejections.ts'
 
 export { openAuthorized } from './authorized.ts'
+export { Inbox } from '../io/inbox.ts'
 export { ClientSession as Session } from './client-session.ts'
 export { extrasOf } from './rejections.ts'
 
@@ -45,9 +46,12 @@ export function dial(url: URL, options: DialOptions): ClientSocket {
   const socket = new WebSocket(url, [...protocols], settings)
   keepAlive(socket, heartbeatMs)
   answerPings(socket)
+  const client = socket as ClientSocket
+  client.deliver = (text) => new Promise((resolve) => socket.send(text, () => resolve()))
+  for (const event of ['ping', 'pong'] as const) socket.on(event, () => client.onControl?.())
   socket.on('error', (error) => rejection && noteReply(error, rejection))
   if (session !== undefined) follow(socket, options)
-  return socket as ClientSocket
+  return client
 }
 
 /** The remedy for a failed connection. */

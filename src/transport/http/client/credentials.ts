@@ -63,6 +63,12 @@ export class Credentials {
     })
   }
 
+  /** Finds out whether connections have other credentials by now. */
+  async check(signal: AbortSignal): Promise<void> {
+    const opened = this.#opened.get(this.#owner.auth as ClientAuth)
+    if (opened?.current !== undefined) this.#note(await opened.current(signal))
+  }
+
   /** Ends the logins of connections. */
   close(): void {
     this.#opened.get(this.#owner.auth as ClientAuth)?.close?.()
