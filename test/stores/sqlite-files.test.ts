@@ -85,7 +85,7 @@ const BAD_FILES: readonly (readonly [name: string, make: () => string, message: 
       database.close()
       return path
     },
-    /version 99 .* knows only up to 1/,
+    /version 99 .* knows only up to 2/,
     /newer version of Pierhead/,
   ],
 ]
