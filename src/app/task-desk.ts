@@ -5,6 +5,7 @@ import { TASK_FINAL, UNKNOWN_TASK } from '../errors/tasks.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { ClientInfo } from '../rpc/call.ts'
 import type { ServerService } from '../server/service.ts'
+import { parsed } from '../tasks/damage.ts'
 import type { TaskHead, TaskRequest, TaskStatus } from '../tasks/record.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 
@@ -64,12 +65,13 @@ export class TaskDesk {
     const record = await (await this.#tasks()).store.get(checked('show', id))
     if (record === undefined) return undefined
     const { request, state: _, outcome, ...head } = record
-    const { params, client } = JSON.parse(request) as TaskRequest
+    // Either may be damaged.
+    const { params, client } = (parsed(request) ?? {}) as Partial<TaskRequest>
     return {
       ...head,
-      arguments: (params['arguments'] ?? {}) as JsonObject,
+      arguments: (params?.['arguments'] ?? {}) as JsonObject,
       client,
-      outcome: outcome === '' ? undefined : (JSON.parse(outcome) as JsonObject),
+      outcome: parsed(outcome),
     }
   }
 

@@ -11,7 +11,7 @@ import {
   type Statement,
   type Value,
 } from './sqlite-engine.ts'
-import { isBusy, storeFailure } from './sqlite-failure.ts'
+import { checkFile, isBusy, storeFailure } from './sqlite-failure.ts'
 
 /** The tables of one kind of store: one script for each version. */
 export interface Schema {
@@ -81,6 +81,7 @@ export class SqliteFile {
   constructor({ path, open, synchronous, busyMs }: FileSettings, schemas: readonly Schema[]) {
     this.path = path
     this.#busyMs = busyMs
+    checkFile(path)
     createPrivately(path)
     try {
       this.#database = open(path)

@@ -24,11 +24,13 @@ const KEYED = `scope = ? AND tool = ? AND key = ? AND scope <> '' AND key <> ''`
 
 /** Keeps tasks in a file of SQLite. Reads answer at once; changes once they are on the disk. */
 export class SqliteTaskStore implements TaskStore {
+  readonly leaseMs: number
   readonly #file: SqliteFile
   readonly #watchers: TaskWatchers
   readonly #counts: TaskCounts
 
-  constructor(file: SqliteFile) {
+  constructor(file: SqliteFile, leaseMs: number) {
+    this.leaseMs = leaseMs
     this.#file = file
     this.#watchers = new TaskWatchers(file)
     this.#counts = new TaskCounts(file)
