@@ -15,6 +15,8 @@ export interface TaskListOptions {
   readonly status?: TaskStatus | undefined
   /** Only tasks of this tool. Default: of all. */
   readonly tool?: string | undefined
+  /** Only tasks of this caller, as `owner` of its tasks says. Default: of all. */
+  readonly owner?: string | undefined
   /** The id of the last task of the page before. Default: the list begins with the oldest task. */
   readonly after?: string | undefined
   /** The most tasks to list. Default: 100. */
@@ -34,6 +36,7 @@ export interface ShownTask extends TaskHead {
 const LIST_OPTIONS: KindsOf<TaskListOptions> = {
   status: oneOf('working', 'input_required', 'completed', 'failed', 'cancelled'),
   tool: TEXT,
+  owner: TEXT,
   after: TEXT,
   limit: COUNT,
 }
@@ -50,12 +53,14 @@ export class TaskDesk {
   /** Lists tasks, from the oldest to the newest. */
   async list(options: TaskListOptions = {}): Promise<readonly TaskHead[]> {
     checkOptions('tasks.list', options, LIST_OPTIONS)
-    const { status, tool, after, limit = 100 } = options
+    const { status, tool, owner, after, limit = 100 } = options
     const tasks = await this.#tasks()
     return tasks.list({
       limit,
       ...(status === undefined ? {} : { status }),
       ...(tool === undefined ? {} : { tool }),
+      // A caller that has an owner has its tasks in a scope of the same name.
+      ...(owner === undefined ? {} : { scope: owner }),
       ...(after === undefined ? {} : { after }),
     })
   }
