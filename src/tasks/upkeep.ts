@@ -135,7 +135,7 @@ export class Upkeep {
     // A list of its own, since changes that are refused again are added again.
     const all = [...this.#unwritten].filter(([, { at }]) => at <= until)
     for (const [run] of all) this.#unwritten.delete(run)
-    await Promise.all(all.map(([run, { write, failures }]) => this.insist(run, write, failures)))
+    await Promise.all(all.map(async ([run, { write, failures }]) => this.insist(run, write, failures)))
   }
 
   get #now(): number {

@@ -79,7 +79,7 @@ test('a read that meets a lock waits for it', async () => {
   await driver.tasks.create(task, ROOMY)
   const prepare = database.prepare.bind(database)
   const busy = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY', errcode: 5 })
-  const locked = vi.fn(() => {
+  const locked = vi.fn<() => never>(() => {
     throw busy
   })
   database.prepare = (sql) => (locked.mock.calls.length < 3 ? locked() : prepare(sql))
@@ -91,7 +91,7 @@ test('many changes wait for a lock together, and closing takes no longer than on
   const { driver, other, begun } = contested({ busyTimeout: 1000 })
   other.exec('BEGIN IMMEDIATE')
   // More than one transaction would take.
-  const created = Array.from({ length: 1500 }, () => driver.tasks.create(sampleTask(), ROOMY))
+  const created = Array.from({ length: 1500 }, async () => driver.tasks.create(sampleTask(), ROOMY))
   const closed = driver.close()
   await expect(Promise.race(created)).rejects.toMatchObject({ kind: 'store_busy', retryable: true })
   const before = begun()
@@ -115,11 +115,11 @@ test('tasks of a dead process are claimed once a lock is gone that was there whe
     log: (_, message) => void (message === 'the task store failed' && failed.resolve()),
   })
   onTestFinished(() => app.close())
-  const ran = new Promise<void>((resolve) => {
-    app.tool('work', { task: { onRestart: 'retry' } }, () => (resolve(), 'done'))
+  const ran = new Promise<string>((resolve) => {
+    app.tool('work', { task: { onRestart: 'retry' } }, () => (resolve('done'), 'done'))
   })
   await app.listen({ http: { port: 0 } })
   await failed.promise
   other.exec('ROLLBACK')
-  await ran
+  await expect(ran).resolves.toBe('done')
 })
