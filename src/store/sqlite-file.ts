@@ -35,8 +35,6 @@ export interface FileSettings {
 const LOCK_PAUSES = { firstMs: 2, maxMs: 50 }
 /** The most steps that are committed together: they block the process. */
 const BATCH = 256
-/** The size at which the log is moved into the file: 40 MB. Each move waits for the disk twice. */
-const LOG_PAGES = 10_000
 
 interface Step {
   run(): void
@@ -248,7 +246,6 @@ export class SqliteFile {
     const database = this.#database
     database.exec('PRAGMA busy_timeout = 0')
     database.exec(`PRAGMA synchronous = ${synchronous}`)
-    database.exec(`PRAGMA wal_autocheckpoint = ${LOG_PAGES}`)
     const [mode] = this.get('PRAGMA journal_mode = WAL') ?? []
     if (mode !== 'wal')
       throw this.#failed('its file system has no shared memory', 'Put the file on a local disk.')
