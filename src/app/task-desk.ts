@@ -5,6 +5,7 @@ import { TASK_FINAL, UNKNOWN_TASK } from '../errors/tasks.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { ClientInfo } from '../rpc/call.ts'
 import type { ServerService } from '../server/service.ts'
+import { parsed } from '../tasks/damage.ts'
 import type { TaskHead, TaskRequest, TaskStatus } from '../tasks/record.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 
@@ -14,6 +15,8 @@ export interface TaskListOptions {
   readonly status?: TaskStatus | undefined
   /** Only tasks of this tool. Default: of all. */
   readonly tool?: string | undefined
+  /** Only tasks of this caller, as `owner` of its tasks says. Default: of all. */
+  readonly owner?: string | undefined
   /** The id of the last task of the page before. Default: the list begins with the oldest task. */
   readonly after?: string | undefined
   /** The most tasks to list. Default: 100. */
@@ -33,6 +36,7 @@ export interface ShownTask extends TaskHead {
 const LIST_OPTIONS: KindsOf<TaskListOptions> = {
   status: oneOf('working', 'input_required', 'completed', 'failed', 'cancelled'),
   tool: TEXT,
+  owner: TEXT,
   after: TEXT,
   limit: COUNT,
 }
@@ -49,12 +53,14 @@ export class TaskDesk {
   /** Lists tasks, from the oldest to the newest. */
   async list(options: TaskListOptions = {}): Promise<readonly TaskHead[]> {
     checkOptions('tasks.list', options, LIST_OPTIONS)
-    const { status, tool, after, limit = 100 } = options
+    const { status, tool, owner, after, limit = 100 } = options
     const tasks = await this.#tasks()
     return tasks.list({
       limit,
       ...(status === undefined ? {} : { status }),
       ...(tool === undefined ? {} : { tool }),
+      // A caller that has an owner has its tasks in a scope of the same name.
+      ...(owner === undefined ? {} : { scope: owner }),
       ...(after === undefined ? {} : { after }),
     })
   }
@@ -64,12 +70,13 @@ export class TaskDesk {
     const record = await (await this.#tasks()).store.get(checked('show', id))
     if (record === undefined) return undefined
     const { request, state: _, outcome, ...head } = record
-    const { params, client } = JSON.parse(request) as TaskRequest
+    // Either may be damaged.
+    const { params, client } = (parsed(request) ?? {}) as Partial<TaskRequest>
     return {
       ...head,
-      arguments: (params['arguments'] ?? {}) as JsonObject,
+      arguments: (params?.['arguments'] ?? {}) as JsonObject,
       client,
-      outcome: outcome === '' ? undefined : (JSON.parse(outcome) as JsonObject),
+      outcome: parsed(outcome),
     }
   }
 

@@ -32,6 +32,14 @@ export const TASK_LOST = {
   hint: 'Call the tool again if that is safe; onRestart: "retry" makes the server do so.',
 } as const
 
+export const TASK_DAMAGED = {
+  kind: 'task_damaged',
+  code: -32603,
+  refusal: 'TASK_DEPENDENCY_FAILED',
+  text: 'the stored task cannot be read: its {part} is damaged',
+  hint: 'Call the tool again. If this happens again, restore the store from a backup, and let nothing else write to its tables.',
+} as const
+
 export const TASK_TIMEOUT = {
   kind: 'task_timeout',
   code: -32603,

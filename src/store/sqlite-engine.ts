@@ -5,14 +5,20 @@ import { builtin } from './builtin.ts'
 /** A value of a column. */
 export type Value = string | number | null
 
-/** A row, by the names of its columns. */
-export type Row = Readonly<Record<string, Value>>
+/** A row: its values, in the order of the columns. Damaged rows may have values of any type. */
+export type Row = readonly unknown[]
 
 /** The part of a prepared statement that both engines share. */
 export interface Statement {
   run(...values: readonly Value[]): unknown
   get(...values: readonly Value[]): unknown
   all(...values: readonly Value[]): readonly unknown[]
+  /** Whether it has rows, in `libsql`. */
+  readonly reader?: boolean
+  /** Makes rows lists instead of objects, in `libsql`. */
+  raw?(isOn: boolean): unknown
+  /** The same in newer versions of Node. */
+  setReturnArrays?(isOn: boolean): unknown
 }
 
 /** The part of a database that both engines share. */
@@ -24,6 +30,23 @@ export interface Database {
 
 /** Opens a file, which is created if there is none. */
 export type OpenDatabase = (path: string) => Database
+
+/** A statement whose rows are lists, which cost about half as much as objects. */
+export function withRows(statement: Statement): Statement {
+  if (statement.setReturnArrays !== undefined) statement.setReturnArrays(true)
+  else if (statement.raw === undefined) return fromObjects(statement)
+  else if (statement.reader === true) statement.raw(true)
+  return statement
+}
+
+function fromObjects(statement: Statement): Statement {
+  const listOf = (row: unknown): unknown => (row === undefined ? undefined : Object.values(row as object))
+  return {
+    run: (...values) => statement.run(...values),
+    get: (...values) => listOf(statement.get(...values)),
+    all: (...values) => statement.all(...values).map(listOf),
+  }
+}
 
 type Constructor = new (path: string) => Database
 

@@ -29,6 +29,13 @@ const REASONS: ReadonlyMap<number, readonly [reason: string, hint: string]> = ne
       'Let the program write to the file and to its folder, where SQLite keeps two more files, or pass sqlite another path.',
     ],
   ],
+  [
+    CANTOPEN,
+    [
+      'it cannot be opened',
+      'Let the program read and write the file and its folder, or pass sqlite another path.',
+    ],
+  ],
   [CORRUPT, ['the file is damaged', 'Restore it from a backup, or move it away to begin with an empty one.']],
   [FULL, ['the disk is full', 'Make room on the disk.']],
   [
@@ -64,32 +71,38 @@ export function isBusy(error: unknown): boolean {
 export function storeFailure(path: string, cause: unknown): McpError {
   if (cause instanceof McpError) return cause
   const code = codeOf(cause)
-  const [reason, hint] = (code === CANTOPEN ? unopenable(path) : undefined) ?? REASONS.get(code) ?? []
+  const [reason, hint] = REASONS.get(code) ?? []
   if (reason === undefined) return mcpError(STORE_FAILED, { path, reason: messageOf(cause) }, { cause })
   return mcpError(STORE_FAILED, { path, reason }, { cause, hint })
 }
 
-/** Why SQLite cannot open a file. It does not say itself. */
-function unopenable(path: string): readonly [reason: string, hint: string] | undefined {
+/** Throws if a path leads to anything but a regular file, which may be missing: opening a pipe would block the process. */
+export function checkFile(path: string): void {
   const { dirname, join } = builtin('node:path') ?? {}
-  if (dirname === undefined || join === undefined) return undefined
+  if (dirname === undefined || join === undefined) return
+  const fail = (reason: string, hint: string): never => {
+    throw mcpError(STORE_FAILED, { path, reason }, { hint })
+  }
+  const kind = kindOf(path)
+  if (kind === 'file') return
+  if (kind === 'folder') fail('it is a folder', `Pass the path of a file, such as ${join(path, 'app.db')}.`)
+  if (kind === 'other') fail('it is not a regular file', 'Pass the path of a file, such as app.db.')
+  if (kind === 'ENAMETOOLONG') fail('the name is too long', 'Pass sqlite a shorter path.')
   const folder = dirname(path)
-  if (kindOf(path) === 'folder')
-    return ['it is a folder', `Pass the path of a file, such as ${join(path, 'app.db')}.`]
-  if (kindOf(folder) === undefined)
-    return [`the folder ${folder} does not exist`, 'Create the folder, or pass sqlite another path.']
-  return [
-    'it cannot be opened',
-    'Let the program read and write the file and its folder, or pass sqlite another path.',
-  ]
+  const holder = kindOf(folder)
+  if (holder === 'ENOENT')
+    fail(`the folder ${folder} does not exist`, 'Create the folder, or pass sqlite another path.')
+  if (holder === 'file' || holder === 'other') fail(`${folder} is not a folder`, 'Pass sqlite another path.')
 }
 
-function kindOf(path: string): 'folder' | 'file' | undefined {
+/** The kind of file at a path, or else the code of the error. */
+function kindOf(path: string): string | undefined {
   try {
-    const isFolder = builtin('node:fs')?.statSync(path).isDirectory()
-    return isFolder === true ? 'folder' : 'file'
-  } catch {
-    return undefined
+    const found = builtin('node:fs')?.statSync(path)
+    if (found?.isDirectory() === true) return 'folder'
+    return found === undefined || found.isFile() ? 'file' : 'other'
+  } catch (error) {
+    return (error as { readonly code?: string }).code
   }
 }
 

@@ -1,8 +1,17 @@
+import { delayOf, pause } from '../base/backoff.ts'
 import { mcpError } from '../errors/error.ts'
 import { STORE_BUSY, STORE_CLOSED, STORE_FAILED } from '../errors/store.ts'
+import type { Soon } from '../tasks/store.ts'
 import { builtin } from './builtin.ts'
-import type { Database, Row, Statement, Value, OpenDatabase } from './sqlite-engine.ts'
-import { isBusy, storeFailure } from './sqlite-failure.ts'
+import {
+  withRows,
+  type Database,
+  type OpenDatabase,
+  type Row,
+  type Statement,
+  type Value,
+} from './sqlite-engine.ts'
+import { checkFile, isBusy, storeFailure } from './sqlite-failure.ts'
 
 /** The tables of one kind of store: one script for each version. */
 export interface Schema {
@@ -22,10 +31,8 @@ export interface FileSettings {
   readonly busyMs: number
 }
 
-/** SQLite itself waits this long for a lock, and blocks the process; longer waits are made of several such. */
-const BLOCKED_MS = 100
-/** The pause between two such waits. */
-const PAUSE_MS = 10
+/** The pauses between attempts to get a lock. SQLite itself never waits for one, because it would block the process. */
+const LOCK_PAUSES = { firstMs: 2, maxMs: 50 }
 /** The most steps that are committed together: they block the process. */
 const BATCH = 256
 
@@ -33,6 +40,16 @@ interface Step {
   run(): void
   done(): void
   fail(error: unknown): void
+  /** When it gives up to wait for a lock. */
+  readonly until: number
+}
+
+/** Work that the steps of a transaction share, so that it is done once for all of them. */
+export interface Shared {
+  /** A transaction begins: what an earlier one collected does not count. */
+  begin(): void
+  /** Its steps have run: writes what they collected. */
+  end(): void
 }
 
 /** Creates a file that only its owner can read, unless it exists; SQLite gives those beside it the same mode. */
@@ -54,6 +71,7 @@ export class SqliteFile {
   readonly #database: Database
   readonly #busyMs: number
   readonly #statements = new Map<string, Statement>()
+  readonly #shared: Shared[] = []
   #steps: Step[] = []
   #flushing: Promise<void> | undefined
   #closed = false
@@ -61,6 +79,7 @@ export class SqliteFile {
   constructor({ path, open, synchronous, busyMs }: FileSettings, schemas: readonly Schema[]) {
     this.path = path
     this.#busyMs = busyMs
+    checkFile(path)
     createPrivately(path)
     try {
       this.#database = open(path)
@@ -73,6 +92,11 @@ export class SqliteFile {
       this.#database.close()
       throw error
     }
+  }
+
+  /** Adds work that steps share. */
+  share(work: Shared): void {
+    this.#shared.push(work)
   }
 
   /** Rows of a query, inside `read` or `write`. */
@@ -90,13 +114,35 @@ export class SqliteFile {
     this.#statement(sql).run(...values)
   }
 
-  /** Runs a query, and answers at once. */
-  read<Result>(act: () => Result): Result {
+  /** Runs a query, and answers at once, or after a lock: readers meet one only while a process opens or closes the file. */
+  read<Result>(act: () => Result): Soon<Result> {
+    try {
+      return this.readNow(act)
+    } catch (error) {
+      if (!isBusy(error)) throw error
+      return this.#readLater(act)
+    }
+  }
+
+  /** Runs a query. Throws the error of the engine if there is a lock. */
+  readNow<Result>(act: () => Result): Result {
     if (this.#closed) throw mcpError(STORE_CLOSED, {})
     try {
       return act()
     } catch (error) {
-      throw this.#failure(error)
+      throw isBusy(error) ? error : storeFailure(this.path, error)
+    }
+  }
+
+  async #readLater<Result>(act: () => Result): Promise<Result> {
+    const until = performance.now() + this.#busyMs
+    for (let tries = 0; ; tries++) {
+      await pause(delayOf(tries, LOCK_PAUSES, Math.random))
+      try {
+        return this.readNow(act)
+      } catch (error) {
+        if (!isBusy(error) || performance.now() >= until) throw this.#failure(error)
+      }
     }
   }
 
@@ -109,6 +155,7 @@ export class SqliteFile {
         run: () => void (result = act()),
         done: () => resolve(result),
         fail: reject,
+        until: performance.now() + this.#busyMs,
       })
       this.#flushing ??= this.#flush()
     })
@@ -127,35 +174,39 @@ export class SqliteFile {
   #statement(sql: string): Statement {
     const known = this.#statements.get(sql)
     if (known !== undefined) return known
-    const statement = this.#database.prepare(sql)
+    const statement = withRows(this.#database.prepare(sql))
     this.#statements.set(sql, statement)
     return statement
   }
 
   async #flush(): Promise<void> {
+    let tries = 0
     while (this.#steps.length > 0) {
       // Steps of all requests that arrived together are collected.
-      await new Promise((resolve) => void setImmediate(resolve))
-      await this.#commit(this.#steps.splice(0, BATCH))
+      if (tries === 0) await new Promise((resolve) => void setImmediate(resolve))
+      else await pause(delayOf(tries - 1, LOCK_PAUSES, Math.random))
+      tries = this.#commit() ? 0 : tries + 1
     }
     if (!this.#closed) this.#flushing = undefined
   }
 
-  async #commit(steps: readonly Step[]): Promise<void> {
-    const until = performance.now() + this.#busyMs
-    let left = steps
-    while (left.length > 0) {
-      try {
-        left = this.#attempt(left)
-      } catch (error) {
-        if (isBusy(error) && performance.now() < until) {
-          await new Promise((resolve) => void setTimeout(resolve, PAUSE_MS * (0.5 + Math.random())))
-          continue
-        }
-        const failure = this.#failure(error)
+  /** Commits the steps that came first. False if they wait for a lock, except those that have waited long enough. */
+  #commit(): boolean {
+    let left: readonly Step[] = this.#steps.splice(0, BATCH)
+    try {
+      while (left.length > 0) left = this.#attempt(left)
+      return true
+    } catch (error) {
+      const failure = this.#failure(error)
+      if (!isBusy(error)) {
         for (const step of left) step.fail(failure)
-        return
+        return true
       }
+      const now = performance.now()
+      const waiting = [...left, ...this.#steps]
+      this.#steps = waiting.filter(({ until }) => until > now)
+      for (const step of waiting) if (step.until <= now) step.fail(failure)
+      return false
     }
   }
 
@@ -164,6 +215,7 @@ export class SqliteFile {
     this.#database.exec('BEGIN IMMEDIATE')
     let committed = false
     try {
+      for (const work of this.#shared) work.begin()
       for (const step of steps) {
         try {
           step.run()
@@ -173,6 +225,7 @@ export class SqliteFile {
           return steps.filter((other) => other !== step)
         }
       }
+      for (const work of this.#shared) work.end()
       this.#database.exec('COMMIT')
       committed = true
     } finally {
@@ -191,9 +244,9 @@ export class SqliteFile {
 
   #prepare(synchronous: 'full' | 'normal', schemas: readonly Schema[]): void {
     const database = this.#database
-    database.exec(`PRAGMA busy_timeout = ${BLOCKED_MS}`)
+    database.exec('PRAGMA busy_timeout = 0')
     database.exec(`PRAGMA synchronous = ${synchronous}`)
-    const { journal_mode: mode } = database.prepare('PRAGMA journal_mode = WAL').get() as Row
+    const [mode] = this.get('PRAGMA journal_mode = WAL') ?? []
     if (mode !== 'wal')
       throw this.#failed('its file system has no shared memory', 'Put the file on a local disk.')
     // A file that is up to date opens even while others write.
@@ -215,16 +268,14 @@ export class SqliteFile {
   #migrate(schema: Schema): void {
     const { kind, migrations } = schema
     for (const script of migrations.slice(this.#versionOf(schema))) this.#database.exec(script)
-    const set = this.#database.prepare('INSERT OR REPLACE INTO pierhead_versions VALUES (?, ?)')
-    set.run(kind, migrations.length)
+    this.run('INSERT OR REPLACE INTO pierhead_versions VALUES (?, ?)', kind, migrations.length)
   }
 
   /** The version of the tables of a kind; 0 if there are none. */
   #versionOf({ kind, migrations }: Schema): number {
-    const tables = this.#database.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'pierhead_versions'`)
-    if (tables.get() === undefined) return 0
-    const row = this.#database.prepare('SELECT version FROM pierhead_versions WHERE kind = ?').get(kind)
-    const version = Number((row as Row | undefined)?.['version'] ?? 0)
+    if (this.get(`SELECT 1 FROM sqlite_master WHERE name = 'pierhead_versions'`) === undefined) return 0
+    const row = this.get('SELECT version FROM pierhead_versions WHERE kind = ?', kind)
+    const version = Number(row?.[0] ?? 0)
     if (version <= migrations.length) return version
     const reason = `its ${kind} have version ${version} of their tables, and this program knows only up to ${migrations.length}`
     throw this.#failed(
@@ -237,12 +288,12 @@ export class SqliteFile {
   #insist(act: () => void): void {
     const until = performance.now() + this.#busyMs
     const sleeper = new Int32Array(new SharedArrayBuffer(4))
-    for (;;) {
+    for (let tries = 0; ; tries++) {
       try {
         return act()
       } catch (error) {
         if (!isBusy(error) || performance.now() >= until) throw this.#failure(error)
-        Atomics.wait(sleeper, 0, 0, PAUSE_MS * (0.5 + Math.random()))
+        Atomics.wait(sleeper, 0, 0, delayOf(tries, LOCK_PAUSES, Math.random))
       }
     }
   }

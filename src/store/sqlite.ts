@@ -2,9 +2,9 @@ import { toMs, type Duration } from '../base/duration.ts'
 import { DURATION, oneOf, type KindsOf } from '../base/kinds.ts'
 import { badOption, checkOptions } from '../base/options.ts'
 import type { StoreDriver } from './driver.ts'
-import { builtin } from './builtin.ts'
 import { findEngine, type OpenDatabase } from './sqlite-engine.ts'
 import { SqliteFile } from './sqlite-file.ts'
+import { toPath } from './sqlite-path.ts'
 import { TASK_SCHEMA } from './tasks-schema.ts'
 import { SqliteTaskStore } from './tasks-sqlite.ts'
 
@@ -17,9 +17,21 @@ export interface SqliteOptions {
   readonly synchronous?: 'full' | 'normal' | undefined
   /** How long a change waits while other processes use the file. Default: 10 s. */
   readonly busyTimeout?: Duration | undefined
+  /**
+   * How long a process counts as alive after its last sign of life, of which there are three in this time. Other processes then take
+   * over its tasks. A shorter time helps sooner after a crash; one that is shorter than pauses of the process, such as a busy event
+   * loop, lets others repeat its work. From 1 s to 24 h. Default: 15 s.
+   */
+  readonly lease?: Duration | undefined
 }
 
-const OPTIONS: KindsOf<SqliteOptions> = { synchronous: oneOf('full', 'normal'), busyTimeout: DURATION }
+const OPTIONS: KindsOf<SqliteOptions> = {
+  synchronous: oneOf('full', 'normal'),
+  busyTimeout: DURATION,
+  lease: DURATION,
+}
+const SHORTEST_LEASE_MS = 1000
+const LONGEST_LEASE_MS = 24 * 60 * 60 * 1000
 
 /**
  * Keeps tasks in a file of SQLite, so that they survive a restart. Several processes may share the file, and it may hold tables of
@@ -36,19 +48,14 @@ export function sqlite(path: string, options: SqliteOptions = {}): StoreDriver {
 export function openSqlite(path: string, options: SqliteOptions, engine: () => OpenDatabase): StoreDriver {
   const where = 'sqlite'
   checkOptions(where, options, OPTIONS)
-  const isPath = typeof path === 'string' && path !== '' && path !== ':memory:' && !/^[a-z]+:\/\//i.test(path)
-  if (!isPath) throw badOption(where, `the first argument must be the path of a file, such as 'app.db'`)
+  const absolute = toPath(where, path)
+  const { synchronous = 'full', busyTimeout = '10s', lease = '15s' } = options
+  const leaseMs = toMs(lease, `${where} lease`)
+  if (leaseMs < SHORTEST_LEASE_MS || leaseMs > LONGEST_LEASE_MS)
+    throw badOption(`${where} lease`, "use a time from '1s' to '24h', such as '15s'")
   const open = engine()
-  const { synchronous = 'full', busyTimeout = '10s' } = options
-  const file = new SqliteFile(
-    {
-      path: builtin('node:path')?.resolve(path) ?? path,
-      open,
-      synchronous,
-      busyMs: toMs(busyTimeout, where),
-    },
-    [TASK_SCHEMA],
-  )
-  const tasks = new SqliteTaskStore(file)
+  const busyMs = toMs(busyTimeout, where)
+  const file = new SqliteFile({ path: absolute, open, synchronous, busyMs }, [TASK_SCHEMA])
+  const tasks = new SqliteTaskStore(file, leaseMs)
   return { tasks, close: () => tasks.close() }
 }

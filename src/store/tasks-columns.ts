@@ -1,3 +1,6 @@
+import { McpError, mcpError } from '../errors/error.ts'
+import { TASK_DAMAGED } from '../errors/tasks.ts'
+import { outcomeText } from '../tasks/outcome.ts'
 import type { TaskHead, TaskRecord, TaskStatus } from '../tasks/record.ts'
 import type { TaskChange } from '../tasks/store.ts'
 import type { Row, Value } from './sqlite-engine.ts'
@@ -29,11 +32,15 @@ const NAMES = Object.keys(COLUMNS) as readonly (keyof TaskHead)[]
 export const HEAD: string = Object.values(COLUMNS).join(', ')
 
 /** Adds a task: the values of its head, then when it expires. */
-export const INSERT_HEAD: string = `INSERT INTO pierhead_tasks (${HEAD}, expires_at) VALUES (${'?, '.repeat(NAMES.length)}?) RETURNING seq`
+export const INSERT_HEAD: string = `INSERT INTO pierhead_tasks (${HEAD}, expires_at) VALUES (${'?, '.repeat(NAMES.length)}?)`
 
-/** The values of a head, in the order of `HEAD`. */
+/** Replaces the head of a task: the values of its head, when it expires, and its place. */
+export const REPLACE_HEAD: string = `UPDATE pierhead_tasks SET (${HEAD}, expires_at) = (${'?, '.repeat(NAMES.length)}?) WHERE seq = ?`
+
+/** The values of a head, in the order of `HEAD`, and when it expires. */
 export function valuesOf(head: TaskHead): readonly Value[] {
-  return NAMES.map((name) => stored(head[name]))
+  const { createdAt, ttlMs } = head
+  return [...NAMES.map((name) => stored(head[name])), ttlMs === null ? null : createdAt + ttlMs]
 }
 
 /** The assignments of a change, and their values. Only columns that change are named, so that other indexes stay untouched. */
@@ -51,34 +58,126 @@ export function assignments(change: TaskChange): readonly [sql: string, values: 
   return [['version = version + 1', ...sets].join(', '), values]
 }
 
-/** The head in a row. */
+/** The head in a row that begins with the columns of `HEAD`. A row that cannot be read gives a task that failed. */
 export function headOf(row: Row): TaskHead {
-  const text = (name: keyof TaskHead): string => originalText(String(row[COLUMNS[name]]))
-  const number = (name: keyof TaskHead): number => Number(row[COLUMNS[name]])
-  return {
-    id: text('id'),
-    owner: text('owner'),
-    scope: text('scope'),
-    tool: text('tool'),
-    key: text('key'),
-    status: text('status') as TaskStatus,
-    statusMessage: text('statusMessage'),
-    isError: number('isError') === 1,
-    createdAt: number('createdAt'),
-    updatedAt: number('updatedAt'),
-    ttlMs: row['ttl_ms'] === null ? null : number('ttlMs'),
-    pollMs: number('pollMs'),
-    attempt: number('attempt'),
-    dueAt: number('dueAt'),
-    node: text('node'),
-    version: number('version'),
+  try {
+    return readHead(row)
+  } catch (error) {
+    return salvagedHead(row, damageIn(error))
   }
 }
 
-/** The record in a row that has the texts too. */
+/** The record in a row with the columns of `HEAD` and then the texts. A row that cannot be read gives a task that failed. */
 export function recordOf(row: Row): TaskRecord {
-  const text = (name: 'request' | 'state' | 'outcome'): string => originalText(String(row[name]))
-  return { ...headOf(row), request: text('request'), state: text('state'), outcome: text('outcome') }
+  return readRecord(row).record
+}
+
+/** The same, with the error if the row cannot be read. `whenUnreadable` replaces an id and times that are lost. */
+export function readRecord(
+  row: Row,
+  whenUnreadable: Lost = NOTHING,
+): { readonly record: TaskRecord; readonly damage?: McpError } {
+  const [request, state, outcome] = row.slice(NAMES.length)
+  try {
+    const texts = { request: textIn(request, 'request'), state: textIn(state, 'state') }
+    return { record: { ...readHead(row), ...texts, outcome: textIn(outcome, 'outcome') } }
+  } catch (error) {
+    const damage = damageIn(error)
+    const head = salvagedHead(row, damage, whenUnreadable)
+    const kept = { request: orElse(() => textIn(request, 'request'), ''), state: '' }
+    return { record: { ...head, ...kept, outcome: outcomeText({ error: damage }) }, damage }
+  }
+}
+
+/** The id of a task whose own cannot be read, and the time of its creation. */
+interface Lost {
+  readonly id: string
+  readonly now: number
+}
+
+const NOTHING: Lost = { id: 'damaged', now: 0 }
+
+const STATUSES: ReadonlySet<unknown> = new Set<TaskStatus>([
+  'working',
+  'input_required',
+  'completed',
+  'failed',
+  'cancelled',
+])
+
+/** Throws if a column cannot be read. */
+function readHead(row: Row): TaskHead {
+  return {
+    id: textIn(row[0], 'id'),
+    owner: textIn(row[1], 'owner'),
+    scope: textIn(row[2], 'scope'),
+    tool: textIn(row[3], 'tool'),
+    key: textIn(row[4], 'key'),
+    status: statusIn(row[5]),
+    statusMessage: textIn(row[6], 'statusMessage'),
+    isError: numberIn(row[7], 'isError') === 1,
+    createdAt: numberIn(row[8], 'createdAt'),
+    updatedAt: numberIn(row[9], 'updatedAt'),
+    ttlMs: row[10] === null ? null : numberIn(row[10], 'ttlMs'),
+    pollMs: numberIn(row[11], 'pollMs'),
+    attempt: numberIn(row[12], 'attempt'),
+    dueAt: numberIn(row[13], 'dueAt'),
+    node: textIn(row[14], 'node'),
+    version: numberIn(row[15], 'version'),
+  }
+}
+
+/** What can be read of a damaged head, as that of a task that failed. */
+function salvagedHead(row: Row, damage: McpError, { id, now }: Lost = NOTHING): TaskHead {
+  const text = (at: number, otherwise = ''): string => orElse(() => textIn(row[at], ''), otherwise)
+  const number = <Other>(at: number, otherwise: Other): number | Other =>
+    orElse(() => numberIn(row[at], ''), otherwise)
+  return {
+    id: text(0, id),
+    owner: text(1),
+    scope: text(2),
+    tool: text(3),
+    key: '',
+    status: 'failed',
+    statusMessage: damage.message,
+    isError: false,
+    createdAt: number(8, now),
+    updatedAt: number(9, now),
+    ttlMs: number(10, null),
+    pollMs: number(11, 1000),
+    attempt: number(12, 1),
+    dueAt: 0,
+    node: '',
+    version: number(15, 1),
+  }
+}
+
+function textIn(value: unknown, part: string): string {
+  if (typeof value !== 'string') throw mcpError(TASK_DAMAGED, { part })
+  return originalText(value)
+}
+
+function numberIn(value: unknown, part: string): number {
+  if (typeof value !== 'number') throw mcpError(TASK_DAMAGED, { part })
+  return value
+}
+
+function statusIn(value: unknown): TaskStatus {
+  if (!STATUSES.has(value)) throw mcpError(TASK_DAMAGED, { part: 'status' })
+  return value as TaskStatus
+}
+
+/** The error that a part is damaged; that of a text which is not stored as it should be names no part. */
+function damageIn(error: unknown): McpError {
+  return error instanceof McpError ? error : mcpError(TASK_DAMAGED, { part: 'text' })
+}
+
+function orElse<Value, Other>(read: () => Value, otherwise: Other): Value | Other {
+  try {
+    return read()
+  } catch {
+    return otherwise
+  }
 }
 
 function stored(value: string | number | boolean | null): Value {

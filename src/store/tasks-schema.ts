@@ -3,6 +3,9 @@ import type { Schema } from './sqlite-file.ts'
 /** The statuses of tasks that are not final, as SQL. Queries that use the index of unfinished tasks repeat it. */
 export const UNFINISHED = `status IN ('working', 'input_required')`
 
+/** Tasks that `claim` must end, because it could not find them otherwise. Queries that use their index repeat it. */
+export const UNREADABLE = `(status NOT IN ('working', 'input_required', 'completed', 'failed', 'cancelled') OR typeof(due_at) = 'text' OR typeof(due_at) = 'blob')`
+
 /** The tables of tasks. The texts are apart, so that heads stay close together. */
 export const TASK_SCHEMA: Schema = {
   kind: 'tasks',
@@ -43,6 +46,12 @@ export const TASK_SCHEMA: Schema = {
     CREATE TABLE pierhead_nodes (node TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;
     -- The last changes, for watchers in other processes: the ids as a JSON list.
     CREATE TABLE pierhead_task_changes (seq INTEGER PRIMARY KEY, writer TEXT NOT NULL, ids TEXT NOT NULL);
+    `,
+    `
+    CREATE INDEX pierhead_tasks_by_status ON pierhead_tasks (status);
+    CREATE INDEX pierhead_tasks_by_tool ON pierhead_tasks (tool);
+    CREATE INDEX pierhead_tasks_by_tool_and_status ON pierhead_tasks (tool, status);
+    CREATE INDEX pierhead_tasks_unreadable ON pierhead_tasks (seq) WHERE ${UNREADABLE};
     `,
   ],
 }

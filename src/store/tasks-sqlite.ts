@@ -1,24 +1,39 @@
+import { soon } from '../base/soon.ts'
 import type { TaskHead, TaskRecord } from '../tasks/record.ts'
-import type { Created, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
+import type { Created, Soon, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
 import type { Row, Value } from './sqlite-engine.ts'
 import type { SqliteFile } from './sqlite-file.ts'
 import { storedText } from './sqlite-text.ts'
-import { assignments, HEAD, headOf, INSERT_HEAD, recordOf, valuesOf } from './tasks-columns.ts'
-import { UNFINISHED } from './tasks-schema.ts'
+import {
+  assignments,
+  HEAD,
+  headOf,
+  INSERT_HEAD,
+  readRecord,
+  recordOf,
+  REPLACE_HEAD,
+  valuesOf,
+} from './tasks-columns.ts'
+import { TaskCounts } from './tasks-counts.ts'
+import { UNFINISHED, UNREADABLE } from './tasks-schema.ts'
 import { TaskWatchers } from './tasks-watchers.ts'
 
 const RECORD = `${HEAD}, request, state, outcome`
-const WITH_TEXTS = 'pierhead_tasks JOIN pierhead_task_texts USING (seq)'
+const WITH_TEXTS = 'pierhead_tasks LEFT JOIN pierhead_task_texts USING (seq)'
 const KEYED = `scope = ? AND tool = ? AND key = ? AND scope <> '' AND key <> ''`
 
 /** Keeps tasks in a file of SQLite. Reads answer at once; changes once they are on the disk. */
 export class SqliteTaskStore implements TaskStore {
+  readonly leaseMs: number
   readonly #file: SqliteFile
   readonly #watchers: TaskWatchers
+  readonly #counts: TaskCounts
 
-  constructor(file: SqliteFile) {
+  constructor(file: SqliteFile, leaseMs: number) {
+    this.leaseMs = leaseMs
     this.#file = file
     this.#watchers = new TaskWatchers(file)
+    this.#counts = new TaskCounts(file)
   }
 
   create(record: TaskRecord, room: TaskRoom): Promise<Created> {
@@ -26,24 +41,23 @@ export class SqliteTaskStore implements TaskStore {
       const same = this.#keyed(record)
       if (same !== undefined) return { outcome: 'exists', head: headOf(same) }
       const scope = storedText(record.scope)
-      if (this.#count('') >= room.tasks) return { outcome: 'full' }
-      if (scope !== '' && this.#count(scope) >= room.callerTasks) return { outcome: 'caller_full' }
+      if (this.#counts.of('') >= room.tasks) return { outcome: 'full' }
+      if (scope !== '' && this.#counts.of(scope) >= room.callerTasks) return { outcome: 'caller_full' }
       this.#insert(record)
-      this.#addToCounts(scope, 1)
+      this.#counts.add(scope, 1)
       return { outcome: 'created' }
     })
   }
 
-  get(id: string): TaskRecord | undefined {
-    const row = this.#file.read(() =>
-      this.#file.get(`SELECT ${RECORD} FROM ${WITH_TEXTS} WHERE id = ?`, storedText(id)),
-    )
-    return row === undefined ? undefined : recordOf(row)
+  get(id: string): Soon<TaskRecord | undefined> {
+    const read = (): Row | undefined =>
+      this.#file.get(`SELECT ${RECORD} FROM ${WITH_TEXTS} WHERE id = ?`, storedText(id))
+    return soon(this.#file.read(read), (row) => (row === undefined ? undefined : recordOf(row)))
   }
 
-  head(id: string): TaskHead | undefined {
-    const row = this.#file.read(() => this.#head(id))
-    return row === undefined ? undefined : headOf(row)
+  head(id: string): Soon<TaskHead | undefined> {
+    const read = (): Row | undefined => this.#head(id)
+    return soon(this.#file.read(read), (row) => (row === undefined ? undefined : headOf(row)))
   }
 
   async change(id: string, version: number, change: TaskChange): Promise<TaskHead | undefined> {
@@ -52,39 +66,21 @@ export class SqliteTaskStore implements TaskStore {
     return head
   }
 
-  list({ scope, status, tool, after, limit }: TaskQuery): readonly TaskHead[] {
-    const conditions: string[] = []
-    const values: Value[] = []
-    const where = (condition: string, value: string | number): void => {
-      conditions.push(condition)
-      values.push(typeof value === 'string' ? storedText(value) : value)
-    }
-    if (scope !== undefined) where(`scope = ? AND scope <> ''`, scope)
-    if (status !== undefined) where('status = ?', status)
-    if (tool !== undefined) where('tool = ?', tool)
-    return this.#file.read(() => {
-      if (after !== undefined) {
-        const last = this.#file.get('SELECT seq, scope FROM pierhead_tasks WHERE id = ?', storedText(after))
-        if (last === undefined || (scope !== undefined && last['scope'] !== storedText(scope))) return []
-        where('seq > ?', Number(last['seq']))
-      }
-      const filter = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
-      const sql = `SELECT ${HEAD} FROM pierhead_tasks ${filter} ORDER BY seq LIMIT ?`
-      return this.#file.all(sql, ...values, whole(limit)).map(headOf)
-    })
+  list(query: TaskQuery): Soon<readonly TaskHead[]> {
+    return this.#file.read(() => this.#list(query))
   }
 
   async expire(now: number, limit: number): Promise<readonly string[]> {
     // Nothing is written, and nobody waits for the disk, while nothing has expired.
-    if (this.#file.read(() => this.#expired(now, 1)).length === 0) return []
+    if ((await this.#file.read(() => this.#expired(now, 1))).length === 0) return []
     const ids = await this.#file.write(() => {
       const rows = this.#expired(now, limit)
-      for (const { seq = null, scope } of rows) {
-        this.#file.run('DELETE FROM pierhead_tasks WHERE seq = ?', seq)
-        this.#file.run('DELETE FROM pierhead_task_texts WHERE seq = ?', seq)
-        this.#addToCounts(String(scope), -1)
+      for (const [seq, , scope] of rows) {
+        this.#file.run('DELETE FROM pierhead_tasks WHERE seq = ?', Number(seq))
+        this.#file.run('DELETE FROM pierhead_task_texts WHERE seq = ?', Number(seq))
+        this.#counts.add(String(scope), -1)
       }
-      const removed = rows.map((row) => String(row['id']))
+      const removed = rows.map(([, id]) => String(id))
       this.#watchers.record(removed)
       return removed
     })
@@ -93,16 +89,11 @@ export class SqliteTaskStore implements TaskStore {
   }
 
   async claim(node: string, now: number, limit: number): Promise<readonly TaskRecord[]> {
-    if (this.#file.read(() => this.#claimable(node, now, 1)).length === 0) return []
+    const found = await this.#file.read(() => [...this.#claimable(node, now, 1), ...this.#unreadable(1)])
+    if (found.length === 0) return []
     const records = await this.#file.write(() => {
-      const rows = this.#claimable(node, now, limit)
-      for (const { seq = null } of rows)
-        this.#file.run(
-          'UPDATE pierhead_tasks SET node = ?, version = version + 1 WHERE seq = ?',
-          storedText(node),
-          seq,
-        )
-      const claimed = rows.map(({ seq = null }) => this.#record(seq))
+      const places = [...this.#unreadable(limit), ...this.#claimable(node, now, limit)]
+      const claimed = [...new Set(places)].slice(0, limit).map((seq) => this.#claim(seq, node, now))
       this.#watchers.record(claimed.map(({ id }) => id))
       return claimed
     })
@@ -128,32 +119,59 @@ export class SqliteTaskStore implements TaskStore {
   }
 
   #insert(record: TaskRecord): void {
-    const { createdAt, ttlMs, request, state, outcome } = record
-    const expiresAt = ttlMs === null ? null : createdAt + ttlMs
-    const row = this.#file.get(INSERT_HEAD, ...valuesOf(record), expiresAt)
-    this.#file.run(
-      'INSERT INTO pierhead_task_texts VALUES (?, ?, ?, ?)',
-      row?.['seq'] ?? null,
-      storedText(request),
-      storedText(state),
-      storedText(outcome),
-    )
+    this.#file.run(INSERT_HEAD, ...valuesOf(record))
+    const texts = [record.request, record.state, record.outcome].map(storedText)
+    this.#file.run('INSERT INTO pierhead_task_texts VALUES (last_insert_rowid(), ?, ?, ?)', ...texts)
+  }
+
+  #list({ scope, status, tool, after, limit }: TaskQuery): readonly TaskHead[] {
+    const conditions: string[] = []
+    const values: Value[] = []
+    const where = (condition: string, value: string | number): void => {
+      conditions.push(condition)
+      values.push(typeof value === 'string' ? storedText(value) : value)
+    }
+    if (scope !== undefined) where(`scope = ? AND scope <> ''`, scope)
+    if (status !== undefined) where('status = ?', status)
+    if (tool !== undefined) where('tool = ?', tool)
+    if (after !== undefined) {
+      const last = this.#file.get('SELECT seq, scope FROM pierhead_tasks WHERE id = ?', storedText(after))
+      if (last === undefined || (scope !== undefined && last[1] !== storedText(scope))) return []
+      where('seq > ?', Number(last[0]))
+    }
+    const filter = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+    const sql = `SELECT ${HEAD} FROM pierhead_tasks ${filter} ORDER BY seq LIMIT ?`
+    return this.#file.all(sql, ...values, whole(limit)).map(headOf)
+  }
+
+  /** Gives a task to a node, or ends it if it cannot be read. */
+  #claim(seq: number, node: string, now: number): TaskRecord {
+    const row = this.#file.get(`SELECT ${RECORD} FROM ${WITH_TEXTS} WHERE seq = ?`, seq) ?? []
+    const { record, damage } = readRecord(row, { id: `damaged-${seq}`, now })
+    if (damage !== undefined) return this.#replace(seq, { ...record, version: record.version + 1 })
+    const claim = 'UPDATE pierhead_tasks SET node = ?, version = version + 1 WHERE seq = ?'
+    this.#file.run(claim, storedText(node), seq)
+    return { ...record, node, version: record.version + 1 }
+  }
+
+  #replace(seq: number, record: TaskRecord): TaskRecord {
+    this.#file.run(REPLACE_HEAD, ...valuesOf(record), seq)
+    const texts = [record.request, record.state, record.outcome].map(storedText)
+    this.#file.run('INSERT OR REPLACE INTO pierhead_task_texts VALUES (?, ?, ?, ?)', seq, ...texts)
+    return record
   }
 
   #change(id: string, version: number, change: TaskChange): TaskHead | undefined {
     const free = this.#withFreeKey(id, change)
     const [sets, values] = assignments(free)
-    const sql = `UPDATE pierhead_tasks SET ${sets} WHERE id = ? AND version = ? RETURNING seq, ${HEAD}`
+    const sql = `UPDATE pierhead_tasks SET ${sets} WHERE id = ? AND version = ? RETURNING ${HEAD}, seq`
     const row = this.#file.get(sql, ...values, storedText(id), version)
     if (row === undefined) return undefined
-    for (const name of ['state', 'outcome'] as const) {
-      const text = change[name]
-      if (text === undefined) continue
-      this.#file.run(
-        `UPDATE pierhead_task_texts SET ${name} = ? WHERE seq = ?`,
-        storedText(text),
-        row['seq'] ?? null,
-      )
+    const texts = (['state', 'outcome'] as const).filter((name) => change[name] !== undefined)
+    if (texts.length > 0) {
+      const sets = texts.map((name) => `${name} = ?`).join(', ')
+      const stored = texts.map((name) => storedText(change[name] ?? ''))
+      this.#file.run(`UPDATE pierhead_task_texts SET ${sets} WHERE seq = ?`, ...stored, Number(row.at(-1)))
     }
     this.#watchers.record([id])
     return headOf(row)
@@ -164,38 +182,17 @@ export class SqliteTaskStore implements TaskStore {
     if (change.key === undefined || change.key === '') return change
     const row = this.#head(id)
     const holder = row === undefined ? undefined : this.#keyed({ ...headOf(row), key: change.key })
-    return holder === undefined || holder['id'] === storedText(id) ? change : { ...change, key: '' }
+    return holder === undefined || headOf(holder).id === id ? change : { ...change, key: '' }
   }
 
   #head(id: string): Row | undefined {
     return this.#file.get(`SELECT ${HEAD} FROM pierhead_tasks WHERE id = ?`, storedText(id))
   }
 
-  #record(seq: Value): TaskRecord {
-    return recordOf(this.#file.get(`SELECT ${RECORD} FROM ${WITH_TEXTS} WHERE seq = ?`, seq) ?? {})
-  }
-
   #keyed({ scope, tool, key }: TaskHead): Row | undefined {
     if (scope === '' || key === '') return undefined
     const values = [scope, tool, key].map(storedText)
     return this.#file.get(`SELECT ${HEAD} FROM pierhead_tasks WHERE ${KEYED}`, ...values)
-  }
-
-  #count(scope: string): number {
-    return Number(
-      this.#file.get('SELECT tasks FROM pierhead_task_counts WHERE scope = ?', scope)?.['tasks'] ?? 0,
-    )
-  }
-
-  #addToCounts(scope: string, change: 1 | -1): void {
-    for (const name of new Set(['', scope])) {
-      this.#file.run(
-        'INSERT INTO pierhead_task_counts VALUES (?, ?) ON CONFLICT DO UPDATE SET tasks = tasks + excluded.tasks',
-        name,
-        change,
-      )
-      if (change < 0) this.#file.run('DELETE FROM pierhead_task_counts WHERE scope = ? AND tasks <= 0', name)
-    }
   }
 
   #expired(now: number, limit: number): readonly Row[] {
@@ -205,30 +202,27 @@ export class SqliteTaskStore implements TaskStore {
   }
 
   /** Tasks that `node` may claim: those of dead nodes first. It asks once for each node, whatever the number of tasks. */
-  #claimable(node: string, now: number, limit: number): readonly Row[] {
-    const rows: Row[] = []
-    const find = (name: Value): readonly Row[] =>
-      this.#file.all(
-        `SELECT seq FROM pierhead_tasks WHERE node = ? AND due_at <= ? AND ${UNFINISHED} ORDER BY due_at LIMIT ?`,
-        name,
-        now,
-        whole(limit - rows.length),
-      )
-    const next = `SELECT node FROM pierhead_tasks WHERE node > ? AND ${UNFINISHED} ORDER BY node LIMIT 1`
-    for (
-      let row = this.#file.get(next, '');
-      row !== undefined;
-      row = this.#file.get(next, row['node'] ?? null)
-    ) {
-      const { node: name = null } = row
-      const until = Number(
-        this.#file.get('SELECT until FROM pierhead_nodes WHERE node = ?', name)?.['until'] ?? 0,
-      )
-      // The node that asks is alive.
-      if (name !== storedText(node) && until <= now) rows.push(...find(name))
+  #claimable(node: string, now: number, limit: number): readonly number[] {
+    const places: number[] = []
+    const find = (name: Value): void => {
+      const sql = `SELECT seq FROM pierhead_tasks WHERE node = ? AND due_at <= ? AND ${UNFINISHED} ORDER BY due_at LIMIT ?`
+      places.push(...this.#file.all(sql, name, now, whole(limit - places.length)).map(([seq]) => Number(seq)))
     }
-    rows.push(...find(''))
-    return rows
+    const next = `SELECT node FROM pierhead_tasks WHERE node > ? AND ${UNFINISHED} ORDER BY node LIMIT 1`
+    for (let row = this.#file.get(next, ''); row !== undefined; row = this.#file.get(next, row[0] as Value)) {
+      const name = row[0] as Value
+      const [until] = this.#file.get('SELECT until FROM pierhead_nodes WHERE node = ?', name) ?? []
+      // The node that asks is alive. A time that cannot be read is not in the future.
+      if (name !== storedText(node) && !(Number(until ?? 0) > now)) find(name)
+    }
+    find('')
+    return places
+  }
+
+  /** Tasks that can be found in no other way, because they are damaged. */
+  #unreadable(limit: number): readonly number[] {
+    const sql = `SELECT seq FROM pierhead_tasks WHERE ${UNREADABLE} ORDER BY seq LIMIT ?`
+    return this.#file.all(sql, whole(limit)).map(([seq]) => Number(seq))
   }
 }
 

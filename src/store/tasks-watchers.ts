@@ -1,15 +1,19 @@
 import { originalText, storedText } from './sqlite-text.ts'
-import type { SqliteFile } from './sqlite-file.ts'
+import { isBusy } from './sqlite-failure.ts'
+import type { Shared, SqliteFile } from './sqlite-file.ts'
 
 /** How often other processes are looked at, while anybody watches. */
 const POLL_MS = 200
 /** How many commits are remembered for watchers in other processes. */
-const REMEMBERED = 10_000
+const REMEMBERED = 2_000
 /** How often older ones are removed. */
 const TRIMMED = 500
 
+/** Before the first poll that was not stopped by a lock. */
+const UNKNOWN = -1
+
 /** Those who watch tasks in a file. Changes of this process are known; for those of others, the file is polled. */
-export class TaskWatchers {
+export class TaskWatchers implements Shared {
   readonly #file: SqliteFile
   readonly #watchers = new Set<(id: string) => void>()
   /** Tells the changes of this process from those of others. */
@@ -23,15 +27,18 @@ export class TaskWatchers {
   #written = 0
   #committed = 0
   #recorded = 0
+  /** The stored ids of the tasks that the steps of a transaction change. */
+  readonly #ids = new Set<string>()
 
   constructor(file: SqliteFile) {
     this.#file = file
+    file.share(this)
   }
 
   add(onChange: (id: string) => void): () => void {
     // Its own function, so that the same one can watch twice.
     const watcher = (id: string): void => onChange(id)
-    this.#file.read(() => this.#begin())
+    this.#begin()
     this.#watchers.add(watcher)
     return () => {
       this.#watchers.delete(watcher)
@@ -47,13 +54,22 @@ export class TaskWatchers {
 
   /** Records changes for the watchers of other processes, inside a step. */
   record(ids: readonly string[]): void {
-    if (ids.length === 0) return
-    const row = this.#file.get(
-      'INSERT INTO pierhead_task_changes (writer, ids) VALUES (?, ?) RETURNING seq',
-      this.#writer,
-      JSON.stringify(ids.map(storedText)),
-    )
-    this.#written = Number(row?.['seq'])
+    for (const id of ids) this.#ids.add(storedText(id))
+  }
+
+  begin(): void {
+    this.#ids.clear()
+  }
+
+  end(): void {
+    if (this.#ids.size === 0) return
+    const [seq] =
+      this.#file.get(
+        'INSERT INTO pierhead_task_changes (writer, ids) VALUES (?, ?) RETURNING seq',
+        this.#writer,
+        JSON.stringify([...this.#ids]),
+      ) ?? []
+    this.#written = Number(seq)
     if (++this.#recorded % TRIMMED === 0)
       this.#file.run('DELETE FROM pierhead_task_changes WHERE seq <= ?', this.#written - REMEMBERED)
   }
@@ -69,8 +85,17 @@ export class TaskWatchers {
 
   #begin(): void {
     if (this.#timer !== undefined) return
-    this.#dataVersion = this.#readDataVersion()
-    this.#seen = this.#lastChange()
+    try {
+      this.#file.readNow(() => {
+        this.#dataVersion = this.#readDataVersion()
+        this.#seen = this.#lastChange()
+      })
+    } catch (error) {
+      if (!isBusy(error)) throw error
+      // The first poll after the lock then tells of all changes that are remembered.
+      this.#dataVersion = UNKNOWN
+      this.#seen = 0
+    }
     this.#timer = setInterval(() => this.#poll(), POLL_MS)
     this.#timer.unref()
   }
@@ -83,7 +108,7 @@ export class TaskWatchers {
   #poll(): void {
     let ids: ReadonlySet<string>
     try {
-      ids = this.#file.read(() => this.#news())
+      ids = this.#file.readNow(() => this.#news())
     } catch {
       // The file is locked or broken at the moment. The next poll sees the same changes.
       return
@@ -98,26 +123,36 @@ export class TaskWatchers {
       this.#seen = Math.max(this.#seen, this.#committed)
       return new Set()
     }
-    const first = Number(this.#file.get('SELECT min(seq) AS seq FROM pierhead_task_changes')?.['seq'] ?? 0)
+    const [first] = this.#file.get('SELECT min(seq) FROM pierhead_task_changes') ?? []
     const rows = this.#file.all(
       'SELECT seq, ids FROM pierhead_task_changes WHERE seq > ? AND writer <> ? ORDER BY seq',
       this.#seen,
       this.#writer,
     )
-    // Too late for some changes, for example after the process was stopped: any task may have changed.
-    const isLate = first > this.#seen + 1
-    const ids = rows.flatMap((row) => JSON.parse(String(row['ids'])) as string[])
-    const all = isLate ? this.#file.all('SELECT id FROM pierhead_tasks').map(({ id }) => String(id)) : []
+    const lists = rows.map(([, ids]) => idsIn(ids))
+    // Too late for some changes, for example after the process was stopped, or one is damaged: any task may have changed.
+    const isLate = Number(first ?? 0) > this.#seen + 1 || lists.includes(undefined)
+    const all = isLate ? this.#file.all('SELECT id FROM pierhead_tasks').map(([id]) => String(id)) : []
     this.#dataVersion = version
-    this.#seen = Math.max(this.#seen, ...rows.slice(-1).map(({ seq }) => Number(seq)))
-    return new Set([...all, ...ids].map(originalText))
+    this.#seen = Math.max(this.#seen, ...rows.slice(-1).map(([seq]) => Number(seq)))
+    return new Set([...all, ...lists.flatMap((ids) => ids ?? [])].map(originalText))
   }
 
   #readDataVersion(): number {
-    return Number(this.#file.get('PRAGMA data_version')?.['data_version'])
+    return Number(this.#file.get('PRAGMA data_version')?.[0])
   }
 
   #lastChange(): number {
-    return Number(this.#file.get('SELECT max(seq) AS seq FROM pierhead_task_changes')?.['seq'] ?? 0)
+    return Number(this.#file.get('SELECT max(seq) FROM pierhead_task_changes')?.[0] ?? 0)
+  }
+}
+
+/** The ids in a row of changes; undefined if it is damaged. */
+function idsIn(text: unknown): readonly string[] | undefined {
+  try {
+    const ids: unknown = JSON.parse(String(text))
+    return Array.isArray(ids) ? ids.map(String) : undefined
+  } catch {
+    return undefined
   }
 }

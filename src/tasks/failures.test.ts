@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { Deferred } from '../base/deferred.ts'
 import { FakeClock, settled } from '../../test/harness/task-clock.ts'
 import { Node } from '../../test/harness/task-engine.ts'
 import { MemoryTaskStore } from '../store/tasks-memory.ts'
@@ -106,6 +107,78 @@ test('a server that closes tries once more to store an outcome', async () => {
   expect(await node.status(id)).toBe('working')
   await node.tasks.close(0)
   expect(await node.status(id)).toBe('completed')
+})
+
+test('a server that closes gives up all tasks at once, so that it waits for a locked store once', async () => {
+  const store = new Refusing()
+  const node = new Node({ store }).tool('safe', never, { onRestart: 'retry' }).tool('unsafe', never)
+  for (const tool of ['safe', 'unsafe', 'safe', 'unsafe']) await node.start(tool)
+  let writes = 0
+  const locked = new Deferred<void>()
+  const change = store.change.bind(store)
+  store.change = (...args) => (writes++, locked.promise.then(() => change(...args))) as never
+  const closing = node.tasks.close(0)
+  await settled()
+  expect(writes).toBe(4)
+  locked.resolve()
+  await closing
+  expect(node.tasks.runs.size).toBe(0)
+})
+
+test('a store that fails when the server starts is tried again until it works', async () => {
+  const store = new MemoryTaskStore()
+  const clock = new FakeClock()
+  const other = new Node({ clock, store, isInMemory: false }).tool('safe', never)
+  const { id } = await other.start('safe')
+  await other.tasks.upkeep.stop()
+  const beat = store.beat.bind(store)
+  let beats = 0
+  store.beat = () => {
+    beats++
+    throw new Error('locked')
+  }
+  const node = new Node({ clock, store, isInMemory: false }).tool('safe', () => DONE, { onRestart: 'retry' })
+  expect(() => node.tasks.start()).toThrow('locked')
+  await clock.pass(60_000)
+  // After 1, 2, 4, 8, 16 and then 30 seconds.
+  expect(beats).toBe(6)
+  store.beat = beat
+  await clock.pass(30_000)
+  expect(await node.status(id)).toBe('completed')
+})
+
+test('a server that closes before its store works does not try again', async () => {
+  const clock = new FakeClock()
+  const store = new MemoryTaskStore()
+  store.beat = () => {
+    throw new Error('locked')
+  }
+  const node = new Node({ clock, store, isInMemory: false })
+  expect(() => node.tasks.start()).toThrow('locked')
+  await node.tasks.close(0)
+  expect(clock.timers).toBe(0)
+})
+
+test('the lease of the store says how long a node counts as alive', async () => {
+  const store = Object.assign(new MemoryTaskStore(), { leaseMs: 3000 })
+  const clock = new FakeClock()
+  const dead = new Node({ clock, store, isInMemory: false }).tool('safe', never)
+  const { id } = await dead.start('safe')
+  await clock.pass(10_000)
+  const beats: number[] = []
+  const beat = store.beat.bind(store)
+  store.beat = (node, until) => {
+    if (node !== dead.tasks.node) beat(node, until)
+    else beats.push(until - clock.now())
+  }
+  const node = new Node({ clock, store, isInMemory: false }).tool('safe', () => DONE, { onRestart: 'retry' })
+  await node.tasks.start()
+  await clock.pass(1900)
+  expect(await node.status(id)).toBe('working')
+  await clock.pass(2200)
+  expect(await node.status(id)).toBe('completed')
+  // Three signs of life within a lease.
+  expect(beats).toEqual([3000, 3000, 3000, 3000])
 })
 
 for (const [kind, isSync] of [

@@ -360,16 +360,17 @@ export class TaskRunner {
       })
       this.#onIdle = undefined
     }
-    await this.upkeep.writeAgain(Infinity)
-    for (const run of this.runs.values()) await this.#abandon(run)
-    await this.upkeep.stop().catch((error: unknown) => this.reportFailure(error))
+    // All at once, so that a store that is locked is waited for once.
+    const stopped = [...this.runs.values()].map((run) => this.#abandon(run))
+    await Promise.all([...stopped, this.upkeep.stop().catch((error: unknown) => this.reportFailure(error))])
   }
 
   async #abandon(run: Run): Promise<void> {
-    const { attempt } = run.head as TaskHead
     const why = mcpError(SHUTTING_DOWN, {})
-    if (run.plan?.onRestart === 'retry') await this.release(run, 0, {}, why)
-    else await this.finish(run, { error: mcpError(TASK_LOST, { attempt }) }, { why })
+    const unwritten = this.upkeep.takeUnwritten(run)
+    if (unwritten !== undefined) await this.upkeep.insist(run, unwritten)
+    else if (run.plan?.onRestart === 'retry') await this.release(run, 0, {}, why)
+    else await this.finish(run, { error: mcpError(TASK_LOST, { attempt: run.attempt }) }, { why })
     // Also if the store did not take it.
     this.leave(run, why)
   }

@@ -69,6 +69,8 @@ export interface TaskQuery {
 export interface TaskStore {
   /** Whether the tasks are in the memory of this process, so that servers count their bytes. */
   readonly isInMemory?: boolean | undefined
+  /** How long a node counts as alive after its last sign of life, in milliseconds; 15,000 if not given. Stores in memory need none. */
+  readonly leaseMs?: number | undefined
   /** Adds a task, unless its key is taken or there is no room. Once it answers, the task survives a crash, if the store is durable. */
   create(record: TaskRecord, room: TaskRoom): Soon<Created>
   /** The whole record; undefined if there is no such task. */
@@ -84,6 +86,7 @@ export interface TaskStore {
   /**
    * Assigns to `node` up to `limit` unfinished tasks that no living node runs and that are due: those of dead nodes, and those that
    * wait for another attempt. Answers their records with the new node and version; nothing else changes. The node that asks is alive.
+   * A task that the store cannot read becomes `failed` instead, and is answered once, so that the server reports it.
    */
   claim(node: string, now: number, limit: number): Soon<readonly TaskRecord[]>
   /** Says that `node` is alive until then, and no longer. Tasks of nodes that are not, or that never said so, can be claimed. */

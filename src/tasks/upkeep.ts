@@ -1,17 +1,20 @@
 import { doubledMs } from '../base/backoff.ts'
 import { orElse, soon } from '../base/soon.ts'
+import { damageOf, endDamaged } from './damage.ts'
 import type { TaskHead } from './record.ts'
 import type { Run } from './run.ts'
 import type { Soon } from './store.ts'
 import type { TaskRunner } from './runner.ts'
 
-/** Milliseconds for which a node counts as alive, and between two signs of life. */
+/** Milliseconds for which a node counts as alive, unless the store says otherwise, and the signs of life within that time. */
 const LEASE_MS = 15_000
-const BEAT_MS = 5_000
+const BEATS = 3
 /** Milliseconds between two removals of tasks whose time is over. */
 const SWEEP_MS = 10_000
 /** The pauses before a change that the store refused is tried again. */
-const WRITE_PAUSES = { firstMs: BEAT_MS, maxMs: 300_000 }
+const WRITE_PAUSES = { firstMs: 5_000, maxMs: 300_000 }
+/** The pauses before the store is tried again that failed at the start. */
+const START_PAUSES = { firstMs: 1_000, maxMs: 30_000 }
 /** The most tasks that are claimed, or removed, at once. */
 const AT_ONCE = 100
 
@@ -32,6 +35,9 @@ export class Upkeep {
   readonly #tasks: TaskRunner
   #isStarted = false
   #starting: Promise<void> | undefined
+  /** Waits to start again, after the store failed so many times. */
+  #startTimer: unknown
+  #failedStarts = 0
   #unwatch: (() => void) | undefined
   #timer: unknown
   #timerAt = Infinity
@@ -47,13 +53,13 @@ export class Upkeep {
   start(): Soon<void> {
     if (this.#isStarted) return undefined
     if (this.#starting !== undefined) return this.#starting
-    const { store } = this.#tasks
-    this.#unwatch ??= store.watch((id) => this.#tasks.noticed(id))
-    const begun = soon(this.#beat(), () => {
-      this.#isStarted = true
-      this.#starting = undefined
-      this.#arm(this.#now)
-    })
+    const begun = orElse(
+      () => this.#begin(),
+      (error) => {
+        this.#startLater()
+        throw error
+      },
+    )
     if (begun instanceof Promise)
       this.#starting = begun.finally(() => {
         this.#starting = undefined
@@ -61,12 +67,34 @@ export class Upkeep {
     return this.#starting ?? undefined
   }
 
+  #begin(): Soon<void> {
+    this.#unwatch ??= this.#tasks.store.watch((id) => this.#tasks.noticed(id))
+    return soon(this.#beat(), () => {
+      this.#isStarted = true
+      this.#starting = undefined
+      this.#failedStarts = 0
+      this.#arm(this.#now)
+    })
+  }
+
+  /** Starts after a while, also if nobody asks for it: tasks of other nodes wait. */
+  #startLater(): void {
+    const { clock, isClosing } = this.#tasks
+    if (this.#startTimer !== undefined || isClosing) return
+    this.#startTimer = clock.after(doubledMs(this.#failedStarts++, START_PAUSES), () => {
+      this.#startTimer = undefined
+      this.#tasks.unawaited(() => this.start())
+    })
+  }
+
   async stop(): Promise<void> {
-    await this.#starting
-    if (!this.#isStarted) return
-    this.#isStarted = false
+    await this.#starting?.catch(() => undefined)
+    if (this.#startTimer !== undefined) this.#tasks.clock.clear(this.#startTimer)
+    this.#startTimer = undefined
     this.#unwatch?.()
     this.#unwatch = undefined
+    if (!this.#isStarted) return
+    this.#isStarted = false
     this.#disarm()
     this.#dues = []
     this.#unwritten.clear()
@@ -95,14 +123,19 @@ export class Upkeep {
     })
   }
 
-  /** Tries again what the store did not take until then. */
+  /** The change of a run that the store refused, which the caller writes now; undefined if there is none. */
+  takeUnwritten(run: Run): (() => Soon<void>) | undefined {
+    const write = this.#unwritten.get(run)?.write
+    this.#unwritten.delete(run)
+    return write
+  }
+
+  /** Tries again what the store did not take until then: all at once, since a store that is locked makes each of them wait. */
   async writeAgain(until: number): Promise<void> {
     // A list of its own, since changes that are refused again are added again.
     const all = [...this.#unwritten].filter(([, { at }]) => at <= until)
-    for (const [run, { write, failures }] of all) {
-      this.#unwritten.delete(run)
-      await this.insist(run, write, failures)
-    }
+    for (const [run] of all) this.#unwritten.delete(run)
+    await Promise.all(all.map(async ([run, { write, failures }]) => this.insist(run, write, failures)))
   }
 
   get #now(): number {
@@ -111,7 +144,11 @@ export class Upkeep {
 
   #beat(): Soon<void> {
     const { store, node, isInMemory } = this.#tasks
-    return store.beat(node, isInMemory ? Number.MAX_SAFE_INTEGER : this.#now + LEASE_MS)
+    return store.beat(node, isInMemory ? Number.MAX_SAFE_INTEGER : this.#now + this.#leaseMs)
+  }
+
+  get #leaseMs(): number {
+    return this.#tasks.store.leaseMs ?? LEASE_MS
   }
 
   #arm(at: number): void {
@@ -146,7 +183,7 @@ export class Upkeep {
     this.#dues = this.#dues.filter((at) => at > now)
     const { isInMemory, bytes } = this.#tasks
     const isIdle = isInMemory && bytes.total === 0 && this.#unwritten.size === 0
-    const next = isIdle ? Infinity : now + (isInMemory ? SWEEP_MS : BEAT_MS)
+    const next = isIdle ? Infinity : now + (isInMemory ? SWEEP_MS : this.#leaseMs / BEATS)
     this.#arm(isMore ? now : this.#dues.reduce((least, at) => Math.min(least, at), next))
   }
 
@@ -164,7 +201,11 @@ export class Upkeep {
   async #claim(now: number): Promise<boolean> {
     if (this.#tasks.isClosing) return false
     const records = await this.#tasks.store.claim(this.#tasks.node, now, AT_ONCE)
-    for (const record of records) this.#tasks.resume(record)
+    for (const record of records) {
+      const damage = damageOf(record)
+      if (damage === undefined) this.#tasks.resume(record)
+      else this.#tasks.unawaited(() => endDamaged(this.#tasks, record, damage))
+    }
     return records.length === AT_ONCE
   }
 }

@@ -1,14 +1,11 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { findEngine, libsqlEngine, type Database } from '../../src/store/sqlite-engine.ts'
 import { SqliteFile, type Schema } from '../../src/store/sqlite-file.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
-import { sqlite, type SqliteOptions, type StoreDriver } from '../../src/stores.ts'
+import { sqlite, type SqliteOptions, type StoreDriver, type TaskQuery } from '../../src/stores.ts'
 import { ROOMY, sampleTask } from '../../src/testing/contract.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pierhead-sqlite-files-'))
@@ -76,6 +73,28 @@ const BAD_FILES: readonly (readonly [name: string, make: () => string, message: 
     /move that file away/,
   ],
   [
+    'that is short and not a database',
+    () => {
+      const path = newPath()
+      writeFileSync(path, 'a note')
+      return path
+    },
+    /not an SQLite database/,
+    /move that file away/,
+  ],
+  ['that is a device', () => '/dev/null', /it is not a regular file/, /such as app\.db/],
+  [
+    'whose folder is a file',
+    () => {
+      const path = newPath()
+      writeFileSync(path, '')
+      return join(path, 'a.db')
+    },
+    /\.db is not a folder/,
+    /another path/,
+  ],
+  ['whose name is too long', () => join(folder, `${'a'.repeat(300)}.db`), /name is too long/, /shorter/],
+  [
     'that a newer version wrote',
     () => {
       const path = newPath()
@@ -85,7 +104,7 @@ const BAD_FILES: readonly (readonly [name: string, make: () => string, message: 
       database.close()
       return path
     },
-    /version 99 .* knows only up to 1/,
+    /version 99 .* knows only up to 2/,
     /newer version of Pierhead/,
   ],
 ]
@@ -114,8 +133,48 @@ test('a file that is read-only gives an error that says what to do', () => {
   )
 })
 
-test.each(['', ':memory:', 'libsql://db.example', 5, undefined])('%j is not a path', (path) => {
-  expect(() => sqlite(path as string)).toThrow(expect.objectContaining({ kind: 'bad_option' }))
+const NOT_PATHS: readonly (readonly [path: unknown, message: RegExp])[] = [
+  ['', /path of a file, such as 'app\.db'/],
+  ['  ', /path of a file, such as 'app\.db'/],
+  [5, /path of a file, such as 'app\.db'/],
+  [undefined, /path of a file, such as 'app\.db'/],
+  [new URL('file:///app.db'), /URI.*fileURLToPath/],
+  [':memory:', /memory\(\) of pierhead\/stores/],
+  ['file::memory:', /URI/],
+  ['file:app.db', /URI.*\.\/file:app\.db/],
+  ['file:///app.db', /URI.*fileURLToPath/],
+  ['libsql://db.example', /URI/],
+  // libsql would end the process.
+  ['app\0.db', /NUL/],
+  ['data/', /folder.*data\/app\.db/],
+]
+
+test.each(NOT_PATHS)('%j is not a path, and the error says what to pass instead', (path, message) => {
+  expect(() => sqlite(path as string)).toThrow(
+    expect.objectContaining({ kind: 'bad_option', message: expect.stringMatching(message) }),
+  )
+})
+
+test('a relative path counts from the working directory, also if that changes later', async () => {
+  const before = process.cwd()
+  const own = vi.spyOn(process, 'cwd').mockReturnValue(folder)
+  onTestFinished(() => own.mockRestore())
+  const { tasks } = opened('relative.db')
+  own.mockReturnValue(before)
+  const task = sampleTask()
+  await tasks.create(task, ROOMY)
+  expect(await opened(join(folder, 'relative.db')).tasks.get(task.id)).toEqual(task)
+})
+
+test.each([0, '999ms', '25h', 'soon'])('a lease of %j is rejected', (lease) => {
+  expect(() => sqlite(newPath(), { lease })).toThrow(
+    expect.objectContaining({ kind: 'bad_option', message: expect.stringMatching(/lease/) }),
+  )
+})
+
+test('the lease is 15 seconds, or as given', () => {
+  expect(opened(newPath()).tasks.leaseMs).toBe(15_000)
+  expect(opened(newPath(), { lease: '1m' }).tasks.leaseMs).toBe(60_000)
 })
 
 test('a misspelt option is rejected', () => {
@@ -213,26 +272,42 @@ test('tables of an older version are migrated, once', () => {
   expect(() => new SqliteFile(settings, [first])).toThrow(/version 2 .* only up to 1/)
 })
 
-test('several processes create and share one file', async () => {
+/** The queries that a list runs on a file, and how SQLite would run each. */
+async function plansOf(query: TaskQuery): Promise<readonly string[]> {
   const path = newPath()
-  const child = fileURLToPath(new URL('sqlite-child.ts', import.meta.url))
-  const children = Array.from({ length: 3 }, () =>
-    spawn(process.execPath, ['--import', 'tsx', child, path, '20'], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    }),
-  )
-  const ended = children.map(async (one) => once(one, 'exit'))
-  const { tasks } = opened(path)
-  const heard = new Set<string>()
-  const all = new Promise<void>((resolve) => {
-    onTestFinished(tasks.watch((id) => heard.add(id).size === 60 && resolve()))
+  const queries: string[] = []
+  const open = (file: string): Database => {
+    const database = findEngine()(file)
+    const prepare = database.prepare.bind(database)
+    database.prepare = (sql) => (queries.push(sql), prepare(sql))
+    return database
+  }
+  const driver = openSqlite(path, {}, () => open)
+  onTestFinished(() => driver.close())
+  const task = sampleTask()
+  await driver.tasks.create(task, ROOMY)
+  queries.length = 0
+  await driver.tasks.list(query.after === undefined ? query : { ...query, after: task.id })
+  const database = bare(path)
+  return queries.flatMap((sql) => {
+    const rows = database
+      .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+      .all(...Array(sql.split('?').length - 1).fill(1))
+    return rows.map((row) => (row as { readonly detail: string }).detail)
   })
-  expect(await Promise.all(ended)).toEqual([
-    [0, null],
-    [0, null],
-    [0, null],
-  ])
-  await all
-  const heads = await tasks.list({ status: 'completed', limit: 100 })
-  expect(new Set(heads.map(({ id }) => id))).toEqual(heard)
+}
+
+const FILTERS: readonly (readonly [name: string, query: Omit<TaskQuery, 'limit'>, index: string])[] = [
+  ['status', { status: 'failed' }, 'by_status'],
+  ['tool', { tool: 'render' }, 'by_tool'],
+  ['tool and status', { tool: 'render', status: 'failed' }, 'by_tool_and_status'],
+  ['caller', { scope: 'ada' }, 'by_scope'],
+]
+
+test.each(FILTERS)('a list filtered by %s reads only the tasks that it shows', async (_, query, index) => {
+  for (const after of [undefined, 'the last one']) {
+    const plans = await plansOf({ ...query, after, limit: 10 })
+    expect(plans.at(-1)).toMatch(new RegExp(`^SEARCH pierhead_tasks USING INDEX pierhead_tasks_${index} `))
+    for (const plan of plans) expect(plan).not.toMatch(/^SCAN|TEMP B-TREE/)
+  }
 })

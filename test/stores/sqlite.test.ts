@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { libsqlEngine, nodeEngine } from '../../src/store/sqlite-engine.ts'
+import { findEngine, libsqlEngine, nodeEngine, type OpenDatabase } from '../../src/store/sqlite-engine.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import type { TaskStore } from '../../src/stores.ts'
 import { taskStoreContract } from '../../src/testing.ts'
@@ -10,8 +10,30 @@ import { taskStoreContract } from '../../src/testing.ts'
 const folder = mkdtempSync(join(tmpdir(), 'pierhead-sqlite-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+/** An engine whose rows are always objects, as that of the first versions of Node that have one. */
+const objects: OpenDatabase = (path) => {
+  const database = findEngine()(path)
+  const withoutFacts = (row: unknown): unknown => {
+    if (row === undefined) return undefined
+    const { _metadata, ...columns } = row as Readonly<Record<string, unknown>>
+    return columns
+  }
+  return {
+    exec: (sql) => database.exec(sql),
+    close: () => database.close(),
+    prepare(sql) {
+      const statement = database.prepare(sql)
+      return {
+        run: (...values) => statement.run(...values),
+        get: (...values) => withoutFacts(statement.get(...values)),
+        all: (...values) => statement.all(...values).map(withoutFacts),
+      }
+    },
+  }
+}
+
 /** Node's own SQLite is there only on newer versions of Node. */
-const engines = Object.entries({ libsql: libsqlEngine(), node: nodeEngine() }).filter(
+const engines = Object.entries({ libsql: libsqlEngine(), node: nodeEngine(), objects }).filter(
   ([, open]) => open !== undefined,
 )
 

@@ -284,6 +284,8 @@ describe('operators', () => {
     expect(await app.tasks.list({ status: 'failed' })).toHaveLength(1)
     expect(await app.tasks.list({ tool: 'hang', limit: 5 })).toHaveLength(1)
     expect(await app.tasks.list({ after: all[0]!.id })).toEqual([all[1]])
+    expect(await app.tasks.list({ owner: all[1]!.owner })).toEqual([all[1]])
+    expect(await app.tasks.list({ owner: '' })).toEqual([])
     expect(await app.tasks.show(all[1]!.id)).toMatchObject({
       arguments: { id: 'x' },
       outcome: { error: { message: 'no' } },

@@ -1,0 +1,54 @@
+import { soon } from '../base/soon.ts'
+import { type McpError, mcpError } from '../errors/error.ts'
+import { TASK_DAMAGED } from '../errors/tasks.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
+import { outcomeText } from './outcome.ts'
+import type { TaskRecord } from './record.ts'
+import type { TaskRunner } from './runner.ts'
+import { isFinal } from './states.ts'
+import type { Soon } from './store.ts'
+
+/** The error of a claimed record that cannot be used; undefined if it can. Stores never claim final tasks, so one is a damaged one. */
+export function damageOf({ status, request, state }: TaskRecord): McpError | undefined {
+  if (isFinal(status)) return mcpError(TASK_DAMAGED, { part: 'record' })
+  if (!isObject(parsed(request)?.['params'])) return mcpError(TASK_DAMAGED, { part: 'request' })
+  return state === '' || isState(parsed(state)) ? undefined : mcpError(TASK_DAMAGED, { part: 'state' })
+}
+
+/** Ends a task whose record is damaged, unless the store did, and reports it. */
+export function endDamaged(tasks: TaskRunner, record: TaskRecord, error: McpError): Soon<void> {
+  const { id, version, status, statusMessage } = record
+  const isEnded = isFinal(status)
+  const reason = isEnded ? statusMessage : error.message
+  tasks.host.report('error', 'a stored task is damaged; it has failed', { task: id, reason })
+  if (isEnded) return undefined
+  const change = {
+    status: 'failed',
+    statusMessage: error.message,
+    updatedAt: tasks.clock.now(),
+    outcome: outcomeText({ error }),
+    state: '',
+    node: '',
+    key: '',
+    dueAt: 0,
+  } as const
+  return soon(tasks.store.change(id, version, change), () => undefined)
+}
+
+/** A JSON object; undefined if the text is anything else. */
+export function parsed(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isState(state: JsonObject | undefined): boolean {
+  return (
+    state !== undefined &&
+    typeof state['asked'] === 'number' &&
+    ['answers', 'once', 'questions'].every((name) => Array.isArray(state[name]))
+  )
+}
