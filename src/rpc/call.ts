@@ -136,6 +136,13 @@ export interface CallTask {
   once(key: string, make: () => unknown): Promise<unknown>
 }
 
+/** The questions of one request that wait for answers: how many, and whose they are. */
+export interface Asking {
+  count: number
+  readonly caller: unknown
+  readonly network: string | undefined
+}
+
 /** One request or notification on its way to a handler. */
 export class Call {
   readonly method: string
@@ -160,6 +167,10 @@ export class Call {
   isCounted = false
   /** The network it is counted for, if it is. */
   network: string | undefined
+  /** Its questions that wait for answers, if there are any. */
+  asking: Asking | undefined = undefined
+  /** Called when the work should stop; costs less than a signal. */
+  onAbort: (() => void) | undefined = undefined
   #ended = false
   /** Whether the work goes on after the answer. */
   #goesOn = false
@@ -233,6 +244,7 @@ export class Call {
     inLifetime(this.source.lifetime, () => {
       this.#controller?.abort(reason)
       this.#asking?.abort(reason)
+      this.onAbort?.()
     })
   }
 

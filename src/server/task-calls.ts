@@ -159,10 +159,7 @@ function startSoon(run: Run, ways: ToolCall, input: Checked<unknown>): void {
 
 function start(run: Run, ways: ToolCall, input: Checked<unknown>): void {
   if (run.isOver) return
-  run.tasks.settle(
-    run,
-    run.tasks.inGate(run, () => new Promise<Result>((resolve) => resolve(ways.run(input)))),
-  )
+  run.tasks.work(run, () => ways.run(input))
 }
 
 /** Makes the call a task before it runs, since others may join it, and waits a while for its end. */
@@ -189,15 +186,7 @@ async function endOrTask(
   call: Call,
   afterMs: number,
 ): Promise<Result> {
-  const late = new AbortController()
-  const timer = tasks.clock.after(afterMs, () => late.abort(LATE))
-  try {
-    await tasks.until(id, owner, (head) => isFinal(head.status), late.signal)
-  } catch (error) {
-    if (error !== LATE) throw error
-  } finally {
-    tasks.clock.clear(timer)
-  }
+  await tasks.until(id, owner, (head) => isFinal(head.status), afterMs)
   const record = await tasks.get(id, owner)
   if (record === undefined || record.status === 'cancelled') throw mcpError(TASK_CANCELLED, {})
   if (!isFinal(record.status)) return toTask(record, call.peer, 'task')
@@ -205,8 +194,6 @@ async function endOrTask(
   if ('error' in outcome) throw outcome.error
   return outcome.result
 }
-
-const LATE = new Error('the task takes longer')
 
 /** Runs the call, which becomes a task if it has not finished after a while. */
 function later(run: Run, context: Context, ways: ToolCall): Result | Promise<Result> {

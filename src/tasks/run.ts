@@ -5,7 +5,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Call, CallTask, Channel, Peer } from '../rpc/call.ts'
 import { readOutcome } from './outcome.ts'
 import type { TaskPlan } from './plan.ts'
-import type { TaskHead, TaskQuestion, TaskRecord } from './record.ts'
+import { headOf, type TaskHead, type TaskQuestion, type TaskRecord } from './record.ts'
 import { ownKey, AttemptState } from './attempt-state.ts'
 import { isFinal, type TaskEvent } from './states.ts'
 import type { Soon, TaskChange } from './store.ts'
@@ -88,8 +88,8 @@ export class Run implements Channel, CallTask {
 
   /** Reads what earlier attempts left. */
   load(record: TaskRecord): void {
-    const { request: _1, state, outcome: _2, ...head } = record
-    this.head = head
+    const { state } = record
+    this.head = headOf(record)
     if (state !== '') this.#shared = AttemptState.of(state)
   }
 
@@ -258,10 +258,9 @@ export class Run implements Channel, CallTask {
       this.tasks.lose(this, record)
       return false
     }
-    const { request: _1, state, outcome: _2, ...head } = record
-    this.head = head
+    this.head = headOf(record)
     if (this.#open === undefined || this.#open.size === 0) return true
-    const theirs = AttemptState.of(state)
+    const theirs = AttemptState.of(record.state)
     const answered = [...this.#open.keys()].filter((name) => theirs.questions.every(([key]) => key !== name))
     for (const name of answered) {
       const refusal = theirs.refusals?.find(([key]) => key === name)

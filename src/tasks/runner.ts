@@ -1,5 +1,6 @@
 import { delayOf } from '../base/backoff.ts'
 import { orElse, soon } from '../base/soon.ts'
+import { TurnoverMap } from '../base/turnover-map.ts'
 import { textBytes } from '../base/weight.ts'
 import { afterRun } from '../errors/after-run.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
@@ -21,7 +22,7 @@ import { Gates } from './gate.ts'
 import { newTaskId } from './id.ts'
 import { outcomeText, type TaskOutcome } from './outcome.ts'
 import type { Begun, TaskDraft, TaskHost, TasksOptions } from './host.ts'
-import type { TaskHead, TaskRecord, TaskRequest } from './record.ts'
+import { headOf, type TaskHead, type TaskRecord, type TaskRequest } from './record.ts'
 import { Run } from './run.ts'
 import { stateAfter, type TaskEvent } from './states.ts'
 import type { Soon, TaskChange, TaskRoom, TaskStore } from './store.ts'
@@ -42,7 +43,7 @@ export class TaskRunner {
   /** Identifies this process among those that share the store. */
   readonly node: string = newTaskId()
   readonly followers: Followers = new Followers()
-  readonly runs: Map<string, Run> = new Map()
+  readonly runs: TurnoverMap<string, Run> = new TurnoverMap()
   /** The questions that a request carries to the client. */
   readonly carried: Set<string> = new Set()
   readonly bytes: TaskBytes
@@ -82,19 +83,19 @@ export class TaskRunner {
     const id = newTaskId()
     run.holder = caller.owner === '' ? caller.scope : caller.owner
     run.requestBytes = textBytes(text)
-    const state = run.stateText
-    if (!this.bytes.set(id, run.holder, this.#bytesOf(run.requestBytes, state)))
+    if (!this.bytes.set(id, run.holder, this.#bytesOf(run.requestBytes, run.stateText)))
       return {
         outcome: 'rejected',
         error: mcpError(TASKS_TOO_LARGE, { limit: limits.taskBytes }, MUCH_LATER),
       }
-    const head = this.#newHead(id, run, draft)
+    const record = this.#newRecord(id, run, draft, text)
     const create = (): Soon<Begun> =>
-      soon(this.store.create({ ...head, request: text, state, outcome: '' }, limits), (created) => {
+      soon(this.store.create(record, limits), (created) => {
         if (created.outcome === 'created') {
+          const head = headOf(record)
           run.head = head
           this.runs.set(id, run)
-          this.upkeep.expect(head)
+          this.upkeep.expect()
           return { outcome: 'created', head }
         }
         this.bytes.delete(id)
@@ -111,7 +112,7 @@ export class TaskRunner {
     })
   }
 
-  #newHead(id: string, run: Run, { caller, key, ttlMs }: TaskDraft): TaskHead {
+  #newRecord(id: string, run: Run, { caller, key, ttlMs }: TaskDraft, request: string): TaskRecord {
     const now = this.clock.now()
     const most = this.host.limits.taskMs
     const wanted = ttlMs === undefined ? (run.plan?.ttlMs ?? most) : (ttlMs ?? most)
@@ -132,6 +133,9 @@ export class TaskRunner {
       dueAt: 0,
       node: this.node,
       version: 1,
+      request,
+      state: run.stateText,
+      outcome: '',
     }
   }
 
@@ -167,6 +171,15 @@ export class TaskRunner {
         reject(mcpError(TASK_CANCELLED, {}))
       }
     })
+  }
+
+  /** Runs the handler of a task once there is a place for it, and ends the task with what it returns or throws. */
+  work(run: Run, handle: () => Result | Promise<Result>): void {
+    try {
+      this.settle(run, this.inGate(run, handle))
+    } catch (thrown) {
+      this.unawaited(() => this.fail(run, thrown))
+    }
   }
 
   /** Ends a task with what its handler returned or threw, when it does. */

@@ -9,7 +9,7 @@ import { TASK_OVERHEAD } from './bytes.ts'
 import { TaskWatch } from './followers.ts'
 import { newTaskId } from './id.ts'
 import { outcomeText } from './outcome.ts'
-import type { TaskHead, TaskRecord } from './record.ts'
+import { headOf, type TaskHead, type TaskRecord } from './record.ts'
 import type { Run } from './run.ts'
 import { noRoom, TaskRunner, TRIES } from './runner.ts'
 import { AttemptState } from './attempt-state.ts'
@@ -32,23 +32,32 @@ export class Tasks extends TaskRunner {
     return head === undefined || head.owner !== owner || isOver(head, this.clock.now()) ? undefined : head
   }
 
-  /** Waits until `isEnough` accepts the task; undefined if it does not exist, or no longer. */
+  /** Waits until `isEnough` accepts the task, at most so many milliseconds; undefined if the task does not exist or is removed. */
   async until(
     id: string,
     owner: string,
     isEnough: (head: TaskHead) => boolean,
-    signal?: AbortSignal,
+    mostMs: number = Infinity,
   ): Promise<TaskHead | undefined> {
-    const watch = new TaskWatch(this.followers, id, signal)
+    const watch = new TaskWatch(this.followers, id)
+    let isLate = false
+    const timer =
+      mostMs === Infinity
+        ? undefined
+        : this.clock.after(mostMs, () => {
+            isLate = true
+            watch.wake()
+          })
     try {
       for (;;) {
         const head = await this.find(id, owner)
-        if (head === undefined || isEnough(head)) return head
+        if (head === undefined || isLate || isEnough(head)) return head
         this.checkOpen()
         await watch.changed()
       }
     } finally {
       watch.stop()
+      if (timer !== undefined) this.clock.clear(timer)
     }
   }
 
@@ -168,8 +177,4 @@ export class Tasks extends TaskRunner {
       })
     })
   }
-}
-
-function headOf({ request: _1, state: _2, outcome: _3, ...head }: TaskRecord): TaskHead {
-  return head
 }

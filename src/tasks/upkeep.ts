@@ -1,6 +1,5 @@
 import { doubledMs } from '../base/backoff.ts'
 import { orElse, soon } from '../base/soon.ts'
-import type { TaskHead } from './record.ts'
 import type { Run } from './run.ts'
 import type { Soon } from './store.ts'
 import type { TaskRunner } from './runner.ts'
@@ -75,7 +74,7 @@ export class Upkeep {
   }
 
   /** A task was created, whose time will be over. */
-  expect(_head: TaskHead): void {
+  expect(): void {
     if (this.#timerAt === Infinity) this.#arm(this.#now + SWEEP_MS)
   }
 
