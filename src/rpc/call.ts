@@ -51,6 +51,14 @@ export function ownerOf(auth: Auth | undefined): string {
   return owner
 }
 
+/** The issuer and the subject that an owner stands for; undefined if it has no subject. */
+export function claimsOf(owner: string): Auth | undefined {
+  const names: unknown = owner.startsWith('[') ? JSON.parse(owner) : undefined
+  if (!Array.isArray(names)) return undefined
+  const [iss, sub] = names as readonly (string | null)[]
+  return { iss: iss ?? undefined, sub: sub ?? undefined }
+}
+
 /** The identities of callers that cannot change. */
 const OWNERS = new WeakMap<Auth, string>()
 

@@ -3,7 +3,7 @@ import { STORE_CLOSED } from '../errors/store.ts'
 import { headOf, type TaskHead, type TaskRecord, type TaskStatus } from '../tasks/record.ts'
 import type { Created, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
 import { Chain, type Link } from './chain.ts'
-import { Heap, type HeapEntry } from './heap.ts'
+import { Heap, type HeapEntry } from '../base/heap.ts'
 
 /** A task, and its places in the orders that the store keeps. */
 interface Kept {

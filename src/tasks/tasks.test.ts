@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { TaskHead } from './record.ts'
 import { Deferred } from '../base/deferred.ts'
 import { McpError } from '../errors/error.ts'
 import { FakeClock, settled } from '../../test/harness/task-clock.ts'
@@ -315,3 +316,32 @@ test('a question that the client refuses on another node fails for the handler t
     outcome: expect.stringContaining('not now') as string,
   })
 })
+
+test.each(['ann', ''])(
+  'a second retry of a failed task answers the first one, unless that failed too (%j)',
+  async (owner) => {
+    const ends: ((error?: Error) => void)[] = []
+    const node = new Node().tool('flaky', () => {
+      const { promise, resolve, reject } = new Deferred<typeof DONE>()
+      ends.push((error) => (error === undefined ? resolve(DONE) : reject(error)))
+      return promise
+    })
+    const { id } = await node.start('flaky', { caller: { owner, scope: owner } })
+    ends[0]!(new Error('flaky'))
+    await settled()
+    const retry = async (): Promise<string> => ((await node.tasks.retry(id)) as TaskHead).id
+    const first = await retry()
+    expect(await retry()).toBe(first)
+    await node.clock.pass(0)
+    expect(await retry()).toBe(first)
+    ends[1]!(new Error('flaky again'))
+    await settled()
+    const second = await retry()
+    expect(second).not.toBe(first)
+    await node.clock.pass(0)
+    ends[2]!()
+    await settled()
+    expect(await retry()).toBe(second)
+    expect(ends).toHaveLength(3)
+  },
+)

@@ -136,7 +136,7 @@ export class Upkeep {
     try {
       if (!this.#tasks.isInMemory) await this.#beat()
       await this.writeAgain(now)
-      isMore = await this.#expire(now)
+      isMore = await this.expire(now, false)
       isMore = (await this.#claim(now)) || isMore
     } catch (error) {
       this.#tasks.host.report('error', 'the task store failed', { error })
@@ -149,15 +149,18 @@ export class Upkeep {
     this.#arm(isMore ? now : this.#dues.reduce((least, at) => Math.min(least, at), next))
   }
 
-  async #expire(now: number): Promise<boolean> {
+  /** Removes tasks whose time is over: some of them, or with `isAll` as many as there are. Says whether there may be more. */
+  expire(now: number, isAll = true): Soon<boolean> {
     const { store, bytes, runs } = this.#tasks
-    const ids = await store.expire(now, AT_ONCE)
-    for (const id of ids) {
-      bytes.delete(id)
-      const run = runs.get(id)
-      if (run !== undefined) this.#tasks.lose(run, undefined)
-    }
-    return ids.length === AT_ONCE
+    return soon(store.expire(now, AT_ONCE), (ids) => {
+      for (const id of ids) {
+        bytes.delete(id)
+        const run = runs.get(id)
+        if (run !== undefined) this.#tasks.lose(run, undefined)
+      }
+      const isMore = ids.length === AT_ONCE
+      return isMore && isAll ? this.expire(now) : isMore
+    })
   }
 
   async #claim(now: number): Promise<boolean> {
