@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import type { TaskHead } from './record.ts'
 import { Deferred } from '../base/deferred.ts'
 import { McpError } from '../errors/error.ts'
 import { FakeClock, settled } from '../../test/harness/task-clock.ts'
@@ -7,7 +6,7 @@ import { Node } from '../../test/harness/task-engine.ts'
 import { MemoryTaskStore } from '../store/tasks-memory.ts'
 import type { Run } from './run.ts'
 import { isFinal, stateAfter, type TaskEvent } from './states.ts'
-import type { TaskStatus } from './record.ts'
+import type { TaskHead, TaskStatus } from './record.ts'
 
 const DONE = { content: [{ type: 'text', text: 'done' }] }
 
