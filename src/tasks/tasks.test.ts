@@ -344,3 +344,23 @@ test.each(['ann', ''])(
     expect(ends).toHaveLength(3)
   },
 )
+
+test('a task on another node needs input until the last of its questions is answered', async () => {
+  const store = new MemoryTaskStore()
+  const clock = new FakeClock()
+  const first = new Node({ store, clock }).tool('ask', async (run) => {
+    const question = { method: 'elicitation/create', params: { message: 'Sure?' } }
+    const answers = await Promise.all(['a', 'b'].map((key) => run.question(key, question)))
+    return { content: answers }
+  })
+  const second = new Node({ store, clock })
+  const { id } = await first.start('ask')
+  await settled()
+  const answer = (name: string): unknown => second.tasks.answer(id, 'ann', [[name, { action: 'accept' }]])
+  expect(await answer('a.1')).toBe(true)
+  await settled()
+  expect(await first.status(id)).toBe('input_required')
+  expect(await answer('b.2')).toBe(true)
+  await settled()
+  expect(await first.status(id)).toBe('completed')
+})
