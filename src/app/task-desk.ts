@@ -67,7 +67,7 @@ export class TaskDesk {
 
   /** Shows a task with its arguments and outcome; undefined if it does not exist. */
   async show(id: string): Promise<ShownTask | undefined> {
-    const record = await (await this.#tasks()).store.get(checked('show', id))
+    const record = await (await this.#tasks()).show(checked('show', id))
     if (record === undefined) return undefined
     const { request, state: _, outcome, ...head } = record
     // Either may be damaged.

@@ -19,6 +19,23 @@ export function isWithinAddressShare(own: number, total: number, limit: number):
   return own <= (limit - total + own) * ADDRESS_SHARE
 }
 
+/** What a caller takes of a limit, this time included. */
+interface Taken {
+  readonly own: number
+  /** What it takes together with the others of its network, if it is anonymous. */
+  readonly near: number
+  /** What all callers take. */
+  readonly total: number
+}
+
+/** Whether a caller, and the others of its address, stay within their shares of a limit. */
+export function hasShare({ own, near, total }: Taken, limit: number): boolean {
+  if (!isWithinShare(own, total, limit)) return false
+  if (near === own || isWithinAddressShare(near, total, limit)) return true
+  // Where many share an address, there is room for those who need little.
+  return own <= shareOf(shareOf(limit - total + own))
+}
+
 /** Whether one caller has so much less than another that it may take the other's place. */
 export function hasFarLess(own: number, other: number): boolean {
   return own < shareOf(other)

@@ -7,7 +7,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { RequestOptions } from './connection-options.ts'
 import type { Conversation } from './conversation.ts'
 import type { TaskProgress, TaskReport } from './task-handle.ts'
-import { badTask, isFinal, readMessage, readPoll, readReport, SOONEST_MS } from './task-report.ts'
+import { badTask, isFinal, LOST, readMessage, readPoll, readReport, SOONEST_MS } from './task-report.ts'
 
 /** How a task ended. */
 export type Outcome = { readonly result: JsonObject } | { readonly error: Error }
@@ -15,13 +15,6 @@ export type Outcome = { readonly result: JsonObject } | { readonly error: Error 
 /** Delays before a request is sent again after the connection failed. */
 const AGAIN: BackoffTimes = { firstMs: 100, maxMs: 5000 }
 const BAD_PARAMS = -32602
-/** Errors after which the server may still have the task. */
-const TEMPORARY: ReadonlySet<string> = new Set([
-  'connect_failed',
-  'connection_closed',
-  'session_lost',
-  'stream_lost',
-])
 const NOTICES: ReadonlySet<string> = new Set(['notifications/tasks', 'notifications/tasks/status'])
 
 /** Follows one task of a server while somebody waits for it. */
@@ -240,7 +233,7 @@ export abstract class Following {
 function isTemporary(error: unknown, method: string): boolean {
   if (!(error instanceof McpError)) return false
   const { kind, data } = error
-  if (TEMPORARY.has(kind)) return true
+  if (LOST.has(kind)) return true
   // The error of `tasks/result` may be that of the task.
   return kind === 'http_failed'
     ? Number(data?.['status']) >= 500

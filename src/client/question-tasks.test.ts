@@ -8,7 +8,7 @@ const METHOD = 'sampling/createMessage'
 const { signal } = new AbortController()
 
 function ask(tasks: QuestionTasks, method: string, params: JsonObject): Promise<JsonObject> {
-  return tasks.reply(method, params, signal, NEWEST)
+  return tasks.reply(method, params, signal, { forms: NEWEST })
 }
 
 async function begin(tasks: QuestionTasks, ttl: number = 0): Promise<JsonObject> {

@@ -19,6 +19,7 @@ const SHORTEST_MS = 60_000
 const LONGEST_MS = 3_600_000
 const USUAL_MS = 600_000
 const POLL_MS = 1000
+const STATUS = 'notifications/tasks/status'
 
 interface QuestionTask {
   readonly createdAt: number
@@ -30,6 +31,13 @@ interface QuestionTask {
   readonly stop: AbortController
   /** The bytes of the answer. */
   bytes: number
+}
+
+/** How the client reaches the server that asks. */
+export interface QuestionSender {
+  readonly forms: Forms
+  /** Sends a notification, if the server can be reached. */
+  readonly tell?: ((method: string, params: JsonObject) => void) | undefined
 }
 
 /** The questions of a server of 2025-11-25 that are answered as tasks. They end with the connection. */
@@ -44,11 +52,16 @@ export class QuestionTasks {
   }
 
   /** Answers a question that asks for a task, or a request about tasks. */
-  async reply(method: string, params: JsonObject, signal: AbortSignal, forms: Forms): Promise<JsonObject> {
+  async reply(
+    method: string,
+    params: JsonObject,
+    signal: AbortSignal,
+    { forms, tell }: QuestionSender,
+  ): Promise<JsonObject> {
     const now = Date.now()
     for (const [id, { createdAt, ttl }] of this.#tasks) if (now > createdAt + ttl) this.#forget(id)
     // Some servers send `task` in requests about tasks too.
-    if (!method.startsWith('tasks/')) return { task: this.#begin(method, params, forms) }
+    if (!method.startsWith('tasks/')) return { task: this.#begin(method, params, forms, tell) }
     if (method === 'tasks/list') return { tasks: [...this.#tasks].map(toWire) }
     const taskId = params['taskId'] as string
     const task = this.#tasks.get(taskId)
@@ -72,7 +85,12 @@ export class QuestionTasks {
     for (const id of this.#tasks.keys()) this.#forget(id)
   }
 
-  #begin(method: string, { task: wanted, ...params }: JsonObject, forms: Forms): JsonObject {
+  #begin(
+    method: string,
+    { task: wanted, ...params }: JsonObject,
+    forms: Forms,
+    tell: QuestionSender['tell'],
+  ): JsonObject {
     const [ended] = [...this.#tasks].find(([, { status }]) => status !== 'working') ?? []
     if (this.#tasks.size === MAX_TASKS && ended !== undefined) this.#forget(ended)
     // The room is taken until the question is answered, even if nobody waits for that.
@@ -93,9 +111,12 @@ export class QuestionTasks {
       stop,
       bytes: 0,
     }
+    const end = (status: TaskStatus): void => {
+      if (finish(task, status) && this.#tasks.get(id) === task) tell?.(STATUS, toWire([id, task]))
+    }
     task.answer.then(
-      () => finish(task, 'completed'),
-      () => finish(task, 'failed'),
+      () => end('completed'),
+      () => end('failed'),
     )
     this.#tasks.set(id, task)
     return toWire([id, task])
@@ -118,10 +139,12 @@ export class QuestionTasks {
   }
 }
 
-function finish(task: QuestionTask, status: TaskStatus): void {
-  if (task.status !== 'working') return
+/** Says whether the task had not ended before. */
+function finish(task: QuestionTask, status: TaskStatus): boolean {
+  if (task.status !== 'working') return false
   task.status = status
   task.updatedAt = Date.now()
+  return true
 }
 
 function ttlOf(wanted: unknown): number {

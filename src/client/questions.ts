@@ -3,10 +3,12 @@ import { mcpError } from '../errors/error.ts'
 import { CANCELLED, CONNECTION_CLOSED } from '../errors/rpc.ts'
 import { isObject, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import type { ClientTransport } from '../rpc/client-transport.ts'
+import { encodeNotification } from './encode-call.ts'
+import type { Forms } from './forms.ts'
 import type { Agreement } from './negotiate.ts'
 import { encodeAnswer, encodeFailure, refuseId } from './question-reply.ts'
 import type { QuestionRoom } from './question-room.ts'
-import type { QuestionTasks } from './question-tasks.ts'
+import type { QuestionSender, QuestionTasks } from './question-tasks.ts'
 
 /** Answers a question of the server. Throws the error to send back. */
 export type Answer = (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>
@@ -34,6 +36,7 @@ export class Questions {
   async reply(
     question: { readonly id: RequestId; readonly method: string; readonly params: JsonObject },
     { revision, forms }: Pick<Agreement, 'revision' | 'forms'>,
+    transport?: Pick<ClientTransport, 'send'>,
   ): Promise<string | undefined> {
     const { id, method, params } = question
     if (String(id).length > this.#idLength) return refuseId(this.#idLength)
@@ -44,7 +47,12 @@ export class Questions {
     try {
       const { signal } = controller
       const result = isAboutTask(method, params, revision)
-        ? await (await this.#asTasks()).reply(method, params, signal, forms)
+        ? await (
+            await this.#asTasks()
+          ).reply(method, params, signal, {
+            forms,
+            tell: transport && this.#teller(forms, transport),
+          })
         : await this.#answer(method, params, signal)
       return controller.signal.aborted ? undefined : encodeAnswer(id, forms.result(method, result))
     } catch (error) {
@@ -67,6 +75,13 @@ export class Questions {
       if (next === undefined) this.#sending--
       else next()
     })
+  }
+
+  /** Sends notifications about tasks. Servers need not know them, so none is sent again. */
+  #teller(forms: Forms, transport: Pick<ClientTransport, 'send'>): NonNullable<QuestionSender['tell']> {
+    return (method: string, params: JsonObject): void => {
+      this.send(encodeNotification(method, params, forms), transport).catch(() => undefined)
+    }
   }
 
   async #asTasks(): Promise<QuestionTasks> {

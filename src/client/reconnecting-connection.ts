@@ -327,7 +327,7 @@ export class ReconnectingConnection {
       const { transport, agreement } = from ?? (await this.open())
       // At the newest revision servers may not send requests, so there is nothing to answer.
       if (agreement.revision === LATEST) return
-      const text = await this.#questions?.reply({ id, method, params }, agreement)
+      const text = await this.#questions?.reply({ id, method, params }, agreement, transport)
       if (text !== undefined) await this.#questions?.send(text, transport)
     } finally {
       this.#room.end(bytes)

@@ -4,18 +4,12 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import type { Conversation } from './conversation.ts'
 import type { ReconnectingConnection } from './reconnecting-connection.ts'
+import { LOST } from './task-report.ts'
 
 /** The number of streams for tasks at once: over HTTP, each takes a connection. Other tasks are only polled. */
 const MAX_STREAMS = 2
 const AGAIN_MS = 1000
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
-/** Errors of connections, after which it is worthwhile to listen again. */
-const LOST: ReadonlySet<unknown> = new Set([
-  'connect_failed',
-  'connection_closed',
-  'session_lost',
-  'stream_lost',
-])
 
 /** How many streams a connection has; `Infinity` if its server does not report on tasks. */
 const streams = new WeakMap<ReconnectingConnection, number>()

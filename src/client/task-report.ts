@@ -12,6 +12,14 @@ const USUAL_MS = 1000
 const MAX_ID = 1024
 const MAX_MESSAGE = 4096
 
+/** Errors of connections, after which the server may still have the task. */
+export const LOST: ReadonlySet<unknown> = new Set([
+  'connect_failed',
+  'connection_closed',
+  'session_lost',
+  'stream_lost',
+])
+
 /** Whether each status is final. */
 const FINAL: ReadonlyMap<unknown, boolean> = new Map<TaskStatus, boolean>([
   ['working', false],

@@ -4,7 +4,7 @@ export const UNKNOWN_TASK = {
   kind: 'unknown_task',
   code: -32602,
   refusal: 'TASK_NOT_FOUND',
-  text: 'task "{id}" does not exist, or no longer',
+  text: 'task "{id}" does not exist, or has expired',
   hint: 'Use the id that the server answered, with the credentials that started the task, before its ttl is over.',
 } as const
 
@@ -80,8 +80,8 @@ export const TOO_MANY_CALLER_TASKS = {
   http: 429,
   refusal: 'CONCURRENT_LIMIT_EXCEEDED',
   retryable: true,
-  text: 'the server already keeps {limit} tasks of this caller',
-  hint: 'Try again when others have expired, choose a shorter ttl, or raise limits.callerTasks.',
+  text: 'the server already keeps {limit} tasks of this caller, or of anonymous callers with its address',
+  hint: 'Try again when others have expired, choose a shorter ttl, authenticate, or raise limits.callerTasks.',
 } as const
 
 export const TASK_RESULT_TOO_LARGE = {

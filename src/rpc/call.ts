@@ -53,6 +53,14 @@ export function ownerOf(auth: Auth | undefined): string {
   return owner
 }
 
+/** The issuer and the subject that an owner stands for; undefined if it has no subject. */
+export function claimsOf(owner: string): Auth | undefined {
+  const names: unknown = owner.startsWith('[') ? JSON.parse(owner) : undefined
+  if (!Array.isArray(names)) return undefined
+  const [iss, sub] = names as readonly (string | null)[]
+  return { iss: iss ?? undefined, sub: sub ?? undefined }
+}
+
 /** The identities of callers that cannot change. */
 const OWNERS = new WeakMap<Auth, string>()
 
@@ -138,6 +146,13 @@ export interface CallTask {
   once(key: string, make: () => unknown): Promise<unknown>
 }
 
+/** The questions of one request that wait for answers: how many, and whose they are. */
+export interface Asking {
+  count: number
+  readonly caller: unknown
+  readonly network: string | undefined
+}
+
 /** One request or notification on its way to a handler. */
 export class Call {
   readonly method: string
@@ -162,6 +177,10 @@ export class Call {
   isCounted = false
   /** The network it is counted for, if it is. */
   network: string | undefined
+  /** Its questions that wait for answers, if there are any. */
+  asking: Asking | undefined = undefined
+  /** Called when the work should stop; costs less than a signal. */
+  onAbort: (() => void) | undefined = undefined
   #ended = false
   /** Whether the work goes on after the answer. */
   #goesOn = false
@@ -235,6 +254,7 @@ export class Call {
     inLifetime(this.source.lifetime, () => {
       this.#controller?.abort(reason)
       this.#asking?.abort(reason)
+      this.onAbort?.()
     })
   }
 

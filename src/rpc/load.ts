@@ -6,7 +6,7 @@ import { OVERLOADED } from '../errors/rpc.ts'
 import { SOON } from '../errors/retry-after.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { methodRow } from '../protocol/methods.ts'
-import type { Call } from './call.ts'
+import type { Asking, Call } from './call.ts'
 import type { Result } from './dispatch.ts'
 import { Questions } from './questions.ts'
 import type { Queue } from './queue.ts'
@@ -33,6 +33,7 @@ export interface Entry {
   readonly method?: string
   isCounted: boolean
   network?: string | undefined
+  asking?: Asking | undefined
 }
 
 /** The requests that a server is running and queueing at the moment, over all its transports. */
@@ -107,7 +108,7 @@ export class Load {
   enter(entry: Entry, caller: unknown, bytes: number, network?: string): void {
     if (entry.method !== undefined && methodRow(entry.method)?.lasting === true) return
     entry.isCounted = true
-    if (this.#questions.size === 0 || !this.#questions.has(entry)) this.#running++
+    if (entry.asking === undefined) this.#running++
     this.#bytes += bytes
     if (caller !== undefined) this.#callers.add(caller, 1)
     if (network === undefined) return

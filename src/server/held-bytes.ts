@@ -1,4 +1,4 @@
-import { hasFarLess, isWithinAddressShare, isWithinShare, shareOf } from '../base/share.ts'
+import { hasFarLess, hasShare, shareOf } from '../base/share.ts'
 import { Tally } from '../base/tally.ts'
 import { textBytes } from '../base/weight.ts'
 import { mcpError } from '../errors/error.ts'
@@ -30,13 +30,8 @@ export class HeldBytes {
   }
 
   #hasRoom(holder: unknown, bytes: number): boolean {
-    const total = this.#bytes + bytes
     const own = this.#holders.get(holder) + bytes
-    if (!isWithinShare(own, total, this.#limit)) return false
-    const near = this.#near(holder) + bytes
-    if (near === own || isWithinAddressShare(near, total, this.#limit)) return true
-    // Where many share an address, there is room for those who need little.
-    return own <= shareOf(shareOf(this.#limit - total + own))
+    return hasShare({ own, near: this.#near(holder) + bytes, total: this.#bytes + bytes }, this.#limit)
   }
 
   /** The bytes of a holder and of all others in its network. */

@@ -87,8 +87,12 @@ export function createSealer(options: SealerOptions): Sealer {
 /** A digest of the caller, the method and the arguments that a state belongs to. */
 export async function toBinding(owner: string, method: string, params: JsonObject): Promise<string> {
   const { _meta: _1, inputResponses: _2, requestState: _3, ...rest } = params
-  const digest = await crypto.subtle.digest('SHA-256', bytes(JSON.stringify([owner, method, sorted(rest)])))
-  return toBase64Url(new Uint8Array(digest))
+  return digestOf(JSON.stringify([owner, method, sorted(rest)]))
+}
+
+/** The SHA-256 digest of a text, in base64url. */
+export async function digestOf(text: string): Promise<string> {
+  return toBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes(text))))
 }
 
 /** The bytes of a state; text that is certainly too long is not encoded. */

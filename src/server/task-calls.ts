@@ -6,7 +6,7 @@ import { TASK_CANCELLED, TASK_FORBIDDEN, TASK_REQUIRED } from '../errors/tasks.t
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META, TASKS_EXTENSION } from '../protocol/meta.ts'
-import { ownerOf, type Auth, type Call, type Peer } from '../rpc/call.ts'
+import { anonymousNetwork, ownerOf, type Auth, type Call, type Peer } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
 import type { Checked } from '../schema/checker.ts'
@@ -23,6 +23,7 @@ import type { Tasks } from '../tasks/tasks.ts'
 import { callOf, partsOf, roundsOf, type Context } from './context.ts'
 import type { ToolDefinition } from './definitions.ts'
 import { progressToken } from './progress.ts'
+import { digestOf } from './state.ts'
 import { sendOfTask, tellStatus } from './task-messages.ts'
 import { toTask } from './task-shape.ts'
 import type { ToolCall } from './tools.ts'
@@ -62,10 +63,11 @@ export function callAsTask(tasks: Tasks, ways: ToolCall): Result | Promise<Resul
   if (wish === 'wait') return waiting(run, ways)
   if (wish !== 'maybe') return soon(ways.check(), (input) => atOnce(run, context, ways, input, wish))
   if (plan.key === undefined || callerOf(call).scope === '') return later(run, context, ways)
-  return soon(ways.check(), (input) => {
-    const key = keyOf(plan, input, context)
-    return input.ok && key !== '' ? keyed(run, context, ways, input, key) : later(run, context, ways)
-  })
+  return soon(ways.check(), (input) =>
+    soon(keyOf(plan, input, context), (key) =>
+      input.ok && key !== '' ? keyed(run, context, ways, input, key) : later(run, context, ways),
+    ),
+  )
 }
 
 function warnOfKey({ key: name }: ToolDefinition, context: Context): void {
@@ -144,8 +146,8 @@ function atOnce(
   // A client that takes any answer gets the error at once. One that asked for an official task expects a task.
   if (!input.ok && (call.asTask !== undefined || call.peer.dialect.tasks === 'extension'))
     return ways.run(input)
-  const key = keyOf(plan as TaskPlan, input, context)
-  return soon(store(run, key, ttlMs), (begun) => {
+  const stored = soon(keyOf(plan as TaskPlan, input, context), (key) => store(run, key, ttlMs))
+  return soon(stored, (begun) => {
     if (begun.outcome === 'rejected') throw begun.error
     if (begun.outcome === 'created') startSoon(run, ways, input)
     return toTask(begun.head, call.peer, 'task')
@@ -159,10 +161,7 @@ function startSoon(run: Run, ways: ToolCall, input: Checked<unknown>): void {
 
 function start(run: Run, ways: ToolCall, input: Checked<unknown>): void {
   if (run.isOver) return
-  run.tasks.settle(
-    run,
-    run.tasks.inGate(run, () => new Promise<Result>((resolve) => resolve(ways.run(input)))),
-  )
+  run.tasks.work(run, () => ways.run(input))
 }
 
 /** Makes the call a task before it runs, since others may join it, and waits a while for its end. */
@@ -189,15 +188,7 @@ async function endOrTask(
   call: Call,
   afterMs: number,
 ): Promise<Result> {
-  const late = new AbortController()
-  const timer = tasks.clock.after(afterMs, () => late.abort(LATE))
-  try {
-    await tasks.until(id, owner, (head) => isFinal(head.status), late.signal)
-  } catch (error) {
-    if (error !== LATE) throw error
-  } finally {
-    tasks.clock.clear(timer)
-  }
+  await tasks.until(id, owner, (head) => isFinal(head.status), afterMs)
   const record = await tasks.get(id, owner)
   if (record === undefined || record.status === 'cancelled') throw mcpError(TASK_CANCELLED, {})
   if (!isFinal(record.status)) return toTask(record, call.peer, 'task')
@@ -205,8 +196,6 @@ async function endOrTask(
   if ('error' in outcome) throw outcome.error
   return outcome.result
 }
-
-const LATE = new Error('the task takes longer')
 
 /** Runs the call, which becomes a task if it has not finished after a while. */
 function later(run: Run, context: Context, ways: ToolCall): Result | Promise<Result> {
@@ -331,13 +320,14 @@ function plainClaims(auth: Auth): JsonObject {
 /** Members of `_meta` that concern only the request that created the task. */
 const FIRST_ONLY: ReadonlySet<string> = new Set(Object.values(META))
 
-function keyOf({ key }: TaskPlan, input: Checked<unknown>, context: Context): string {
+function keyOf({ key }: TaskPlan, input: Checked<unknown>, context: Context): Soon<string> {
   if (key === undefined || !input.ok) return ''
   const made: unknown = key(input.value as never, context as never)
   if (made === undefined) return ''
   if (typeof made !== 'string' && typeof made !== 'number')
     throw new TypeError(`the key of a task must be a string; the option key returned ${typeof made}`)
-  return String(made).slice(0, MOST_KEY_CHARS)
+  const text = String(made)
+  return text.length <= MOST_KEY_CHARS ? text : digestOf(text).then((digest) => `sha-256 ${digest}`)
 }
 
 const MOST_KEY_CHARS = 1024
@@ -353,8 +343,9 @@ export function callerOf({ source, peer }: Call): TaskCaller {
   }
   if (source.isParent === true) return { owner: 'local', scope: 'local' }
   const { session } = peer
-  if (session === undefined) return { owner: '', scope: '' }
+  const network = anonymousNetwork(source)
+  if (session === undefined) return { owner: '', scope: '', network }
   let scope = scopes.get(session)
   if (scope === undefined) scopes.set(session, (scope = `session ${newTaskId()}`))
-  return { owner: '', scope }
+  return { owner: '', scope, network }
 }

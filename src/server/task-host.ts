@@ -5,7 +5,7 @@ import { ToolError, toMcpError } from '../errors/tool-error.ts'
 import { whereOf } from '../errors/where.ts'
 import type { Limits } from '../protocol/limits.ts'
 import type { Revision } from '../protocol/revisions.ts'
-import { Call } from '../rpc/call.ts'
+import { Call, claimsOf } from '../rpc/call.ts'
 import { mask } from '../rpc/mask.ts'
 import type { Service } from '../rpc/service.ts'
 import type { TasksOptions } from '../tasks/host.ts'
@@ -81,6 +81,8 @@ export function createTasks(service: TaskService, limits: Limits, options: Tasks
       // The others have not begun their attempt.
       if (concerns((run.call as Call | undefined)?.source.auth)) void tasks.upkeep.insist(run, cancel)
     }
+    // A store may have more of them, which wait or run on other nodes.
+    tasks.unawaited(() => tasks.cancelAll(({ owner }) => concerns(claimsOf(owner))))
   })
   return {
     tasks,

@@ -109,25 +109,36 @@ export function listTasks(tasks: Tasks, pageSize: number, context: Context): Soo
 }
 
 /** `tasks/result`: waits for the end of a task and answers as its request would have. Carries the questions of the task meanwhile. */
-export async function taskResult(tasks: Tasks, load: Load, context: Context): Promise<Result> {
+export function taskResult(tasks: Tasks, load: Load, context: Context): Soon<Result> {
   const call = callOf(context)
   const id = readId(context)
   const { owner } = callerOf(call)
-  // Nothing is reserved for an id that does not exist.
-  if ((await tasks.find(id, owner)) === undefined) throw unknownTask(id)
-  const { allInFlight } = partsOf(context).limits
-  await load.whileAsking(call, allInFlight, () => carry(tasks, id, owner, call))
-  const record = await tasks.get(id, owner)
-  if (record === undefined) throw unknownTask(id)
-  if (record.outcome === '') throw mcpError(TASK_CANCELLED, {})
-  const outcome = readOutcome(record.outcome)
-  if ('error' in outcome) throw outcome.error
-  return { ...outcome.result, _meta: related(id, outcome.result['_meta']) }
+  return soon(tasks.find(id, owner), (head) => {
+    // Nothing is reserved for an id that does not exist.
+    if (head === undefined) throw unknownTask(id)
+    if (isFinal(head.status)) return resultOf(tasks, id)
+    const { allInFlight } = partsOf(context).limits
+    return load
+      .whileAsking(call, allInFlight, () => carry(tasks, id, owner, call))
+      .then(() => resultOf(tasks, id))
+  })
+}
+
+/** The result of a task that has ended. */
+function resultOf(tasks: Tasks, id: string): Soon<Result> {
+  return soon(tasks.store.get(id), (record) => {
+    if (record === undefined || isOver(record, tasks.clock.now())) throw unknownTask(id)
+    if (record.outcome === '') throw mcpError(TASK_CANCELLED, {})
+    const outcome = readOutcome(record.outcome)
+    if ('error' in outcome) throw outcome.error
+    return { ...outcome.result, _meta: related(id, outcome.result['_meta']) }
+  })
 }
 
 /** Asks the questions of a task on the stream of a request until the task ends. */
 async function carry(tasks: Tasks, id: string, owner: string, call: Call): Promise<void> {
-  const watch = new TaskWatch(tasks.followers, id, call.signal)
+  const watch = new TaskWatch(tasks.followers, id)
+  call.onAbort = watch.wake
   const run = tasks.runs.get(id)
   const before = run?.send
   const send: typeof before = (method, params) =>
@@ -136,6 +147,7 @@ async function carry(tasks: Tasks, id: string, owner: string, call: Call): Promi
   const asked = new Set<string>()
   try {
     for (;;) {
+      call.throwIfAborted()
       const head = await tasks.find(id, owner)
       if (head === undefined || isFinal(head.status)) return
       tasks.checkOpen()
@@ -143,6 +155,7 @@ async function carry(tasks: Tasks, id: string, owner: string, call: Call): Promi
       await watch.changed()
     }
   } finally {
+    call.onAbort = undefined
     watch.stop()
     if (run?.send === send) run.send = before
   }

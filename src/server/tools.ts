@@ -222,8 +222,9 @@ function failed(tool: ToolDefinition, thrown: unknown, context: Context): Result
 }
 
 /** Throws a handler's ToolError as an error for the peer. */
-function raised({ message, data }: ToolError): never {
-  throw new McpError('tool_failed', message, data === undefined ? {} : { data })
+function raised(error: ToolError): never {
+  const { message, data } = error
+  throw new McpError('tool_failed', message, { cause: error, ...(data !== undefined && { data }) })
 }
 
 /** Turns an error into a result for the model and counts it; or throws it, if the dialect sends errors instead. */

@@ -29,11 +29,15 @@ export class Chain<Item> {
     return link
   }
 
-  remove({ before, next }: Link<Item>): void {
+  remove(link: Link<Item>): void {
+    const { before, next } = link
     if (before === undefined) this.#first = next
     else before.next = next
     if (next === undefined) this.#last = before
     else next.before = before
+    // Otherwise an old link that was removed would keep younger ones alive.
+    link.before = undefined
+    link.next = undefined
     this.#size--
   }
 }

@@ -1,27 +1,26 @@
 import { mcpError } from '../errors/error.ts'
 import { STORE_CLOSED } from '../errors/store.ts'
-import type { TaskHead, TaskRecord, TaskStatus } from '../tasks/record.ts'
+import { headOf, type TaskHead, type TaskRecord, type TaskStatus } from '../tasks/record.ts'
 import type { Created, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
 import { Chain, type Link } from './chain.ts'
-import { Heap, type HeapEntry } from './heap.ts'
+import { Heap, type HeapEntry } from '../base/heap.ts'
 
-interface Texts {
+/** A task, and its places in the orders that the store keeps. */
+interface Kept {
+  head: TaskHead
   readonly request: string
   state: string
   outcome: string
-}
-
-/** A task, and its places in the orders that the store keeps. */
-interface Kept extends Texts {
-  head: TaskHead
   /** Its place among all tasks, by creation. */
-  link?: Link<Kept>
+  link: Link<Kept> | undefined
   /** Its place among those of its scope. */
-  own?: Link<Kept>
+  own: Link<Kept> | undefined
   /** Its place among those that end some day. */
-  expiry?: HeapEntry<Kept> | undefined
+  expiry: HeapEntry<Kept> | undefined
   /** Its place among those that wait for a node. */
-  waiting?: HeapEntry<Kept> | undefined
+  waiting: HeapEntry<Kept> | undefined
+  /** Its place among those that its node runs. */
+  running: Link<Kept> | undefined
 }
 
 const FINAL: ReadonlySet<TaskStatus> = new Set(['completed', 'failed', 'cancelled'])
@@ -37,7 +36,7 @@ export class MemoryTaskStore implements TaskStore {
   /** Unfinished tasks without a node, by the time from which one may run them. */
   readonly #waiting = new Heap<Kept>()
   /** Unfinished tasks by the node that runs them. */
-  readonly #running = new Map<string, Set<Kept>>()
+  readonly #running = new Map<string, Chain<Kept>>()
   /** Until when nodes are alive. */
   readonly #alive = new Map<string, number>()
   readonly #watchers = new Set<(id: string) => void>()
@@ -45,14 +44,13 @@ export class MemoryTaskStore implements TaskStore {
 
   create(record: TaskRecord, room: TaskRoom): Created {
     this.#open()
-    const { request, state, outcome, ...head } = record
-    const name = keyOf(head)
+    const name = keyOf(record)
     const same = name === undefined ? undefined : this.#keys.get(name)
     if (same !== undefined) return { outcome: 'exists', head: same.head }
     if (this.#tasks.size >= room.tasks) return { outcome: 'full' }
-    const own = this.#scopes.get(head.scope)?.size ?? 0
-    if (head.scope !== '' && own >= room.callerTasks) return { outcome: 'caller_full' }
-    this.#add(head, { request, state, outcome })
+    const own = this.#scopes.get(record.scope)?.size ?? 0
+    if (record.scope !== '' && own >= room.callerTasks) return { outcome: 'caller_full' }
+    this.#add(record)
     return { outcome: 'created' }
   }
 
@@ -113,9 +111,10 @@ export class MemoryTaskStore implements TaskStore {
     for (const [name, tasks] of this.#running) {
       // The node that asks is alive.
       if (name === node || this.#alive.has(name)) continue
-      for (const kept of tasks) {
+      for (let link = tasks.after(undefined), next = link; link !== undefined; link = next) {
+        next = link.next
         if (claimed.length >= limit) break
-        if (kept.head.dueAt <= now) take(kept)
+        if (link.item.head.dueAt <= now) take(link.item)
       }
     }
     for (let first = this.#waiting.first; first !== undefined; first = this.#waiting.first) {
@@ -150,11 +149,20 @@ export class MemoryTaskStore implements TaskStore {
     return this.#tasks
   }
 
-  #add(head: TaskHead, texts: Texts): void {
-    const kept: Kept = { head, ...texts }
-    this.#tasks.set(head.id, kept)
+  #add(record: TaskRecord): void {
+    const { id, scope, request, state, outcome } = record
+    const head = headOf(record)
+    const none = {
+      link: undefined,
+      own: undefined,
+      expiry: undefined,
+      waiting: undefined,
+      running: undefined,
+    }
+    const kept: Kept = { head, request, state, outcome, ...none }
+    this.#tasks.set(id, kept)
     kept.link = this.#order.add(kept)
-    if (head.scope !== '') kept.own = this.#scope(head.scope).add(kept)
+    if (scope !== '') kept.own = chainOf(this.#scopes, scope).add(kept)
     this.#hold(kept)
     this.#setExpiry(kept)
     this.#assign(kept)
@@ -167,19 +175,16 @@ export class MemoryTaskStore implements TaskStore {
     this.#release(kept)
     this.#tasks.delete(id)
     if (kept.link !== undefined) this.#order.remove(kept.link)
-    if (kept.own === undefined) return
-    const chain = this.#scope(scope)
-    chain.remove(kept.own)
-    if (chain.size === 0) this.#scopes.delete(scope)
+    if (kept.own !== undefined) removeFrom(this.#scopes, scope, kept.own)
   }
 
-  #replace(kept: Kept, { state, outcome, ...change }: TaskChange): void {
-    const { key, ttlMs, version } = kept.head
+  #replace(kept: Kept, change: TaskChange): void {
+    const { key, ttlMs } = kept.head
     this.#unassign(kept)
     if ((change.key ?? key) !== key) this.#release(kept)
-    kept.state = state ?? kept.state
-    kept.outcome = outcome ?? kept.outcome
-    kept.head = { ...withChange(kept.head, change), version: version + 1 }
+    kept.state = change.state ?? kept.state
+    kept.outcome = change.outcome ?? kept.outcome
+    kept.head = withChange(kept.head, change)
     if (kept.head.key !== key) this.#hold(kept)
     if (kept.head.ttlMs !== ttlMs) this.#setExpiry(kept)
     this.#assign(kept)
@@ -209,21 +214,14 @@ export class MemoryTaskStore implements TaskStore {
     const { status, node, dueAt } = kept.head
     if (FINAL.has(status)) return
     if (node === '') kept.waiting = this.#waiting.add(dueAt, kept)
-    else if (this.#running.get(node)?.add(kept) === undefined) this.#running.set(node, new Set([kept]))
+    else kept.running = chainOf(this.#running, node).add(kept)
   }
 
   #unassign(kept: Kept): void {
     if (kept.waiting !== undefined) this.#waiting.remove(kept.waiting)
     kept.waiting = undefined
-    const running = this.#running.get(kept.head.node)
-    running?.delete(kept)
-    if (running?.size === 0) this.#running.delete(kept.head.node)
-  }
-
-  #scope(name: string): Chain<Kept> {
-    const chain = this.#scopes.get(name) ?? new Chain<Kept>()
-    this.#scopes.set(name, chain)
-    return chain
+    if (kept.running !== undefined) removeFrom(this.#running, kept.head.node, kept.running)
+    kept.running = undefined
   }
 
   #notify(id: string): void {
@@ -237,13 +235,43 @@ function keyOf({ scope, tool, key }: TaskHead): string | undefined {
 }
 
 function recordOf({ head, request, state, outcome }: Kept): TaskRecord {
-  return { ...head, request, state, outcome }
+  // A spread with further members takes a hundred times as long.
+  const record = headOf(head) as Writable<TaskRecord>
+  record.request = request
+  record.state = state
+  record.outcome = outcome
+  return record
 }
 
-/** The head with the members that a change names; those that are undefined count as left out. */
-function withChange(head: TaskHead, change: Omit<TaskChange, 'state' | 'outcome'>): TaskHead {
-  const next: Record<string, unknown> = { ...head }
-  for (const name of Object.keys(change) as (keyof typeof change)[])
-    if (change[name] !== undefined) next[name] = change[name]
-  return next as unknown as TaskHead
+/** A head with the members that a change names; those that are undefined count as left out. */
+function withChange(head: TaskHead, change: TaskChange): TaskHead {
+  const next: Writable<TaskHead> = headOf(head)
+  next.version++
+  if (change.key !== undefined) next.key = change.key
+  if (change.status !== undefined) next.status = change.status
+  if (change.statusMessage !== undefined) next.statusMessage = change.statusMessage
+  if (change.isError !== undefined) next.isError = change.isError
+  if (change.updatedAt !== undefined) next.updatedAt = change.updatedAt
+  if (change.ttlMs !== undefined) next.ttlMs = change.ttlMs
+  if (change.pollMs !== undefined) next.pollMs = change.pollMs
+  if (change.attempt !== undefined) next.attempt = change.attempt
+  if (change.dueAt !== undefined) next.dueAt = change.dueAt
+  if (change.node !== undefined) next.node = change.node
+  return next
+}
+
+type Writable<Value> = { -readonly [Name in keyof Value]: Value[Name] }
+
+/** The chain of a name, which is created if there is none. */
+function chainOf(chains: Map<string, Chain<Kept>>, name: string): Chain<Kept> {
+  let chain = chains.get(name)
+  if (chain === undefined) chains.set(name, (chain = new Chain()))
+  return chain
+}
+
+/** Removes a link, and its chain if that is empty then. */
+function removeFrom(chains: Map<string, Chain<Kept>>, name: string, link: Link<Kept>): void {
+  const chain = chains.get(name)
+  chain?.remove(link)
+  if (chain?.size === 0) chains.delete(name)
 }

@@ -1,19 +1,38 @@
-import { isWithinShare } from '../base/share.ts'
+import { hasShare } from '../base/share.ts'
 import { Tally } from '../base/tally.ts'
+import { textBytes } from '../base/weight.ts'
+import type { TaskCaller } from './plan.ts'
 
 /** The memory that a task takes besides its texts. */
-export const TASK_OVERHEAD = 512
+const TASK_OVERHEAD = 512
+
+/** The memory of a task whose request has so many bytes, with its other texts. */
+export function bytesOf(requestBytes: number, ...texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + textBytes(text), requestBytes + TASK_OVERHEAD)
+}
+
+/** Whose share a task takes: that of a caller, and of its network if it is anonymous. */
+export interface TaskHolder {
+  readonly name: string
+  readonly network: string | undefined
+}
+
+/** The holder of the tasks of a caller. Anonymous callers without a session are told apart by their networks. */
+export function holderOf({ owner, scope, network }: TaskCaller): TaskHolder {
+  return { name: owner || scope || `network ${network ?? ''}`, network }
+}
 
 interface Held {
-  readonly holder: string
+  readonly holder: TaskHolder
   bytes: number
 }
 
-/** The memory that tasks take, by task and by caller. */
+/** The memory that tasks take, by task, by caller and by network. */
 export class TaskBytes {
   readonly #limit: number
   readonly #tasks = new Map<string, Held>()
   readonly #holders = new Tally()
+  readonly #networks = new Tally()
   #total = 0
 
   constructor(limit: number) {
@@ -26,23 +45,25 @@ export class TaskBytes {
   }
 
   /** Says how much a task takes from now on. False, and nothing changes, if it would be more than there is room for. */
-  set(id: string, holder: string, bytes: number): boolean {
-    const held = this.#tasks.get(id)
-    const more = bytes - (held?.bytes ?? 0)
-    if (more > 0 && !isWithinShare(this.#holders.get(holder) + more, this.#total + more, this.#limit))
-      return false
+  set(id: string, holder: TaskHolder, bytes: number): boolean {
+    const more = bytes - (this.#tasks.get(id)?.bytes ?? 0)
+    if (more > 0 && !this.#hasRoom(holder, more)) return false
     this.force(id, holder, bytes)
     return true
   }
 
+  #hasRoom({ name, network }: TaskHolder, more: number): boolean {
+    const own = this.#holders.get(name) + more
+    const near = network === undefined ? own : this.#networks.get(network) + more
+    return hasShare({ own, near, total: this.#total + more }, this.#limit)
+  }
+
   /** The same for a task that cannot be rejected any more. */
-  force(id: string, holder: string, bytes: number): void {
+  force(id: string, holder: TaskHolder, bytes: number): void {
     const held = this.#tasks.get(id)
-    const more = bytes - (held?.bytes ?? 0)
     if (held === undefined) this.#tasks.set(id, { holder, bytes })
-    else held.bytes = bytes
-    this.#total += more
-    this.#holders.add(holder, more)
+    this.#add(held?.holder ?? holder, bytes - (held?.bytes ?? 0))
+    if (held !== undefined) held.bytes = bytes
   }
 
   /** Frees what a task takes. */
@@ -50,7 +71,12 @@ export class TaskBytes {
     const held = this.#tasks.get(id)
     if (held === undefined) return
     this.#tasks.delete(id)
-    this.#total -= held.bytes
-    this.#holders.add(held.holder, -held.bytes)
+    this.#add(held.holder, -held.bytes)
+  }
+
+  #add({ name, network }: TaskHolder, bytes: number): void {
+    this.#total += bytes
+    this.#holders.add(name, bytes)
+    if (network !== undefined) this.#networks.add(network, bytes)
   }
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { Deferred } from '../base/deferred.ts'
 import { FakeClock, settled } from '../../test/harness/task-clock.ts'
 import { Node } from '../../test/harness/task-engine.ts'
+import { Deferred } from '../base/deferred.ts'
 import { MemoryTaskStore } from '../store/tasks-memory.ts'
 import { CLOCK } from './clock.ts'
 import type { Run } from './run.ts'
@@ -287,3 +288,24 @@ test('an answer without room is rejected, and can be given again', async () => {
   await settled()
   expect(await node.status(id)).toBe('completed')
 })
+
+test.each([true, false])(
+  'a message of progress that the store refuses is written with the next change (%s)',
+  async (isSync) => {
+    const store = new Refusing(isSync)
+    const door = new Deferred<void>()
+    store.refuseOnce(({ statusMessage }) => statusMessage === 'half')
+    const node = new Node({ store }).tool('work', async (run) => {
+      run.progress('half')
+      await door.promise
+      return DONE
+    })
+    const { id } = await node.start('work')
+    await node.clock.pass(2000)
+    expect(store.refused).toHaveLength(1)
+    expect(await node.record(id)).toMatchObject({ statusMessage: '' })
+    door.resolve()
+    await settled()
+    expect(await node.record(id)).toMatchObject({ status: 'completed', statusMessage: 'half' })
+  },
+)

@@ -1,6 +1,8 @@
+import { TurnoverMap } from '../base/turnover-map.ts'
+
 /** Calls functions when tasks change, by the id of the task. */
 export class Followers {
-  readonly #byId = new Map<string, Set<() => void>>()
+  readonly #byId = new TurnoverMap<string, readonly (() => void)[]>()
 
   /** The number of tasks that are followed. */
   get size(): number {
@@ -9,14 +11,11 @@ export class Followers {
 
   /** Calls `onChange` with each change of a task. Returns a function that stops it. */
   add(id: string, onChange: () => void): () => void {
-    const own = this.#byId.get(id) ?? new Set()
     // Its own function, so that the same one can follow twice.
     const follower = (): void => onChange()
-    this.#byId.set(id, own.add(follower))
-    return () => {
-      own.delete(follower)
-      if (own.size === 0 && this.#byId.get(id) === own) this.#byId.delete(id)
-    }
+    const others = this.#byId.get(id)
+    this.#byId.set(id, others === undefined ? [follower] : [...others, follower])
+    return () => this.#remove(id, follower)
   }
 
   changed(id: string): void {
@@ -28,35 +27,37 @@ export class Followers {
   all(): void {
     for (const own of this.#byId.values()) for (const follower of own) follower()
   }
+
+  #remove(id: string, follower: () => void): void {
+    const left = this.#byId.get(id)?.filter((other) => other !== follower) ?? []
+    if (left.length === 0) this.#byId.delete(id)
+    else this.#byId.set(id, left)
+  }
 }
 
 /** Waits for the changes of one task. None is missed between two waits. */
 export class TaskWatch {
   readonly #stop: () => void
-  readonly #signal: AbortSignal | undefined
-  readonly #wake = (): void => {
-    this.#isChanged = true
-    this.#resolve?.()
-  }
   #isChanged = false
   #resolve: (() => void) | undefined
 
-  constructor(followers: Followers, id: string, signal?: AbortSignal) {
-    this.#stop = followers.add(id, this.#wake)
-    this.#signal = signal
-    signal?.addEventListener('abort', this.#wake)
+  constructor(followers: Followers, id: string) {
+    this.#stop = followers.add(id, this.wake)
   }
 
-  /** Resolves with the next change, or at once if there was one since the last wait began. Throws if the signal aborts. */
+  /** Ends the wait, whether the task has changed or not. */
+  readonly wake = (): void => {
+    this.#isChanged = true
+    this.#resolve?.()
+  }
+
+  /** Resolves with the next change, or at once if there was one since the last wait began. */
   async changed(): Promise<void> {
-    if (!this.#isChanged && this.#signal?.aborted !== true)
-      await new Promise<void>((resolve) => (this.#resolve = resolve))
+    if (!this.#isChanged) await new Promise<void>((resolve) => (this.#resolve = resolve))
     this.#isChanged = false
-    if (this.#signal?.aborted === true) throw this.#signal.reason
   }
 
   stop(): void {
     this.#stop()
-    this.#signal?.removeEventListener('abort', this.#wake)
   }
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { settled } from '../../test/harness/task-clock.ts'
 import { Node } from '../../test/harness/task-engine.ts'
+import type { McpError } from '../errors/error.ts'
 import { newTaskId } from './id.ts'
 
 const DONE = { content: [] }
@@ -123,4 +124,75 @@ test('what a failed task keeps for an operator counts, too', async () => {
   await node.start('keep')
   await settled()
   expect(node.tasks.bytes.total).toBeGreaterThan(5000)
+})
+
+/** An anonymous caller in a session of its own, or without one. */
+const from = (network: string, session = ''): object => ({ caller: { owner: '', scope: session, network } })
+
+test.each([
+  ['sessions', (count: number) => `session ${count}`],
+  ['callers without a session', () => ''],
+])('L.addresses %s of one address leave places for tasks of others', async (_, sessionOf) => {
+  const node = new Node({ limits: { tasks: 100, callerTasks: 20, taskBytes: 1_000_000 } }).tool('hang', never)
+  const begun = []
+  for (let count = 0; count < 200; count++)
+    begun.push(
+      await node.start('hang', from('10.0.0.1', sessionOf(count))).catch((error: McpError) => error.kind),
+    )
+  const rejected = begun.filter((each) => typeof each === 'string')
+  expect(begun.length - rejected.length).toBe(75)
+  expect(new Set(rejected)).toEqual(new Set(['too_many_caller_tasks']))
+  for (let count = 0; count < 10; count++) await node.start('hang', from('10.0.0.2', sessionOf(count)))
+})
+
+test.each([
+  ['sessions', (count: number) => `session ${count}`],
+  ['callers without a session', () => ''],
+])('L.addresses %s of one address leave memory for tasks of others', async (_, sessionOf) => {
+  const node = new Node({ limits: { taskBytes: 100_000 } }).tool('hang', never)
+  let kind = ''
+  for (let count = 0; count < 200 && kind === ''; count++)
+    await node
+      .start('hang', from('10.0.0.1', sessionOf(count)))
+      .catch((error: McpError) => (kind = error.kind))
+  expect(kind).toBe('tasks_too_large')
+  expect(node.tasks.bytes.total).toBeLessThan(95_000)
+  await node.start('hang', from('10.0.0.2', sessionOf(0)))
+})
+
+test('tasks of an address whose time is over make room at once', async () => {
+  const node = new Node({ limits: { tasks: 4 } }).tool('hang', never)
+  const start = (): Promise<unknown> => node.start('hang', { ...from('10.0.0.1'), ttlMs: 1000 })
+  for (let count = 0; count < 3; count++) await start()
+  await expect(start()).rejects.toMatchObject({ kind: 'too_many_caller_tasks' })
+  node.clock.set(node.clock.now() + 1001)
+  await start()
+})
+
+test.each([
+  ['places', { limits: { tasks: 2 } }],
+  ['places of its caller', { limits: { callerTasks: 2 } }],
+  ['memory', { limits: { taskBytes: 2800 } }],
+])('expired tasks free their %s before the next sweep', async (_, options) => {
+  const node = new Node(options).tool('hang', never)
+  await node.start('hang', { ttlMs: 1000 })
+  await node.start('hang', { ttlMs: 1000 }).catch(() => undefined)
+  await expect(node.start('hang')).rejects.toMatchObject({ retryable: true })
+  node.clock.set(node.clock.now() + 1000)
+  await node.start('hang')
+})
+
+test('an expired task frees its key, and exists for operators no more, before the next sweep', async () => {
+  const node = new Node().tool('hang', never).tool('broken', () => Promise.reject(new Error('broken')))
+  const first = await node.start('hang', { key: 'k', ttlMs: 1000 })
+  const failed = await node.start('broken', { ttlMs: 1000 })
+  await settled()
+  expect(await node.start('hang', { key: 'k' })).toEqual(first)
+  node.clock.set(node.clock.now() + 1000)
+  expect(await node.tasks.list({ limit: 10 })).toEqual([])
+  expect(await node.tasks.show(first.id)).toBeUndefined()
+  expect(await node.tasks.cancel(first.id, undefined)).toBeUndefined()
+  expect(await node.tasks.retry(failed.id)).toBeUndefined()
+  const second = await node.start('hang', { key: 'k' })
+  expect(second.id).not.toBe(first.id)
 })

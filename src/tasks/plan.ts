@@ -15,4 +15,6 @@ export interface TaskPlan {
 export interface TaskCaller {
   readonly owner: string
   readonly scope: string
+  /** Where an anonymous caller is, if known. */
+  readonly network?: string | undefined
 }

@@ -53,6 +53,30 @@ export interface TaskRecord extends TaskHead {
   readonly outcome: string
 }
 
+/** The head of a record. All heads have the same shape, which is much faster than to copy the rest of an object. */
+export function headOf(record: TaskHead): TaskHead {
+  const { id, owner, scope, tool, key, status, statusMessage, isError } = record
+  const { createdAt, updatedAt, ttlMs, pollMs, attempt, dueAt, node, version } = record
+  return {
+    id,
+    owner,
+    scope,
+    tool,
+    key,
+    status,
+    statusMessage,
+    isError,
+    createdAt,
+    updatedAt,
+    ttlMs,
+    pollMs,
+    attempt,
+    dueAt,
+    node,
+    version,
+  }
+}
+
 /** The request behind a task. */
 export interface TaskRequest {
   readonly revision: string

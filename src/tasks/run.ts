@@ -4,8 +4,9 @@ import type { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Call, CallTask, Channel, Peer } from '../rpc/call.ts'
 import { readOutcome } from './outcome.ts'
+import type { TaskHolder } from './bytes.ts'
 import type { TaskPlan } from './plan.ts'
-import type { TaskHead, TaskQuestion, TaskRecord } from './record.ts'
+import { headOf, type TaskHead, type TaskQuestion, type TaskRecord } from './record.ts'
 import { ownKey, AttemptState } from './attempt-state.ts'
 import { isFinal, type TaskEvent } from './states.ts'
 import type { Soon, TaskChange } from './store.ts'
@@ -15,6 +16,7 @@ import type { TaskRunner } from './runner.ts'
 const PROGRESS_MS = 1000
 /** The most characters of a status message. */
 const MESSAGE_CHARS = 1024
+const NOBODY: TaskHolder = { name: '', network: undefined }
 
 /**
  * One attempt of a task in this process: what its handler reaches while it runs. It is the channel of its call once the request
@@ -30,7 +32,7 @@ export class Run implements Channel, CallTask {
   /** Whether the call is being stored as a task. */
   storing: Promise<boolean> | undefined = undefined
   /** The holder of the memory that it takes. */
-  holder = ''
+  holder: TaskHolder = NOBODY
   /** The length of its request, which counts as memory. */
   requestBytes = 0
   /** Sends a notification of the handler to the client; absent if there is no way. */
@@ -88,8 +90,8 @@ export class Run implements Channel, CallTask {
 
   /** Reads what earlier attempts left. */
   load(record: TaskRecord): void {
-    const { request: _1, state, outcome: _2, ...head } = record
-    this.head = head
+    const { state } = record
+    this.head = headOf(record)
     if (state !== '') this.#shared = AttemptState.of(state)
   }
 
@@ -128,6 +130,11 @@ export class Run implements Channel, CallTask {
     const statusMessage = this.#message
     this.#message = undefined
     return statusMessage === undefined ? undefined : { statusMessage }
+  }
+
+  /** Keeps a message whose change failed for the next one, unless there is a newer message. */
+  keepMessage(message: Pick<TaskChange, 'statusMessage'> | undefined): void {
+    this.#message ??= message?.statusMessage
   }
 
   /** Changes the record, after the changes before. False if this attempt is over, or the event is not legal. */
@@ -258,10 +265,9 @@ export class Run implements Channel, CallTask {
       this.tasks.lose(this, record)
       return false
     }
-    const { request: _1, state, outcome: _2, ...head } = record
-    this.head = head
+    this.head = headOf(record)
     if (this.#open === undefined || this.#open.size === 0) return true
-    const theirs = AttemptState.of(state)
+    const theirs = AttemptState.of(record.state)
     const answered = [...this.#open.keys()].filter((name) => theirs.questions.every(([key]) => key !== name))
     for (const name of answered) {
       const refusal = theirs.refusals?.find(([key]) => key === name)

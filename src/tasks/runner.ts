@@ -1,30 +1,26 @@
 import { delayOf } from '../base/backoff.ts'
 import { orElse, soon } from '../base/soon.ts'
+import { TurnoverMap } from '../base/turnover-map.ts'
 import { textBytes } from '../base/weight.ts'
 import { afterRun } from '../errors/after-run.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { MUCH_LATER } from '../errors/retry-after.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
-import {
-  TASK_CANCELLED,
-  TASK_LOST,
-  TASK_RESULT_TOO_LARGE,
-  TASKS_TOO_LARGE,
-  TOO_MANY_CALLER_TASKS,
-  TOO_MANY_TASKS,
-} from '../errors/tasks.ts'
+import { TASK_CANCELLED, TASK_LOST, TASK_RESULT_TOO_LARGE, TASKS_TOO_LARGE } from '../errors/tasks.ts'
+import { ToolError } from '../errors/tool-error.ts'
 import type { Result } from '../rpc/dispatch.ts'
-import { TASK_OVERHEAD, TaskBytes } from './bytes.ts'
+import { Admission, type Admitted } from './admission.ts'
+import { bytesOf, holderOf, TaskBytes } from './bytes.ts'
 import { CLOCK, type TaskClock } from './clock.ts'
 import { Followers } from './followers.ts'
 import { Gates } from './gate.ts'
 import { newTaskId } from './id.ts'
 import { outcomeText, type TaskOutcome } from './outcome.ts'
 import type { Begun, TaskDraft, TaskHost, TasksOptions } from './host.ts'
-import type { TaskHead, TaskRecord, TaskRequest } from './record.ts'
+import { headOf, type TaskHead, type TaskRecord, type TaskRequest } from './record.ts'
 import { Run } from './run.ts'
 import { stateAfter, type TaskEvent } from './states.ts'
-import type { Soon, TaskChange, TaskRoom, TaskStore } from './store.ts'
+import type { Soon, TaskChange, TaskStore } from './store.ts'
 import { Upkeep } from './upkeep.ts'
 
 /** How often a change is tried again after another one came first. */
@@ -42,10 +38,11 @@ export class TaskRunner {
   /** Identifies this process among those that share the store. */
   readonly node: string = newTaskId()
   readonly followers: Followers = new Followers()
-  readonly runs: Map<string, Run> = new Map()
+  readonly runs: TurnoverMap<string, Run> = new TurnoverMap()
   /** The questions that a request carries to the client. */
   readonly carried: Set<string> = new Set()
   readonly bytes: TaskBytes
+  readonly admission: Admission
   readonly isInMemory: boolean
   readonly #random: () => number
   readonly #gates = new Gates()
@@ -61,6 +58,7 @@ export class TaskRunner {
     this.#random = options.random ?? Math.random
     this.bytes = new TaskBytes(host.limits.taskBytes)
     this.upkeep = new Upkeep(this)
+    this.admission = new Admission(this)
   }
 
   /** Begins to claim what other processes left, and to remove what is over. Calling it again does nothing. */
@@ -76,47 +74,28 @@ export class TaskRunner {
   /** Stores a call as a task, which `run` works on. The task exists once this answers. */
   begin(run: Run, draft: TaskDraft): Soon<Begun> {
     if (this.#isClosing) return { outcome: 'rejected', error: mcpError(SHUTTING_DOWN, {}) }
-    const { caller, request } = draft
-    const { limits } = this.host
-    const text = JSON.stringify(request)
-    const id = newTaskId()
-    run.holder = caller.owner === '' ? caller.scope : caller.owner
+    const text = JSON.stringify(draft.request)
+    run.holder = holderOf(draft.caller)
     run.requestBytes = textBytes(text)
-    const state = run.stateText
-    if (!this.bytes.set(id, run.holder, this.#bytesOf(run.requestBytes, state)))
-      return {
-        outcome: 'rejected',
-        error: mcpError(TASKS_TOO_LARGE, { limit: limits.taskBytes }, MUCH_LATER),
-      }
-    const head = this.#newHead(id, run, draft)
-    const create = (): Soon<Begun> =>
-      soon(this.store.create({ ...head, request: text, state, outcome: '' }, limits), (created) => {
-        if (created.outcome === 'created') {
-          run.head = head
-          this.runs.set(id, run)
-          this.upkeep.expect(head)
-          return { outcome: 'created', head }
-        }
-        this.bytes.delete(id)
-        if (created.outcome === 'exists') return { outcome: 'exists', head: created.head }
-        return { outcome: 'rejected', error: noRoom(created.outcome, limits) }
-      })
-    return this.#orFree(id, () => soon(this.upkeep.start(), create))
-  }
-
-  #orFree(id: string, act: () => Soon<Begun>): Soon<Begun> {
-    return orElse(act, (error) => {
-      this.bytes.delete(id)
-      throw error
+    const record = this.#newRecord(run, draft, text)
+    const bytes = bytesOf(run.requestBytes, record.state)
+    const enter = (): Soon<Admitted> => this.admission.enter(record, run.holder, bytes)
+    return soon(soon(this.upkeep.start(), enter), (admitted) => {
+      if (admitted.outcome !== 'created') return admitted
+      const head = headOf(record)
+      run.head = head
+      this.runs.set(head.id, run)
+      this.upkeep.expect()
+      return { outcome: 'created', head }
     })
   }
 
-  #newHead(id: string, run: Run, { caller, key, ttlMs }: TaskDraft): TaskHead {
+  #newRecord(run: Run, { caller, key, ttlMs }: TaskDraft, request: string): TaskRecord {
     const now = this.clock.now()
     const most = this.host.limits.taskMs
     const wanted = ttlMs === undefined ? (run.plan?.ttlMs ?? most) : (ttlMs ?? most)
     return {
-      id,
+      id: newTaskId(),
       owner: caller.owner,
       scope: caller.scope,
       tool: run.tool,
@@ -132,20 +111,16 @@ export class TaskRunner {
       dueAt: 0,
       node: this.node,
       version: 1,
+      request,
+      state: run.stateText,
+      outcome: '',
     }
-  }
-
-  #bytesOf(requestBytes: number, ...texts: readonly string[]): number {
-    return texts.reduce((sum, text) => sum + textBytes(text), requestBytes + TASK_OVERHEAD)
   }
 
   /** Counts the memory of what a run keeps for further attempts; throws if there is no room. */
   hold(run: Run): void {
     const { head } = run
-    if (
-      head === undefined ||
-      this.bytes.set(head.id, run.holder, this.#bytesOf(run.requestBytes, run.stateText))
-    )
+    if (head === undefined || this.bytes.set(head.id, run.holder, bytesOf(run.requestBytes, run.stateText)))
       return
     throw mcpError(TASKS_TOO_LARGE, { limit: this.host.limits.taskBytes }, MUCH_LATER)
   }
@@ -169,6 +144,15 @@ export class TaskRunner {
     })
   }
 
+  /** Runs the handler of a task once there is a place for it, and ends the task with what it returns or throws. */
+  work(run: Run, handle: () => Result | Promise<Result>): void {
+    try {
+      this.settle(run, this.inGate(run, handle))
+    } catch (thrown) {
+      this.unawaited(() => this.fail(run, thrown))
+    }
+  }
+
   /** Ends a task with what its handler returned or threw, when it does. */
   settle(run: Run, result: Result | Promise<Result>): void {
     if (!(result instanceof Promise)) return this.unawaited(() => this.finish(run, { result }))
@@ -190,9 +174,10 @@ export class TaskRunner {
   /** Ends a task because its handler threw something, or begins another attempt after a while. */
   fail(run: Run, thrown: unknown): Soon<void> {
     if (run.isOver) return undefined
-    const error = afterRun(this.host.toError(thrown, run))
+    const own = this.host.toError(thrown, run)
+    const error = afterRun(own)
     const head = run.head as TaskHead
-    if (UNEXPECTED.has(error.kind) && head.attempt <= (run.plan?.retries ?? 0)) return this.#again(run, error)
+    if (isUnexpected(own) && head.attempt <= (run.plan?.retries ?? 0)) return this.#again(run, error)
     const result = this.host.toResult?.(error, run)
     return result === undefined
       ? this.finish(run, { error })
@@ -235,7 +220,7 @@ export class TaskRunner {
     const head = run.head as TaskHead
     // A failed task keeps its state, for an operator who retries it.
     const kept = 'error' in end || failure !== undefined ? run.stateText : ''
-    this.bytes.force(head.id, run.holder, this.#bytesOf(run.requestBytes, text, kept))
+    this.bytes.force(head.id, run.holder, bytesOf(run.requestBytes, text, kept))
     const change: TaskChange = { outcome: text, node: '', dueAt: 0, ...endOf(end, failure) }
     const write = (): Soon<void> =>
       soon(
@@ -253,7 +238,7 @@ export class TaskRunner {
       const text = outcomeText(outcome)
       const bytes = textBytes(text)
       if (bytes > taskResultBytes) throw mcpError(TASK_RESULT_TOO_LARGE, { limit: taskResultBytes })
-      if (!this.bytes.set(id, run.holder, this.#bytesOf(run.requestBytes) + bytes))
+      if (!this.bytes.set(id, run.holder, bytesOf(run.requestBytes) + bytes))
         throw mcpError(TASKS_TOO_LARGE, { limit: taskBytes })
       return [text, outcome]
     } catch (thrown) {
@@ -299,7 +284,13 @@ export class TaskRunner {
         },
       )
     }
-    return attempt(TRIES)
+    return orElse(
+      () => attempt(TRIES),
+      (error) => {
+        run.keepMessage(message)
+        throw error
+      },
+    )
   }
 
   /** Compares the run of a task, if it is here, with what another node changed. */
@@ -320,10 +311,10 @@ export class TaskRunner {
   resume(record: TaskRecord): void {
     const run = new Run(this, record.tool, this.host.planOf(record.tool))
     run.load(record)
-    run.holder = record.owner === '' ? record.scope : record.owner
+    run.holder = holderOf(record)
     run.requestBytes = textBytes(record.request)
     this.runs.set(record.id, run)
-    this.bytes.force(record.id, run.holder, this.#bytesOf(run.requestBytes, record.state))
+    this.bytes.force(record.id, run.holder, bytesOf(run.requestBytes, record.state))
     // A task that waited has a time; one whose node died has none.
     const isDue = record.dueAt > 0
     const attempt = isDue ? record.attempt : record.attempt + 1
@@ -378,6 +369,12 @@ export class TaskRunner {
 
 /** Errors that nobody meant to throw, so that another attempt may succeed. */
 const UNEXPECTED: ReadonlySet<string> = new Set(['tool_failed', 'task_timeout', 'internal'])
+
+/** Whether an error is not what the handler meant to answer: a ToolError is, in whichever form. */
+function isUnexpected({ kind, cause }: McpError): boolean {
+  return UNEXPECTED.has(kind) && !(cause instanceof ToolError)
+}
+
 /** After so many attempts, a task that ends its process each time is not begun again. */
 const MOST_ATTEMPTS = 1000
 
@@ -390,11 +387,4 @@ function endOf(outcome: TaskOutcome, failure?: McpError): TaskChange {
     ...(error === undefined ? { state: '' } : { statusMessage: error.message }),
     ...(error !== undefined || isError ? { key: '' } : {}),
   }
-}
-
-/** The error for a task that a store has no room for. */
-export function noRoom(outcome: 'full' | 'caller_full', { tasks, callerTasks }: TaskRoom): McpError {
-  return outcome === 'full'
-    ? mcpError(TOO_MANY_TASKS, { limit: tasks }, MUCH_LATER)
-    : mcpError(TOO_MANY_CALLER_TASKS, { limit: callerTasks }, MUCH_LATER)
 }

@@ -6,7 +6,7 @@ import { Node } from '../../test/harness/task-engine.ts'
 import { MemoryTaskStore } from '../store/tasks-memory.ts'
 import type { Run } from './run.ts'
 import { isFinal, stateAfter, type TaskEvent } from './states.ts'
-import type { TaskStatus } from './record.ts'
+import type { TaskHead, TaskStatus } from './record.ts'
 
 const DONE = { content: [{ type: 'text', text: 'done' }] }
 
@@ -314,4 +314,53 @@ test('a question that the client refuses on another node fails for the handler t
     status: 'completed',
     outcome: expect.stringContaining('not now') as string,
   })
+})
+
+test.each(['ann', ''])(
+  'a second retry of a failed task answers the first one, unless that failed too (%j)',
+  async (owner) => {
+    const ends: ((error?: Error) => void)[] = []
+    const node = new Node().tool('flaky', () => {
+      const { promise, resolve, reject } = new Deferred<typeof DONE>()
+      ends.push((error) => (error === undefined ? resolve(DONE) : reject(error)))
+      return promise
+    })
+    const { id } = await node.start('flaky', { caller: { owner, scope: owner } })
+    ends[0]!(new Error('flaky'))
+    await settled()
+    const retry = async (): Promise<string> => ((await node.tasks.retry(id)) as TaskHead).id
+    const first = await retry()
+    expect(await retry()).toBe(first)
+    await node.clock.pass(0)
+    expect(await retry()).toBe(first)
+    ends[1]!(new Error('flaky again'))
+    await settled()
+    const second = await retry()
+    expect(second).not.toBe(first)
+    await node.clock.pass(0)
+    ends[2]!()
+    await settled()
+    expect(await retry()).toBe(second)
+    expect(ends).toHaveLength(3)
+  },
+)
+
+test('a task on another node needs input until the last of its questions is answered', async () => {
+  const store = new MemoryTaskStore()
+  const clock = new FakeClock()
+  const first = new Node({ store, clock }).tool('ask', async (run) => {
+    const question = { method: 'elicitation/create', params: { message: 'Sure?' } }
+    const answers = await Promise.all(['a', 'b'].map((key) => run.question(key, question)))
+    return { content: answers }
+  })
+  const second = new Node({ store, clock })
+  const { id } = await first.start('ask')
+  await settled()
+  const answer = (name: string): unknown => second.tasks.answer(id, 'ann', [[name, { action: 'accept' }]])
+  expect(await answer('a.1')).toBe(true)
+  await settled()
+  expect(await first.status(id)).toBe('input_required')
+  expect(await answer('b.2')).toBe(true)
+  await settled()
+  expect(await first.status(id)).toBe('completed')
 })

@@ -2,19 +2,21 @@ import { soon } from '../base/soon.ts'
 import { textBytes } from '../base/weight.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
-import { MUCH_LATER } from '../errors/retry-after.ts'
-import { TASK_CANCELLED, TASKS_TOO_LARGE } from '../errors/tasks.ts'
+import { TASK_CANCELLED } from '../errors/tasks.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { TASK_OVERHEAD } from './bytes.ts'
+import { bytesOf, holderOf } from './bytes.ts'
 import { TaskWatch } from './followers.ts'
 import { newTaskId } from './id.ts'
 import { outcomeText } from './outcome.ts'
-import type { TaskHead, TaskRecord } from './record.ts'
+import { headOf, type TaskHead, type TaskRecord } from './record.ts'
 import type { Run } from './run.ts'
-import { noRoom, TaskRunner, TRIES } from './runner.ts'
+import { TaskRunner, TRIES } from './runner.ts'
 import { AttemptState } from './attempt-state.ts'
 import { isFinal, isOver, stateAfter } from './states.ts'
 import type { Soon, TaskChange, TaskQuery } from './store.ts'
+
+/** The number of tasks that are read at once. */
+const PAGE = 100
 
 /** The tasks of one server. Callers reach only their own: to anybody else, a task does not exist. */
 export class Tasks extends TaskRunner {
@@ -28,27 +30,46 @@ export class Tasks extends TaskRunner {
     return soon(this.find(id, owner), (head) => (head === undefined ? undefined : this.store.get(id)))
   }
 
-  #visible<Head extends TaskHead>(head: Head | undefined, owner: string): Head | undefined {
-    return head === undefined || head.owner !== owner || isOver(head, this.clock.now()) ? undefined : head
+  /** A task with its texts, whoever owns it. */
+  show(id: string): Soon<TaskRecord | undefined> {
+    return soon(this.store.get(id), (record) => this.#alive(record))
   }
 
-  /** Waits until `isEnough` accepts the task; undefined if it does not exist, or no longer. */
+  #visible<Head extends TaskHead>(head: Head | undefined, owner: string): Head | undefined {
+    return head?.owner === owner ? this.#alive(head) : undefined
+  }
+
+  /** Tasks whose time is over are gone, even before they are removed. */
+  #alive<Head extends TaskHead>(head: Head | undefined): Head | undefined {
+    return head === undefined || isOver(head, this.clock.now()) ? undefined : head
+  }
+
+  /** Waits until `isEnough` accepts the task, at most so many milliseconds; undefined if the task does not exist or is removed. */
   async until(
     id: string,
     owner: string,
     isEnough: (head: TaskHead) => boolean,
-    signal?: AbortSignal,
+    mostMs: number = Infinity,
   ): Promise<TaskHead | undefined> {
-    const watch = new TaskWatch(this.followers, id, signal)
+    const watch = new TaskWatch(this.followers, id)
+    let isLate = false
+    const timer =
+      mostMs === Infinity
+        ? undefined
+        : this.clock.after(mostMs, () => {
+            isLate = true
+            watch.wake()
+          })
     try {
       for (;;) {
         const head = await this.find(id, owner)
-        if (head === undefined || isEnough(head)) return head
+        if (head === undefined || isLate || isEnough(head)) return head
         this.checkOpen()
         await watch.changed()
       }
     } finally {
       watch.stop()
+      if (timer !== undefined) this.clock.clear(timer)
     }
   }
 
@@ -64,7 +85,7 @@ export class Tasks extends TaskRunner {
     tries: number = TRIES,
   ): Soon<{ readonly head: TaskHead; readonly isDone: boolean } | undefined> {
     return soon(this.store.head(id), (found) => {
-      const head = owner === undefined ? found : this.#visible(found, owner)
+      const head = owner === undefined ? this.#alive(found) : this.#visible(found, owner)
       if (head === undefined) return undefined
       const status = stateAfter(head.status, 'cancel')
       if (status === undefined) return { head, isDone: false }
@@ -90,6 +111,20 @@ export class Tasks extends TaskRunner {
         return { head: next, isDone: true }
       })
     })
+  }
+
+  /** Cancels the unfinished tasks that are meant, on whichever node they wait or run. Those created from now on are left alone. */
+  async cancelAll(isMeant: (head: TaskHead) => boolean): Promise<void> {
+    const now = this.clock.now()
+    for (const status of ['working', 'input_required'] as const) {
+      let after: string | undefined
+      do {
+        const heads = await this.store.list({ status, limit: PAGE, ...(after !== undefined && { after }) })
+        for (const head of heads)
+          if (head.createdAt <= now && isMeant(head)) await this.cancel(head.id, undefined)
+        after = heads.length < PAGE ? undefined : heads.at(-1)?.id
+      } while (after !== undefined)
+    }
   }
 
   /** Takes answers of the client. Those to unknown questions are ignored. False if the task does not exist. */
@@ -131,14 +166,17 @@ export class Tasks extends TaskRunner {
     })
   }
 
-  /** Tasks in the order of their creation. */
+  /** Tasks in the order of their creation. Those whose time is over are left out of a page, so that it may be shorter. */
   list(query: TaskQuery): Soon<readonly TaskHead[]> {
-    return this.store.list(query)
+    return soon(this.store.list(query), (heads) => heads.filter((head) => this.#alive(head) !== undefined))
   }
 
-  /** Starts a new task for the request of one that failed, with what that kept. Undefined if it does not exist; false if it has not failed. */
+  /**
+   * Starts a new task for the request of one that failed, with what that kept; or answers the one that an earlier retry has started,
+   * unless that failed or was cancelled, too. Undefined if it does not exist; false if it has not failed.
+   */
   retry(id: string): Soon<TaskHead | false | undefined> {
-    return soon(this.store.get(id), (failed) => {
+    return soon(this.show(id), (failed) => {
       if (failed?.status !== 'failed') return failed === undefined ? undefined : false
       const now = this.clock.now()
       const { request, state, ...old } = failed
@@ -147,29 +185,24 @@ export class Tasks extends TaskRunner {
       const record: TaskRecord = {
         ...old,
         id: newTaskId(),
-        key: '',
+        // A second retry finds the first by its key. A scope of its own makes that possible for callers without one.
+        scope: old.scope || `retry of ${id}`,
+        key: `retry of ${id}`,
         node: '',
         request,
         state,
         ...fresh,
         ...times,
       }
-      const { limits } = this.host
-      const bytes = TASK_OVERHEAD + textBytes(request) + textBytes(state)
-      if (this.isInMemory && !this.bytes.set(record.id, old.owner || old.scope, bytes))
-        throw mcpError(TASKS_TOO_LARGE, { limit: limits.taskBytes }, MUCH_LATER)
-      return soon(this.store.create(record, limits), (created) => {
-        if (created.outcome === 'full' || created.outcome === 'caller_full') {
-          this.bytes.delete(record.id)
-          throw noRoom(created.outcome, limits)
-        }
+      const bytes = bytesOf(textBytes(request), state)
+      return soon(this.admission.enter(record, holderOf(old), bytes), (admitted) => {
+        if (admitted.outcome === 'rejected') throw admitted.error
+        if (admitted.outcome === 'exists') return admitted.head
+        // Whichever node begins it counts it then.
+        if (!this.isInMemory) this.bytes.delete(record.id)
         this.upkeep.due(now)
         return headOf(record)
       })
     })
   }
-}
-
-function headOf({ request: _1, state: _2, outcome: _3, ...head }: TaskRecord): TaskHead {
-  return head
 }

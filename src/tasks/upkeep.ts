@@ -1,7 +1,6 @@
 import { doubledMs } from '../base/backoff.ts'
 import { orElse, soon } from '../base/soon.ts'
 import { damageOf, endDamaged } from './damage.ts'
-import type { TaskHead } from './record.ts'
 import type { Run } from './run.ts'
 import type { Soon } from './store.ts'
 import type { TaskRunner } from './runner.ts'
@@ -103,7 +102,7 @@ export class Upkeep {
   }
 
   /** A task was created, whose time will be over. */
-  expect(_head: TaskHead): void {
+  expect(): void {
     if (this.#timerAt === Infinity) this.#arm(this.#now + SWEEP_MS)
   }
 
@@ -174,7 +173,7 @@ export class Upkeep {
     try {
       if (!this.#tasks.isInMemory) await this.#beat()
       await this.writeAgain(now)
-      isMore = await this.#expire(now)
+      isMore = await this.expire(now, false)
       isMore = (await this.#claim(now)) || isMore
     } catch (error) {
       this.#tasks.host.report('error', 'the task store failed', { error })
@@ -187,15 +186,18 @@ export class Upkeep {
     this.#arm(isMore ? now : this.#dues.reduce((least, at) => Math.min(least, at), next))
   }
 
-  async #expire(now: number): Promise<boolean> {
+  /** Removes tasks whose time is over: some of them, or with `isAll` as many as there are. Says whether there may be more. */
+  expire(now: number, isAll = true): Soon<boolean> {
     const { store, bytes, runs } = this.#tasks
-    const ids = await store.expire(now, AT_ONCE)
-    for (const id of ids) {
-      bytes.delete(id)
-      const run = runs.get(id)
-      if (run !== undefined) this.#tasks.lose(run, undefined)
-    }
-    return ids.length === AT_ONCE
+    return soon(store.expire(now, AT_ONCE), (ids) => {
+      for (const id of ids) {
+        bytes.delete(id)
+        const run = runs.get(id)
+        if (run !== undefined) this.#tasks.lose(run, undefined)
+      }
+      const isMore = ids.length === AT_ONCE
+      return isMore && isAll ? this.expire(now) : isMore
+    })
   }
 
   async #claim(now: number): Promise<boolean> {

@@ -130,3 +130,26 @@ test('before 2025-11-25 a question is answered directly', async () => {
   expect(reply.result).toMatchObject({ model: 'm' })
   expect(client.state).toBe('ready')
 })
+
+test('a client tells the server when the task of a question has ended, unless the server cancelled it', async () => {
+  const said: Readonly<Record<number, () => Promise<typeof SAID>>> = {
+    1: () => new Promise(() => undefined),
+    2: () => Promise.reject(new Error('broken')),
+    3: () => Promise.resolve(SAID),
+  }
+  await using asked = await asking({ sample: (params) => said[params['maxTokens'] as number]!() })
+  const begin = async (maxTokens: number): Promise<JsonObject> =>
+    taskOf(await asked.ask('sampling/createMessage', { ...SAMPLE, maxTokens, task: {} }))
+  const told = async ({ taskId }: JsonObject): Promise<JsonObject | undefined> =>
+    (await asked.server.until(({ method, params }) => method === STATUS && params?.['taskId'] === taskId))
+      .params
+  const cancelled = await begin(1)
+  await asked.ask('tasks/cancel', { taskId: cancelled['taskId'] })
+  const done = await begin(3)
+  expect(await told(done)).toMatchObject({ taskId: done['taskId'], status: 'completed', ttl: done['ttl'] })
+  expect(await told(await begin(2))).toMatchObject({ status: 'failed' })
+  const statuses = (asked.server.sent() as readonly Message[]).filter(({ method }) => method === STATUS)
+  expect(statuses.map(({ params }) => params?.['status'])).toEqual(['completed', 'failed'])
+})
+
+const STATUS = 'notifications/tasks/status'

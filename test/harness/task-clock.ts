@@ -10,6 +10,11 @@ export class FakeClock implements TaskClock {
     return this.#now
   }
 
+  /** Moves the clock, but runs nothing. */
+  set(now: number): void {
+    this.#now = now
+  }
+
   after(ms: number, act: () => void): number {
     this.#timers.set(this.#next, { at: this.#now + ms, act })
     return this.#next++

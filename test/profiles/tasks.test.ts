@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { connect } from '../../src/client.ts'
-import { createServer, type App } from '../../src/index.ts'
+import { createServer, McpError, ToolError, type App } from '../../src/index.ts'
 import { erlmcp, official } from '../../src/profiles.ts'
 import { TASKS_EXTENSION } from '../../src/protocol/meta.ts'
 import { failureOf } from '../harness/failure.ts'
@@ -33,4 +33,24 @@ test('tasks/create starts a task at 2025-11-25 in profile erlmcp, and nowhere el
   await using plain = await connect(createApp(official), { revision: '2025-11-25' })
   for (const other of [older, plain])
     expect((await failureOf(other.request('tasks/create', { name: 'render' }))).code).toBe(-32601)
+})
+
+test('a failure that the handler meant is never tried again, also where it is an error [S2-9.4-10]', async () => {
+  const attempts: string[] = []
+  const app = createServer({ name: 'films', version: '1', profile: erlmcp, log: () => undefined })
+    .tool('meant', { task: { retries: 3 } }, (_, { attempt }) => {
+      attempts.push(`meant ${attempt}`)
+      throw new ToolError('no film of this name')
+    })
+    .tool('rejected', { task: { retries: 3 } }, (_, { attempt }) => {
+      attempts.push(`rejected ${attempt}`)
+      throw new McpError('custom', 'no', { code: 4009 })
+    })
+  await using client = await connect(app, { profile: erlmcp, revision: '2025-11-25' })
+  for (const name of ['meant', 'rejected'] as const) {
+    const { id } = await client.start(name, {})
+    await expect.poll(async () => (await app.tasks.show(id!))?.status).toBe('failed')
+  }
+  expect(attempts).toEqual(['meant 1', 'rejected 1'])
+  await app.close()
 })

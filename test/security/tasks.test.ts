@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest'
+import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { META, TASKS_EXTENSION } from '../../src/protocol/meta.ts'
+import { MemoryTaskStore } from '../../src/store/tasks-memory.ts'
+import { testClient } from '../../src/testing.ts'
 import { newTaskId } from '../../src/tasks/id.ts'
 import { as, listen, people, server } from '../auth/server.ts'
 import { envelope } from '../gist/server.ts'
+import { failureOf } from '../harness/failure.ts'
 import { BOTH, ENVELOPE, initialize, message } from '../http/messages.ts'
 import { send } from '../http/wire.ts'
 import { frame } from '../ws/raw.ts'
@@ -169,6 +173,60 @@ test('M.task-foreign · jobs: the job of another caller is one that never was', 
   expect(foreign.status).toBe(404)
   expect([foreign.status, said(foreign.json)]).toEqual([random.status, said(random.json)])
 })
+
+/** A store that notes what it is asked for. */
+class Counting extends MemoryTaskStore {
+  readonly steps: string[] = []
+
+  override head(id: string): ReturnType<MemoryTaskStore['head']> {
+    this.steps.push('head')
+    return super.head(id)
+  }
+
+  override get(id: string): ReturnType<MemoryTaskStore['get']> {
+    this.steps.push('get')
+    return super.get(id)
+  }
+
+  override list(...query: Parameters<MemoryTaskStore['list']>): ReturnType<MemoryTaskStore['list']> {
+    this.steps.push('list')
+    return super.list(...query)
+  }
+
+  override change(...change: Parameters<MemoryTaskStore['change']>): ReturnType<MemoryTaskStore['change']> {
+    this.steps.push('change')
+    return super.change(...change)
+  }
+}
+
+test.each(['2025-11-25', '2026-07-28'] as const)(
+  'M.task-foreign M.task-unknown · %s: the task of another caller costs as many steps as one that never was',
+  async (revision) => {
+    const tasks = new Counting()
+    const app = createServer({ name: 'tasks', version: '1', log: () => undefined, store: { tasks } })
+    // One that runs, and one that has a result.
+    app.tool('hang', { task: 'required' }, () => new Promise(() => undefined))
+    app.tool('done', { task: 'required' }, () => 'done')
+    const [ann, bob] = await Promise.all(
+      ['ann', 'bob'].map((sub) => testClient(app, { revision, auth: { sub } })),
+    )
+    const hangs = (await ann!.start('hang', {})).id as string
+    const done = await ann!.start('done', {})
+    await done.result()
+    const steps = async (method: string, id: string): Promise<readonly string[]> => {
+      tasks.steps.length = 0
+      const params = method === 'tasks/list' ? { cursor: id } : { taskId: id, inputResponses: {} }
+      expect(await failureOf(bob!.request(method, params))).toMatchObject({ code: -32602 })
+      return [...tasks.steps]
+    }
+    const own = revision === '2026-07-28' ? ['tasks/update'] : ['tasks/result', 'tasks/list']
+    for (const method of ['tasks/get', 'tasks/cancel', ...own])
+      for (const id of [hangs, done.id as string])
+        expect([method, await steps(method, id)]).toEqual([method, await steps(method, RANDOM)])
+    await app.tasks.cancel(hangs)
+    await app.close()
+  },
+)
 
 test('M.task-entropy ids of tasks have 144 random bits and no order', () => {
   const ids = Array.from({ length: 10_000 }, newTaskId)

@@ -103,6 +103,23 @@ test('a call with the key of a task but other arguments is rejected', async () =
   await app.close()
 })
 
+test('keys are compared as a whole, however long they are', async () => {
+  const app = createServer(quiet).tool(
+    'work',
+    { input: named, task: { mode: 'required', key: ({ id }) => id } },
+    () => new Promise(() => undefined),
+  )
+  const ann = clientOf(app, 'ann')
+  const start = async (id: string): Promise<unknown> => (await ann.call('work', { id }))['taskId']
+  const long = 'k'.repeat(2000)
+  const first = await start(`${long}1`)
+  expect(await start(`${long}1`)).toBe(first)
+  expect(await start(`${long}2`)).not.toBe(first)
+  const { key } = (await app.tasks.list())[0]!
+  expect(key.length).toBeLessThanOrEqual(1024)
+  await app.close()
+})
+
 test('the log says once that a key has no effect for callers that cannot be told apart', async () => {
   const warnings: string[] = []
   const log = (_: string, message: string): void => void warnings.push(message)

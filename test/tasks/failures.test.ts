@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { createServer } from '../../src/index.ts'
+import { createServer, type App } from '../../src/index.ts'
+import { ownerOf } from '../../src/rpc/call.ts'
 import { MemoryTaskStore } from '../../src/store/tasks-memory.ts'
 import { memory } from '../../src/stores.ts'
 import type { TaskRecord, TaskRequest } from '../../src/tasks/record.ts'
@@ -98,6 +99,36 @@ test('a task of a caller that was revoked after its creation does not run again'
   await app.close()
 })
 
+test('revoking a caller cancels its tasks in a shared store, also those that wait or run on another node', async () => {
+  const { tasks } = memory()
+  const create = (): App =>
+    createServer({ ...quiet, store: { tasks } }).tool(
+      'hang',
+      { task: 'required' },
+      async (_, { auth, signal }) => {
+        begun.push(auth?.sub)
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        stopped.push(auth?.sub)
+      },
+    )
+  const begun: unknown[] = []
+  const stopped: unknown[] = []
+  const [one, other] = [create(), create()]
+  const later = Date.now() + 3_600_000
+  for (const sub of ['ann', 'bob'])
+    await tasks.create({ ...waiting(sub, sub, Date.now()), dueAt: later }, { tasks: 10, callerTasks: 10 })
+  const ann = await testClient(one, { auth: { sub: 'ann' } })
+  const { id } = await ann.start('hang', {})
+  await testClient(other)
+  await vi.waitFor(() => expect(begun).toEqual(['ann']))
+  other.revoke({ sub: 'ann' })
+  await vi.waitFor(() => expect(stopped).toEqual(['ann']))
+  const statuses = async (): Promise<unknown> =>
+    Promise.all([id!, 'ann', 'bob'].map(async (each) => (await tasks.head(each))?.status))
+  await vi.waitFor(async () => expect(await statuses()).toEqual(['cancelled', 'cancelled', 'working']))
+  await Promise.all([one.close(), other.close()])
+})
+
 /** A task that waits for its second attempt. */
 function waiting(id: string, sub: string, createdAt: number): TaskRecord {
   const request: TaskRequest = {
@@ -110,8 +141,8 @@ function waiting(id: string, sub: string, createdAt: number): TaskRecord {
   }
   return {
     id,
-    owner: sub,
-    scope: sub,
+    owner: ownerOf({ sub }),
+    scope: ownerOf({ sub }),
     tool: 'work',
     key: '',
     status: 'working',
