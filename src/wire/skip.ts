@@ -21,16 +21,18 @@ export function skipSpace(text: string, at: number): number {
 export function endOfString(text: string, from: number): number {
   const end = text.indexOf('"', from)
   if (end < 0) return text.length
-  return text.charCodeAt(end - 1) === BACKSLASH ? endOfEscaped(text, from, end) : end
+  return text.charCodeAt(end - 1) === BACKSLASH ? endOfEscaped(text, from) : end
 }
 
-function endOfEscaped(text: string, from: number, end: number): number {
-  for (; end >= 0; end = text.indexOf('"', end + 1)) {
-    let back = end
-    while (back > from && text.charCodeAt(back - 1) === BACKSLASH) back--
-    if (((end - back) & 1) === 0) return end
+/** The same for a string with escapes. Walking costs far less than a search for each of many quotes. */
+function endOfEscaped(text: string, from: number): number {
+  const { length } = text
+  for (let at = text.indexOf('\\', from); at < length; at++) {
+    const letter = text.charCodeAt(at)
+    if (letter === QUOTE) return at
+    if (letter === BACKSLASH) at++
   }
-  return text.length
+  return length
 }
 
 /** Reads the object at `at`, which may be nested `room` levels deep, and returns the position after it; negative to stop. */
