@@ -260,7 +260,11 @@ async function login(setup: Setup, login: Login): Promise<Held> {
     ...(dpop !== undefined && { dpopKey: dpop.key }),
   }
   steps.begin(`keep the credentials in ${vault.name}`)
-  await vault.update(place.key, () => Promise.resolve(entry))
+  await vault.update(place.key, async () => {
+    // The user may have logged out while somebody else held the entry.
+    flight.cancelled.throwIfAborted()
+    return entry
+  })
   return {
     place,
     tokens,
@@ -306,7 +310,9 @@ async function obtain(setup: Setup, { key }: Place, context: GrantContext): Prom
     if (registration === undefined || !(isUnknown || thrown instanceof LoginTimeout)) throw thrown
     await vault.update(key, async (current) => {
       const isUsed = current?.registration?.clientId === registration.clientId
-      return isUsed && (isUnknown || current.tokens === undefined) ? undefined : current
+      if (!isUsed || (!isUnknown && current.tokens !== undefined)) return current
+      // This login still runs.
+      return current.pending && { pending: current.pending }
     })
     if (!isUnknown) throw thrown
     context.step('forget the registration, which the issuer does not know any more')

@@ -3,9 +3,7 @@ import { LOGIN_FAILED, LOGIN_NEEDED } from '../../errors/login.ts'
 import { McpError, mcpError } from '../../errors/error.ts'
 import { oneLine } from '../../errors/printable.ts'
 import { TooManyLogins } from './login-rate.ts'
-import { PassingProblem } from './problem.ts'
-import { reasonOf } from './reason.ts'
-import { TokenError } from './token-error.ts'
+import { isPassing, reasonOf } from './reason.ts'
 
 const LONGEST_STEP = 500
 const PASSING_HINT =
@@ -78,11 +76,4 @@ export class Steps {
   forbidden({ text, ...facts }: Lack): McpError {
     return this.failed(new Error(text), LOGIN_NEEDED, facts)
   }
-}
-
-/** Whether the same login may succeed later: an issuer or the server could not be reached, or was too busy. */
-function isPassing(thrown: unknown): boolean {
-  if (!(thrown instanceof TokenError)) return thrown instanceof PassingProblem
-  const { status, cause } = thrown
-  return status === undefined ? cause instanceof PassingProblem : status >= 500 || status === 429
 }
