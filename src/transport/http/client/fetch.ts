@@ -20,6 +20,8 @@ export interface Sending {
   readonly auth?: ClientAuth | undefined
   /** Stands still while a person logs in. */
   readonly clock?: Clock | undefined
+  /** Turns a reply into the one that counts, if the answer comes elsewhere. */
+  readonly settle?: ((response: Response) => Promise<Response>) | undefined
 }
 
 /** A client as its credentials know it. */
@@ -66,16 +68,17 @@ export function createSend(start: URL, fetch: typeof globalThis.fetch, owner?: A
   }
 
   async function attempt(url: URL, sending: Sending): Promise<Response> {
-    const { verb, body, signal, method, auth = owner?.auth } = sending
+    const { verb, body, signal, method, settle, auth = owner?.auth } = sending
     const send = async (headers: HeaderRecord): Promise<Response> => {
       try {
-        return await fetch(url, {
+        const response = await fetch(url, {
           method: verb,
           headers,
           signal,
           redirect: 'manual',
           ...(body !== undefined && { body }),
         })
+        return settle === undefined ? response : await settle(response)
       } catch (error) {
         throw signal.aborted ? signal.reason : toNetworkError(error, nameOf(url), method)
       }
