@@ -21,6 +21,8 @@ export async function rotate(
   steps: Steps,
   { signal, cancelled }: Pick<Flight<unknown>, 'signal' | 'cancelled'>,
 ): Promise<Held | undefined> {
+  // Without tokens there is nothing to lock, and no reason to create a file.
+  if ((await setup.vault.read(place.key))?.tokens === undefined) return undefined
   let isNew = false
   const change = async (current: StoredCredentials | undefined): Promise<StoredCredentials | undefined> => {
     const tokens = current?.tokens

@@ -3,11 +3,14 @@ import { LOGIN_FAILED, LOGIN_NEEDED } from '../../errors/login.ts'
 import { McpError, mcpError } from '../../errors/error.ts'
 import { oneLine } from '../../errors/printable.ts'
 import { TooManyLogins } from './login-rate.ts'
+import { LoginRefused } from './problem.ts'
 import { isPassing, reasonOf } from './reason.ts'
 
 const LONGEST_STEP = 500
 const PASSING_HINT =
   'The server or its issuer cannot be reached, or is too busy. Check that it runs, and the network, proxy and certificates on the way to it; then try again.'
+const REFUSED_HINT =
+  'The user, or the program for the user, did not want to log in. Ask again when the user wants to; nothing else is wrong.'
 
 /** Why a login is needed. */
 export interface Lack {
@@ -68,7 +71,7 @@ export class Steps {
       data: { steps, ...facts },
       retryable,
       retryAfterMs: thrown instanceof TooManyLogins ? thrown.waitMs : undefined,
-      hint: retryable ? PASSING_HINT : undefined,
+      hint: retryable ? PASSING_HINT : thrown instanceof LoginRefused ? REFUSED_HINT : undefined,
     })
   }
 

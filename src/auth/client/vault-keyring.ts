@@ -51,6 +51,7 @@ export function openKeyringVault(
   })
   return {
     name: 'keyringVault',
+    path,
     read: async (key) => (await use()).read(key),
     update: async (key, change, signal) => (await use()).update(key, change, signal),
     keys: async () => (await use()).keys(),

@@ -64,6 +64,8 @@ export interface StoredTokens {
 export interface Vault {
   /** The function that created it, for messages. */
   readonly name: string
+  /** The file that it keeps credentials in, for messages. Default: none. */
+  readonly path?: string | undefined
   /** Reads the entry; undefined if there is none. */
   read(key: string): Promise<StoredCredentials | undefined>
   /** Changes the entry while nobody else can. */
