@@ -3,8 +3,9 @@ import { mcpError } from '../errors/error.ts'
 import { CANCELLED, CONNECTION_CLOSED } from '../errors/rpc.ts'
 import { isObject, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import type { ClientTransport } from '../rpc/client-transport.ts'
+import type { Emitter } from './events.ts'
 import type { Agreement } from './negotiate.ts'
-import { encodeAnswer, encodeFailure, refuseId } from './question-reply.ts'
+import { encodeAnswer, encodeFailure, isMasked, refuseId, warningOf } from './question-reply.ts'
 import type { QuestionRoom } from './question-room.ts'
 import type { QuestionTasks } from './question-tasks.ts'
 
@@ -14,19 +15,28 @@ export type Answer = (method: string, params: JsonObject, signal: AbortSignal) =
 /** The number of replies on their way at once: over HTTP, each takes a connection. */
 const MAX_SENDING = 16
 
+export interface QuestionOptions {
+  /** The longest id of a question. */
+  readonly idLength: number
+  /** Gets a warning if a question cannot be answered. */
+  readonly events?: Pick<Emitter, 'emit'> | undefined
+}
+
 /** The open questions of a server. */
 export class Questions {
   readonly #open = new Map<unknown, AbortController>()
   readonly #answer: Answer
   readonly #idLength: number
+  readonly #events: QuestionOptions['events']
   readonly #room: QuestionRoom
   #tasks: QuestionTasks | undefined
   #sending = 0
   readonly #unsent: (() => void)[] = []
 
-  constructor(answer: Answer, idLength: number, room: QuestionRoom) {
+  constructor(answer: Answer, { idLength, events }: QuestionOptions, room: QuestionRoom) {
     this.#answer = answer
     this.#idLength = idLength
+    this.#events = events
     this.#room = room
   }
 
@@ -48,7 +58,9 @@ export class Questions {
         : await this.#answer(method, params, signal)
       return controller.signal.aborted ? undefined : encodeAnswer(id, forms.result(method, result))
     } catch (error) {
-      return controller.signal.aborted ? undefined : encodeFailure(id, error)
+      if (controller.signal.aborted) return undefined
+      if (isMasked(error)) this.#events?.emit('warning', warningOf(method, id, error))
+      return encodeFailure(id, error)
     } finally {
       if (this.#open.get(id) === controller) this.#open.delete(id)
     }
