@@ -1,4 +1,3 @@
-import { clip } from '../base/clip.ts'
 import { McpError, mcpError } from '../errors/error.ts'
 import { ID_TOO_LONG } from '../errors/limits.ts'
 import { whereOf } from '../errors/where.ts'
@@ -17,22 +16,13 @@ export function refuseId(limit: number): string {
   return encodeError(undefined, { code, message })
 }
 
-/** The reply to a question that could not be answered. An error of another client may contain secrets of its connection. */
-export function encodeFailure(id: RequestId, error: unknown): string {
-  const { code, message, data } = isMasked(error) ? maskOf(id) : (error as McpError)
+/**
+ * The reply to a question that could not be answered. An error of the program, or of another client, may contain secrets, so the server does not
+ * see it; `warn` gets it.
+ */
+export function encodeFailure(id: RequestId, error: unknown, warn?: (text: string) => void): string {
+  const isPublic = error instanceof McpError && whereOf(error) !== 'local'
+  const { code, message, data } = isPublic ? error : mcpError(INTERNAL, { reference: `question ${id}` })
+  if (!isPublic) warn?.(`a question was not answered: ${String(error)}; the server got "${message}"`)
   return encodeError(id, { code, message, data })
-}
-
-/** Whether the server must not see an error. */
-export function isMasked(error: unknown): boolean {
-  return !(error instanceof McpError) || whereOf(error) === 'local'
-}
-
-/** Tells the program about an error that the server does not see, and which one it sees instead. */
-export function warningOf(method: string, id: RequestId, error: unknown): string {
-  return `the answer to ${method} failed: ${clip(String(error), 300)}; the server got "${maskOf(id).message}"`
-}
-
-function maskOf(id: RequestId): McpError {
-  return mcpError(INTERNAL, { reference: `question ${id}` })
 }

@@ -5,7 +5,7 @@ import { isObject, type JsonObject, type RequestId } from '../protocol/jsonrpc.t
 import type { ClientTransport } from '../rpc/client-transport.ts'
 import type { Emitter } from './events.ts'
 import type { Agreement } from './negotiate.ts'
-import { encodeAnswer, encodeFailure, isMasked, refuseId, warningOf } from './question-reply.ts'
+import { encodeAnswer, encodeFailure, refuseId } from './question-reply.ts'
 import type { QuestionRoom } from './question-room.ts'
 import type { QuestionTasks } from './question-tasks.ts'
 
@@ -59,8 +59,7 @@ export class Questions {
       return controller.signal.aborted ? undefined : encodeAnswer(id, forms.result(method, result))
     } catch (error) {
       if (controller.signal.aborted) return undefined
-      if (isMasked(error)) this.#events?.emit('warning', warningOf(method, id, error))
-      return encodeFailure(id, error)
+      return encodeFailure(id, error, (text) => this.#events?.emit('warning', text))
     } finally {
       if (this.#open.get(id) === controller) this.#open.delete(id)
     }

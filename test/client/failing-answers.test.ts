@@ -29,7 +29,7 @@ test.each(['2026-07-28', '2025-11-25', '2025-06-18'] as const)(
     if (revision === '2026-07-28') expect(error).toMatchObject({ message: 'no such form' })
     else {
       expect(error).toMatchObject({ message: expect.not.stringContaining('no such form') as unknown })
-      expect(warnings).toEqual([expect.stringContaining('elicitation/create failed: Error: no such form')])
+      expect(warnings).toEqual([expect.stringContaining('was not answered: Error: no such form')])
       const [reference = 'none'] = /reference question \d+/.exec((error as Error).message) ?? []
       expect(warnings[0]).toContain(reference)
     }

@@ -107,16 +107,17 @@ class SseClientTransport implements ClientTransport {
   /** Waits for the answer before the reply to its POST counts: if scopes are missing, that is the 403 that HTTP would have had. */
   async #authorize(outgoing: OutgoingRequest, first: Promise<Message>): Promise<Message> {
     let answered = first
+    // It may fail before it is waited for, as may the next one.
+    answered.catch(() => undefined)
     await this.#deliver(outgoing, async (response) => {
-      if (!response.ok) return response
+      if (!response.ok) return undefined
       this.#readRest(response)
       const answer = await answered
       const challenge = challengeOf(answer)
-      if (challenge === undefined) return new Response(undefined, { status: response.status })
+      if (challenge === undefined) return undefined
       answered = this.#messages.request(outgoing)
-      // It may fail before it is waited for.
       answered.catch(() => undefined)
-      return new Response(JSON.stringify(answer), { status: 403, headers: challenge })
+      return Response.json(answer, { status: 403, headers: { 'www-authenticate': challenge } })
     })
     return answered
   }
@@ -251,7 +252,7 @@ class SseClientTransport implements ClientTransport {
   }
 
   #readRest({ body }: Response): void {
-    if (body !== null) void readRest(body.getReader(), this.#holds.leftovers)
+    if (body !== null && !body.locked) void readRest(body.getReader(), this.#holds.leftovers)
   }
 
   #reading(signal: AbortSignal): ReadingOptions {
@@ -267,15 +268,12 @@ class SseClientTransport implements ClientTransport {
   }
 }
 
-/** The headers with which HTTP would have answered a request that lacks scopes; undefined for any other answer. */
-function challengeOf({ error }: Message): HeaderRecord | undefined {
+/** The challenge with which HTTP would have answered a request that lacks scopes; undefined for any other answer. */
+function challengeOf({ error }: Message): string | undefined {
   const { kind, data } = error === undefined ? {} : fromErrorObject(error)
   if (kind !== INSUFFICIENT_SCOPE.kind) return undefined
-  const scopes: unknown = data?.['scopes']
-  return {
-    'content-type': 'application/json',
-    'www-authenticate': scopeChallenge(Array.isArray(scopes) ? scopes : []),
-  }
+  // Errors of this kind name their scopes.
+  return scopeChallenge(data?.['scopes'] as readonly unknown[])
 }
 
 /** The URL for messages. Another origin is rejected: that server could use the caller's headers to impersonate it. */

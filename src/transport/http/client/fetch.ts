@@ -20,8 +20,8 @@ export interface Sending {
   readonly auth?: ClientAuth | undefined
   /** Stands still while a person logs in. */
   readonly clock?: Clock | undefined
-  /** Turns a reply into the one that counts, if the answer comes elsewhere. */
-  readonly settle?: ((response: Response) => Promise<Response>) | undefined
+  /** Waits for an answer that comes elsewhere, and returns the reply that counts if it is not the given one. */
+  readonly settle?: ((response: Response) => Promise<Response | undefined>) | undefined
 }
 
 /** A client as its credentials know it. */
@@ -78,7 +78,7 @@ export function createSend(start: URL, fetch: typeof globalThis.fetch, owner?: A
           redirect: 'manual',
           ...(body !== undefined && { body }),
         })
-        return settle === undefined ? response : await settle(response)
+        return (await settle?.(response)) ?? response
       } catch (error) {
         throw signal.aborted ? signal.reason : toNetworkError(error, nameOf(url), method)
       }
