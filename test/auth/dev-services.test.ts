@@ -152,6 +152,7 @@ test.each<readonly [unknown, string]>([
   [[{ clientId: 'a' }], 'either clientSecret or jwks'],
   [[{ clientId: 'a', clientSecret: 'b', jwks: { keys: [] } }], 'either clientSecret or jwks'],
   [[{ clientSecret: 'b' }], 'clientId'],
+  [[{ clientId: 'mcp-server', clientSecret: 'b' }], 'the server itself'],
   [[{ clientId: 'a', jwks: { keys: [{ kty: 'EC', d: 'private' }] } }], 'public keys'],
   [
     [

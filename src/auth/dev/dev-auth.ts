@@ -22,7 +22,7 @@ import { Keys } from './keys.ts'
 import { openListener, type Listener } from './listener.ts'
 import { digestOf, randomText } from '../digests.ts'
 import { BROWSER_SCHEMES } from './redirects.ts'
-import { Services, type DevClient } from './services.ts'
+import { SERVER_ID, Services, type DevClient } from './services.ts'
 import { checkClaims, Users, type DevUser } from './users.ts'
 import { verify } from './verify.ts'
 
@@ -258,7 +258,7 @@ async function startIssuer(
 }
 
 async function createIntrospector(secret: string): Promise<Client> {
-  const parts = { id: 'mcp-server', name: 'MCP server', redirectUris: [], refreshes: false }
+  const parts = { id: SERVER_ID, name: 'MCP server', redirectUris: [], refreshes: false }
   return { ...parts, authMethod: 'client_secret_basic', secret: await digestOf(secret) }
 }
 

@@ -45,6 +45,8 @@ const CLIENT: KindsOf<DevClient> = {
   scopes: listOf(SCOPE),
 }
 
+/** The id of the MCP server, which introspects tokens. */
+export const SERVER_ID = 'mcp-server'
 /** The type of assertions with which services authenticate (RFC 7523). */
 export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 /** Assertions that are remembered, so that none is used twice. */
@@ -101,6 +103,7 @@ export class Services {
     const { clientId: id, clientSecret, jwks, scopes } = client
     if ((clientSecret === undefined) === (jwks === undefined))
       throw badOption(where, 'give it either clientSecret or jwks, its public keys')
+    if (id === SERVER_ID) throw badOption(where, `"${id}" is the id of the server itself; use another`)
     if (this.#services.has(id)) throw badOption(where, `"${id}" is listed twice`)
     this.#services.set(id, {
       id,
