@@ -16,11 +16,13 @@ export function refuseId(limit: number): string {
   return encodeError(undefined, { code, message })
 }
 
-/** The reply to a question that could not be answered. An error of another client may contain secrets of its connection. */
-export function encodeFailure(id: RequestId, error: unknown): string {
-  const { code, message, data } =
-    error instanceof McpError && whereOf(error) !== 'local'
-      ? error
-      : mcpError(INTERNAL, { reference: `question ${id}` })
+/**
+ * The reply to a question that could not be answered. An error of the program, or of another client, may contain secrets, so the server does not
+ * see it; `warn` gets it.
+ */
+export function encodeFailure(id: RequestId, error: unknown, warn?: (text: string) => void): string {
+  const isPublic = error instanceof McpError && whereOf(error) !== 'local'
+  const { code, message, data } = isPublic ? error : mcpError(INTERNAL, { reference: `question ${id}` })
+  if (!isPublic) warn?.(`a question was not answered: ${String(error)}; the server got "${message}"`)
   return encodeError(id, { code, message, data })
 }

@@ -5,7 +5,7 @@ import { Questions } from './questions.ts'
 const MIB = 1_048_576
 
 test('replies that the server does not take are kept up to a size', async () => {
-  const questions = new Questions(() => Promise.resolve({}), 100, new QuestionRoom())
+  const questions = new Questions(() => Promise.resolve({}), { idLength: 100 }, new QuestionRoom())
   const taken: (() => void)[] = []
   const transport = { send: (): Promise<void> => new Promise((resolve) => taken.push(resolve)) }
   const text = 'x'.repeat(MIB)
@@ -46,7 +46,7 @@ test('a question whose id the server uses again ends, and so do both when the co
     signals.push(signal)
     return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
   }
-  const questions = new Questions(answer, 100, new QuestionRoom())
+  const questions = new Questions(answer, { idLength: 100 }, new QuestionRoom())
   const forms = { result: (_: string, result: object) => result } as unknown as Parameters<
     Questions['reply']
   >[1]

@@ -4,6 +4,7 @@ import { CANCELLED, CONNECTION_CLOSED } from '../errors/rpc.ts'
 import { isObject, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import type { ClientTransport } from '../rpc/client-transport.ts'
 import { encodeNotification } from './encode-call.ts'
+import type { Emitter } from './events.ts'
 import type { Forms } from './forms.ts'
 import type { Agreement } from './negotiate.ts'
 import { encodeAnswer, encodeFailure, refuseId } from './question-reply.ts'
@@ -16,19 +17,28 @@ export type Answer = (method: string, params: JsonObject, signal: AbortSignal) =
 /** The number of replies on their way at once: over HTTP, each takes a connection. */
 const MAX_SENDING = 16
 
+export interface QuestionOptions {
+  /** The longest id of a question. */
+  readonly idLength: number
+  /** Gets a warning if a question cannot be answered. */
+  readonly events?: Pick<Emitter, 'emit'> | undefined
+}
+
 /** The open questions of a server. */
 export class Questions {
   readonly #open = new Map<unknown, AbortController>()
   readonly #answer: Answer
   readonly #idLength: number
+  readonly #events: QuestionOptions['events']
   readonly #room: QuestionRoom
   #tasks: QuestionTasks | undefined
   #sending = 0
   readonly #unsent: (() => void)[] = []
 
-  constructor(answer: Answer, idLength: number, room: QuestionRoom) {
+  constructor(answer: Answer, { idLength, events }: QuestionOptions, room: QuestionRoom) {
     this.#answer = answer
     this.#idLength = idLength
+    this.#events = events
     this.#room = room
   }
 
@@ -56,7 +66,8 @@ export class Questions {
         : await this.#answer(method, params, signal)
       return controller.signal.aborted ? undefined : encodeAnswer(id, forms.result(method, result))
     } catch (error) {
-      return controller.signal.aborted ? undefined : encodeFailure(id, error)
+      if (controller.signal.aborted) return undefined
+      return encodeFailure(id, error, (text) => this.#events?.emit('warning', text))
     } finally {
       if (this.#open.get(id) === controller) this.#open.delete(id)
     }

@@ -201,7 +201,7 @@ export class ReconnectingConnection {
       })
       const { transport, agreement, Questions } = opened
       if (Questions !== undefined)
-        this.#questions ??= new Questions(this.#owner.answer, this.#options.idLength, this.#room)
+        this.#questions ??= new Questions(this.#owner.answer, this.#options, this.#room)
       live = { transport, agreement, pending: 0, cancelled: [], cancelling: 0 }
     } catch (error) {
       this.#backoff.failed()

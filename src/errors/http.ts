@@ -76,6 +76,14 @@ export const BAD_VERB = {
   hint: 'Use POST; sessions of 2025 also use GET and DELETE.',
 } as const
 
+export const SSE_VERB = {
+  kind: 'sse_verb',
+  code: -32600,
+  http: 405,
+  text: 'this path is for HTTP+SSE, which has no 2026-07-28 and begins with GET; send MCP messages with POST to {path}',
+  hint: 'Connect to the other path, or leave out the option revision.',
+} as const
+
 export const BODY_READ = {
   kind: 'body_read',
   code: -32603,

@@ -105,6 +105,7 @@ export type ErrorKind =
   | 'bad_encoding'
   | 'bad_transfer'
   | 'bad_verb'
+  | 'sse_verb'
   | 'body_read'
   | 'body_broken'
   | 'unknown_path'

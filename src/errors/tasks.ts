@@ -5,7 +5,7 @@ export const UNKNOWN_TASK = {
   code: -32602,
   refusal: 'TASK_NOT_FOUND',
   text: 'task "{id}" does not exist, or has expired',
-  hint: 'Use the id that the server answered, with the credentials that started the task, before its ttl is over.',
+  hint: 'Use the id that the server answered, as the user and with the client (client id) that started the task, before its ttl is over.',
 } as const
 
 export const TASK_FINAL = {

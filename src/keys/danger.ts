@@ -5,6 +5,9 @@ import process from 'node:process'
 export const READ_OR_CHANGE = 0o077
 export const CHANGE = 0o022
 
+/** The mark of folders that all users share, such as /tmp. */
+const STICKY = 0o1000
+
 /** Why something is not safe from other users; undefined if it is. */
 export type Danger = string | undefined
 
@@ -17,12 +20,14 @@ export function fileDanger(path: string, facts: Stats, forbidden: number): Dange
 
 /** Whether others can exchange the files in a folder. */
 export function folderDanger(folder: string, facts: Stats): Danger {
-  return ownerDanger(facts) ?? modeDanger(facts, CHANGE, `change the folder; run: chmod go-w ${folder}`)
+  const isOwn = facts.uid === process.geteuid?.() && (facts.mode & STICKY) === 0
+  const remedy = isOwn ? `run: chmod go-w ${folder}` : 'it is meant for everyone, so use a folder of your own'
+  return ownerDanger(facts) ?? modeDanger(facts, CHANGE, `change the folder; ${remedy}`)
 }
 
 /** Whether everyone can exchange the folders in a folder. In one with the sticky bit, as /tmp has it, only owners can. */
 export function ancestorDanger(folder: string, { mode }: Stats): Danger {
-  const isOpen = process.platform !== 'win32' && (mode & 0o1002) === 0o002
+  const isOpen = process.platform !== 'win32' && (mode & (STICKY | 0o002)) === 0o002
   return isOpen ? `everyone can change the folder; run: chmod o-w ${folder}` : undefined
 }
 

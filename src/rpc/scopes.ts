@@ -19,6 +19,12 @@ export function joinScopes(scopes: readonly unknown[]): string {
   return text
 }
 
+/** The challenge of RFC 6750, section 3.1, with the scopes that a request needs. */
+export function scopeChallenge(scopes: readonly unknown[]): string {
+  const text = joinScopes(scopes)
+  return `Bearer error="insufficient_scope"${text === '' ? '' : `, scope="${text}"`}`
+}
+
 export const SCOPE: Kind<string> = {
   must: 'a scope: visible ASCII characters without spaces, quotes and backslashes',
   is: isScope,

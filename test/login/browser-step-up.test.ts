@@ -40,9 +40,16 @@ async function serve(): Promise<Served> {
 
 const WAYS: readonly (readonly [string, (served: Served) => string, ConnectOptions])[] = [
   ['HTTP', ({ http }) => http, {}],
-  ['HTTP+SSE', ({ http }) => http, { revision: '2024-11-05' }],
+  ['HTTP at 2024-11-05', ({ http }) => http, { revision: '2024-11-05' }],
+  ['HTTP+SSE', ({ http }) => http.replace('/mcp', '/sse'), {}],
   ['WebSocket at 2026-07-28', ({ ws }) => ws, { revision: '2026-07-28' }],
   ['WebSocket at 2025-06-18', ({ ws }) => ws, { revision: '2025-06-18' }],
+]
+
+/** The transports whose answers come elsewhere than the reply to a request. */
+const APART: readonly (readonly [string, (served: Served) => string])[] = [
+  ['WebSocket', ({ ws }) => ws],
+  ['HTTP+SSE', ({ http }) => http.replace('/mcp', '/sse')],
 ]
 
 test.each(WAYS)(
@@ -72,31 +79,39 @@ test('over WebSocket, calls that fail after another step-up has ended do not ask
   expect(served.pages).toHaveLength(2)
 })
 
-test('over WebSocket, a step-up that is denied is the error of the call, and others go on', async () => {
-  const { ws, dev, login } = await serve()
-  let isWilling = true
-  const open = (page: URL): Promise<string> => dev.login(page, isWilling ? { sub: 'alice' } : 'deny')
-  await using client = await connect(ws, { auth: login({ open }) })
-  isWilling = false
-  expect(await failure(client.call('write'))).toMatchObject({ kind: 'login_failed' })
-  expect(await client.call('who')).toBe('alice read')
-})
+test.each(APART)(
+  'over %s, a step-up that is denied is the error of the call, and others go on',
+  async (_, urlOf) => {
+    const served = await serve()
+    const { dev, login } = served
+    let isWilling = true
+    const open = (page: URL): Promise<string> => dev.login(page, isWilling ? { sub: 'alice' } : 'deny')
+    await using client = await connect(urlOf(served), { auth: login({ open }) })
+    isWilling = false
+    expect(await failure(client.call('write'))).toMatchObject({ kind: 'login_failed' })
+    expect(await client.call('who')).toBe('alice read')
+  },
+)
 
-test('over WebSocket, a scope that nobody gets is requested a limited number of times', async () => {
-  const { ws, dev, login, pages } = await serve()
-  const open = (page: URL): Promise<string> => {
-    pages.push(page)
-    return dev.login(page, { sub: 'alice', scopes: ['read', 'write'] })
-  }
-  await using client = await connect(ws, { auth: login({ open }) })
-  for (let calls = 0; calls < 6; calls++) {
-    const error = await failure(client.call('rule'))
-    expect(error).toMatchObject({ kind: 'insufficient_scope', data: { scopes: ['nobody:has'] } })
-  }
-  expect(pages.length).toBeGreaterThan(1)
-  expect(pages.length).toBeLessThanOrEqual(4)
-  expect(await client.call('who')).toBe('alice read')
-})
+test.each(APART)(
+  'over %s, a scope that nobody gets is requested a limited number of times',
+  async (_, urlOf) => {
+    const served = await serve()
+    const { dev, login, pages } = served
+    const open = (page: URL): Promise<string> => {
+      pages.push(page)
+      return dev.login(page, { sub: 'alice', scopes: ['read', 'write'] })
+    }
+    await using client = await connect(urlOf(served), { auth: login({ open }) })
+    for (let calls = 0; calls < 6; calls++) {
+      const error = await failure(client.call('rule'))
+      expect(error).toMatchObject({ kind: 'insufficient_scope', data: { scopes: ['nobody:has'] } })
+    }
+    expect(pages.length).toBeGreaterThan(1)
+    expect(pages.length).toBeLessThanOrEqual(4)
+    expect(await client.call('who')).toBe('alice read')
+  },
+)
 
 test('over WebSocket without auth or recovery, a missing scope is an error as ever', async () => {
   const { ws, dev, login, pages } = await serve()

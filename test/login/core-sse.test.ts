@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/client.ts'
 import { serve, type Peer } from '../http-client/peer.ts'
 import { testAuth } from './core-auth.ts'
@@ -13,7 +13,7 @@ interface Old extends Peer {
 }
 
 /** A server with only the transport of 2024-11-05 that accepts the tokens `good` and `anna`. */
-async function old(): Promise<Old> {
+async function old(instead?: (stream: ServerResponse, posted: ServerResponse) => void): Promise<Old> {
   const shown: string[] = []
   let stream: ServerResponse | undefined
   const peer = await serve(({ verb, url, headers, message, body }, response) => {
@@ -27,8 +27,9 @@ async function old(): Promise<Old> {
       stream = response.writeHead(200, { 'content-type': 'text/event-stream' })
       return void response.write('event: endpoint\ndata: ?in\n\n')
     }
-    response.writeHead(202).end()
     const { id, method } = message
+    if (method === 'tools/call' && instead !== undefined) return instead(stream as ServerResponse, response)
+    response.writeHead(202).end()
     if (id === undefined) return
     const { protocolVersion } = (JSON.parse(body) as { params: { protocolVersion?: string } }).params
     const text = authorization.slice('Bearer '.length)
@@ -70,4 +71,28 @@ test('a login for the stream takes none of the time for connecting', async () =>
   const auth = testAuth(undefined, (request) => logInSlowly(request))
   await using client = await connect(url, { auth, ...SHORT })
   expect(await client.call('who')).toBe('good')
+})
+
+test('an answer that fails before its message was accepted is the error of the call, and nothing else', async () => {
+  const unhandled: unknown[] = []
+  const note = (reason: unknown): void => void unhandled.push(reason)
+  process.on('unhandledRejection', note)
+  onTestFinished(() => void process.off('unhandledRejection', note))
+  let accept: (() => void) | undefined
+  const { url } = await old((stream, posted) => {
+    accept = () => posted.writeHead(202).end()
+    stream.write(`event: message\ndata: ${'x'.repeat(20_000)}\n\n`)
+    // The second one arrives after the first was read.
+    stream.write(
+      'event: message\ndata: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}\n\n',
+    )
+  })
+  await using client = await connect(url, { auth: testAuth('good'), limits: { clientBytes: 10_000 } })
+  const logged = new Promise<void>((resolve) => void client.on('log', () => resolve()))
+  const call = failure(client.call('who'))
+  await logged
+  await new Promise((resolve) => void setImmediate(resolve))
+  accept?.()
+  expect(await call).toMatchObject({ kind: 'answer_too_large' })
+  expect(unhandled).toEqual([])
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { fileVault, type Vault } from '../../src/auth-client.ts'
 import { Deferred } from '../../src/base/deferred.ts'
-import { logIn } from './engine-issuer.ts'
+import { logIn, record } from './engine-issuer.ts'
 import { callTool, openAuth } from './engine-server.ts'
 import { entryOf, startWorld } from './engine-world.ts'
 
@@ -52,10 +52,10 @@ test('if the login of another program fails, the next one asks', async () => {
   const shown = new Deferred<undefined>()
   const finish = new Deferred<undefined>()
   const first = world.fail('who', {
-    open: async (page) => {
+    open: async () => {
       shown.resolve(undefined)
       await finish.promise
-      return logIn(page, false)
+      return new URL('http://127.0.0.1:9/elsewhere')
     },
   })
   await shown.promise
@@ -66,6 +66,57 @@ test('if the login of another program fails, the next one asks', async () => {
   expect(await first).toMatchObject({ kind: 'login_failed' })
   expect(await second).toBe('ann notes:read')
   expect(world.pages).toHaveLength(1)
+})
+
+test('a refusal counts for all who waited for that login, and not for those who come later', async () => {
+  const world = await startWorld()
+  const shown = new Deferred<undefined>()
+  const finish = new Deferred<undefined>()
+  const refused: URL[] = []
+  const open = async (page: URL): Promise<URL> => {
+    refused.push(page)
+    shown.resolve(undefined)
+    await finish.promise
+    return logIn(page, false)
+  }
+  const first = world.fail('who', { open })
+  await shown.promise
+  const reads = [0, 0, 0]
+  const others = reads.map((_, at) => {
+    const read = (key: string): ReturnType<Vault['read']> => {
+      reads[at] = reads[at]! + 1
+      return world.vault.read(key)
+    }
+    return world.fail('who', { open, vault: { ...world.vault, read } })
+  })
+  await expect.poll(() => Math.min(...reads), { timeout: 20_000 }).toBeGreaterThan(6)
+  finish.resolve(undefined)
+  for (const error of await Promise.all([first, ...others]))
+    expect(error).toMatchObject({ kind: 'login_failed', message: expect.stringMatching(/refuse|denied/) })
+  expect(refused).toHaveLength(1)
+  expect(await world.call('who')).toBe('ann notes:read')
+  expect(world.pages).toHaveLength(1)
+})
+
+test('a login stays marked while it registers once more', async () => {
+  const world = await startWorld()
+  await world.call('who')
+  const [key = ''] = await world.vault.keys()
+  await world.vault.update(key, async (current) => ({ registration: current?.registration }))
+  let isFirst = true
+  record(world.issuer, '/token', (reply) => {
+    if (!isFirst) return reply
+    isFirst = false
+    return Response.json({ error: 'invalid_client' }, { status: 401 })
+  })
+  const marks: boolean[] = []
+  await world.call('who', {
+    open: async (page) => {
+      marks.push((await world.vault.read(key))?.pending !== undefined)
+      return world.open(page)
+    },
+  })
+  expect(marks).toEqual([true, true])
 })
 
 test('while it waits for the login of another program, the clock of a request stops, and it can be given up', async () => {

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { memoryVault } from '../../src/auth-client.ts'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { memoryVault, type Vault } from '../../src/auth-client.ts'
 import { Deferred } from '../../src/base/deferred.ts'
 import { changeMetadata, record, startLoginIssuer } from './engine-issuer.ts'
 import { callTool, openAuth } from './engine-server.ts'
@@ -166,6 +166,93 @@ test('a logout waits no longer than its timeout for somebody else who changes th
   await change
   expect(await auth.logout(world.server.url)).toHaveLength(1)
   expect(await world.vault.keys()).toEqual([])
+})
+
+test('a logout waits no longer than its timeout for a login that it cancels', async () => {
+  const world = await startWorld()
+  const shown = new Deferred<undefined>()
+  const auth = world.login({
+    open: () => {
+      shown.resolve(undefined)
+      return new Promise(() => undefined)
+    },
+  })
+  const call = callTool(openAuth(auth, world.server.url), world.server.url, 'who')
+  const failed = call.catch((thrown: unknown) => thrown)
+  await shown.promise
+  const [key = ''] = await world.vault.keys()
+  const end = new Deferred<undefined>()
+  const change = world.vault.update(key, async (current) => {
+    await end.promise
+    return current
+  })
+  await expect(auth.logout(world.server.url, { timeout: '20ms' })).rejects.toMatchObject({
+    kind: 'vault_failed',
+    retryable: true,
+  })
+  expect(await failed).toMatchObject({ kind: 'login_failed' })
+  end.resolve(undefined)
+  await change
+  expect(await auth.logout(world.server.url)).toEqual([])
+  expect(await world.vault.keys()).toEqual([])
+})
+
+test('a login that was cancelled stores no tokens, however late it ends', async () => {
+  const world = await startWorld()
+  const [begun, end] = [new Deferred<undefined>(), new Deferred<undefined>()]
+  const auth = world.login()
+  let change: Promise<unknown> | undefined
+  // Somebody else holds the entry when the tokens arrive.
+  record(world.issuer, '/token', async (reply) => {
+    const [key = ''] = await world.vault.keys()
+    change = world.vault.update(key, async (current) => {
+      begun.resolve(undefined)
+      await end.promise
+      return current
+    })
+    return reply
+  })
+  const call = callTool(openAuth(auth, world.server.url), world.server.url, 'who')
+  const failed = call.catch((thrown: unknown) => thrown)
+  await begun.promise
+  await expect(auth.logout(world.server.url, { timeout: '300ms' })).rejects.toMatchObject({
+    kind: 'vault_failed',
+  })
+  end.resolve(undefined)
+  await change
+  expect(await failed).toMatchObject({ kind: 'login_failed' })
+  for (const key of await world.vault.keys()) expect((await world.vault.read(key))?.tokens).toBe(undefined)
+})
+
+test('another program that shares the vault notices a logout, although its token is still good', async () => {
+  const world = await startWorld()
+  const client = openAuth(world.login(), world.server.url)
+  await callTool(client, world.server.url, 'who')
+  await world.login().logout(world.server.url)
+  const now = performance.now()
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(now + 2_000)
+  onTestFinished(() => clock.mockRestore())
+  world.server.replies.length = 0
+  expect(await callTool(client, world.server.url, 'who')).toBe('ann notes:read')
+  expect(world.server.replies[0]?.token).toBe(undefined)
+  expect(world.pages).toHaveLength(2)
+})
+
+test('a vault that cannot be read now does not cost the login of a client', async () => {
+  const world = await startWorld()
+  let isBroken = false
+  const read = async (key: string): ReturnType<Vault['read']> => {
+    if (isBroken) throw new Error('no disk')
+    return world.vault.read(key)
+  }
+  const client = openAuth(world.login({ vault: { ...world.vault, read } }), world.server.url)
+  await callTool(client, world.server.url, 'who')
+  isBroken = true
+  const now = performance.now()
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(now + 2_000)
+  onTestFinished(() => clock.mockRestore())
+  expect(await callTool(client, world.server.url, 'who')).toBe('ann notes:read')
+  expect(world.pages).toHaveLength(1)
 })
 
 test('two vaults have two logins', async () => {

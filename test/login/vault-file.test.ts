@@ -187,11 +187,16 @@ test.each([0o640, 0o604, 0o660, 0o602])('a file with mode %o is refused', async 
   expect(await vault.read('a')).toEqual(credentials('a'))
 })
 
-test.each([0o777, 0o1777, 0o770, 0o707])('a folder with mode %o is refused', async (mode) => {
+test.each([
+  [0o777, 'chmod go-w'],
+  [0o1777, 'use a folder of your own'],
+  [0o770, 'chmod go-w'],
+  [0o707, 'chmod go-w'],
+])('a folder with mode %o is refused, with the advice to %s', async (mode, advice) => {
   const path = newPath()
   const { vault } = await filled(path)
   chmodSync(dirname(path), mode)
-  const failure = { kind: 'vault_unsafe', message: expect.stringContaining('chmod go-w') as unknown }
+  const failure = { kind: 'vault_unsafe', message: expect.stringContaining(advice) as unknown }
   await expect(vault.read('a')).rejects.toMatchObject(failure)
   await expect(put(vault, 'b', credentials('b'))).rejects.toMatchObject(failure)
 })

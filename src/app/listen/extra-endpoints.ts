@@ -5,6 +5,8 @@ import type { Endpoint, EndpointOptions } from '../../transport/http/server/endp
 import type { ServerService } from '../../server/service.ts'
 
 interface ExtraOptions {
+  /** The path of the endpoint itself on our own listener; undefined for mounts. */
+  readonly path?: string | undefined
   readonly sse: boolean
   readonly gist?: boolean | GistOptions
   /** Web handlers of plug-ins, by path. */
@@ -18,13 +20,13 @@ export async function createEndpoint(
 ): Promise<Endpoint> {
   const { Endpoint } = await import('../../transport/http/server/endpoint.ts')
   const endpoint = new Endpoint(service, options)
-  const { sse, gist = false, handlers = new Map<string, WebHandler>() } = options
+  const { sse, path, gist = false, handlers = new Map<string, WebHandler>() } = options
   const { authentication } = options
   const { limits, guard, authenticate, extraEndpoints } = endpoint
   const fail: HttpHandler['fail'] = (...reply) => endpoint.fail(...reply)
   if (sse) {
     const { SseEndpoint } = await import('../../transport/sse/server.ts')
-    extraEndpoints.push(new SseEndpoint(service, { limits, guard, authenticate, fail }))
+    extraEndpoints.push(new SseEndpoint(service, { limits, guard, authenticate, fail, path }))
   }
   if (gist !== false) {
     const { GistEndpoint } = await import('../../gist/endpoint.ts')

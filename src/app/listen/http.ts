@@ -21,7 +21,8 @@ export const openHttp: Opener<'http'> = async (app, option) => {
   const hosts = servedHosts('listen http', host, options.hosts)
   const secure = await readTls('listen http tls', options.tls, serviceOf(app))
   const choice = { hosts, cors, sessions, sse, gist, trustProxy, auth, path }
-  return { ...(await openListener(app, choice, { host, port, path, secure })), tls: secure }
+  const server = await openListener(app, choice, { host, port, path, secure })
+  return { ...server, tls: secure, ...(sse && { sse: new URL('/sse', server.url).href }) }
 }
 
 /** Opens an endpoint on a port of its own. */

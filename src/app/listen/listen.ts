@@ -17,7 +17,7 @@ export interface Running {
   /** The URL for HTTP clients, if HTTP is open. */
   readonly url: string | undefined
   /** The address of each open transport, in the form that `connect` accepts; stdio has none. */
-  readonly addresses: { readonly [Name in Addressed]?: string }
+  readonly addresses: { readonly [Name in Addressed | 'sse']?: string }
   /**
    * Reads the certificates of all transports again, if `tls` is a function. New connections get them; open ones go on with the
    * old ones. Rejects if they cannot be used; the old ones then stay. Without this, they are read every minute.
@@ -33,6 +33,8 @@ export interface Running {
 export interface Opened {
   /** The address for clients, in the form that `connect` accepts. */
   readonly url: string
+  /** The address for clients of HTTP+SSE, if it is served. */
+  readonly sse?: string | undefined
   readonly tls?: { reload(): Promise<void> } | undefined
   /** Finishes running requests, then closes. */
   close(): Promise<void>
@@ -186,7 +188,9 @@ function running(
     // A client that closes our stdin is finished, so the process exits even if something keeps it alive.
     await exitWhenClosed([app])
   })
-  const addresses = Object.fromEntries([...opened].map(([name, { url }]) => [name, url]))
+  const sse = opened.get('http')?.sse
+  const urls = Object.fromEntries([...opened].map(([name, { url }]) => [name, url]))
+  const addresses = { ...urls, ...(sse !== undefined && { sse }) }
   const reloadTls = (): Promise<void> => reloadAll(opened)
   return { url: opened.get('http')?.url, addresses, reloadTls, closed, close }
 }

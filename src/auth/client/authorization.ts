@@ -1,6 +1,8 @@
 import type { AuthorizationServer } from 'oauth4webapi'
+import { orAborted } from '../../base/backoff.ts'
 import type { AuthReply, AuthRequest, Authorization } from '../../transport/http/client/auth-method.ts'
 import type { HeaderRecord } from '../../transport/http/client/headers.ts'
+import { discard } from './discard.ts'
 import { Flight } from './flight.ts'
 import { readNeed, type Need } from './need.ts'
 import { readPlace } from './place.ts'
@@ -17,6 +19,8 @@ const MAX_RENEWALS = 5
 const MAX_REQUESTS = 3
 /** Requests for scopes that are remembered. */
 const MAX_REMEMBERED = 64
+/** How often the vault is looked into at most, because others who share it may log out. */
+const LOOK_MS = 1_000
 
 type Send<Reply> = (headers: HeaderRecord) => Promise<Reply>
 
@@ -31,17 +35,28 @@ export class SharedLogin {
   before: Steps | undefined
   /** The scopes of each login that gave tokens, to bound the attempts. */
   readonly requested: (readonly string[])[]
+  #lookedAt: number = performance.now()
 
   /** The requests of closed clients still count. */
   constructor(requested: SharedLogin['requested'] = []) {
     this.requested = requested
   }
 
-  /** Forgets everything, because the user logs out. A login that runs is cancelled. */
-  async forget(): Promise<void> {
-    await this.flight?.cancel('the user logged out')
+  /** Forgets everything, because the user logs out. A login that runs is cancelled, and waited for until the signal aborts. */
+  async forget(signal: AbortSignal): Promise<void> {
     this.held = this.before = undefined
     this.requested.length = 0
+    const ended = this.flight?.cancel('the user logged out')
+    // What goes on after that stores no tokens.
+    if (ended !== undefined) await orAborted(ended, signal).catch(() => undefined)
+  }
+
+  /** Whether it is time to look into the vault again. */
+  isStale(): boolean {
+    const now = performance.now()
+    if (this.flight !== undefined || now - this.#lookedAt < LOOK_MS) return false
+    this.#lookedAt = now
+    return true
   }
 }
 
@@ -86,6 +101,7 @@ export class GrantAuthorization implements Authorization {
   /** The credentials to begin with. Those that are known to have expired are refreshed first. */
   async #ready(request: AuthRequest, isLast: boolean): Promise<Held | undefined> {
     await (this.#shared.loading ??= this.#load())
+    if (!isLast) await this.#look()
     const { held } = this.#shared
     if (held === undefined || isLast) return held
     const fresh = this.#isDue(held)
@@ -119,6 +135,22 @@ export class GrantAuthorization implements Authorization {
     } catch (thrown) {
       this.#shared.loading = undefined
       throw vaultFailure(vault, thrown)
+    }
+  }
+
+  /** Takes over what others who share the vault changed: they may have logged out, and an issuer may accept the token nevertheless. */
+  async #look(): Promise<void> {
+    const shared = this.#shared
+    const { held } = shared
+    if (held === undefined || !shared.isStale()) return
+    const { place, tokens } = held
+    try {
+      const stored = await this.#setup.vault.read(place.key)
+      if (stored?.tokens?.accessToken === tokens.accessToken) return
+      const next = await toHeld(this.#setup, place, stored)
+      if (shared.held === held && shared.flight === undefined) shared.held = next
+    } catch {
+      // The token may be good, so the server decides.
     }
   }
 
@@ -212,9 +244,4 @@ async function sendWith<Reply extends AuthReply>(
   const second = await send(await dpop.headers(request, tokens.accessToken))
   dpop.observe(request.url, second)
   return second
-}
-
-async function discard({ body }: AuthReply): Promise<void> {
-  // A body that is already broken needs no cancelling.
-  await body?.cancel().catch(() => undefined)
 }

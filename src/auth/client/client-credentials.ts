@@ -3,7 +3,6 @@ import { badOption, checkOptions } from '../../base/options.ts'
 import { CLIENT_IDENTITY, IDENTITY_ALIASES, readIdentity, type ClientIdentity } from './client-identity.ts'
 import type { Grant } from './grant.ts'
 import { createMethod, METHOD_OPTIONS, type LoginMethod, type MethodOptions } from './method.ts'
-import { TokenError } from './token-error.ts'
 import { chooseAuthentication } from './token-endpoint.ts'
 import { purposeOf, readTokens, requestGrant } from './token-request.ts'
 
@@ -47,10 +46,8 @@ export function clientCredentialsGrant(identity: ClientIdentity): Grant {
     clientOf: readClient,
     async obtain(context) {
       const client = await readClient()
-      if (chooseAuthentication(context.issuer, client).method === 'none')
-        throw new TokenError(
-          `${context.issuer.issuer} does not let clients authenticate, but client credentials need client_secret_basic, client_secret_post or private_key_jwt`,
-        )
+      // Without its credentials, the client would be nobody.
+      chooseAuthentication(context.issuer, client, { isRequired: true })
       const response = await requestGrant(context, client, 'client_credentials', purposeOf(context))
       // The credentials get new tokens at any time.
       return { tokens: { ...readTokens(response, context), refreshToken: undefined } }

@@ -1,4 +1,5 @@
 import { pause } from '../../base/backoff.ts'
+import { LoginRefused } from './problem.ts'
 import type { PendingLogin, StoredCredentials, Vault } from './vault.ts'
 
 /** How long others wait for a login without a sign of life, and how often it gives one. */
@@ -26,7 +27,8 @@ export interface TurnOptions<Found> {
 export async function inTurn<Found>(options: TurnOptions<Found>, run: () => Promise<Found>): Promise<Found> {
   const { vault, key, signal } = options
   const id = crypto.randomUUID()
-  while (!(await begin(options, id))) {
+  const awaited = new Set<string>()
+  while (!(await begin(options, id, awaited))) {
     const resume = options.pauseClocks?.()
     await pause(POLL_MS, signal)
     resume?.()
@@ -34,6 +36,7 @@ export async function inTurn<Found>(options: TurnOptions<Found>, run: () => Prom
   }
   const change = (next: (current: StoredCredentials) => StoredCredentials | undefined): Promise<unknown> =>
     vault.update(key, async (current) => (current?.pending?.id === id ? next(current) : current))
+  let end = withoutPending
   const timer = setInterval(() => {
     // If the vault fails for good, storing the result fails as well.
     change((current) => ({ ...current, pending: pendingOf(id) })).catch(() => undefined)
@@ -41,16 +44,30 @@ export async function inTurn<Found>(options: TurnOptions<Found>, run: () => Prom
   try {
     // The login of somebody else may just have ended.
     return (await options.find()) ?? (await run())
+  } catch (thrown) {
+    if (thrown instanceof LoginRefused) end = (current) => ({ ...withoutPending(current), refused: id })
+    throw thrown
   } finally {
     clearInterval(timer)
-    // Otherwise the mark ends by itself.
-    await change(withoutPending).catch(() => undefined)
+    // If it fails, the mark ends by itself. After a logout, nobody needs to wait for it.
+    const ended = change(end).catch(() => undefined)
+    if (!signal.aborted) await ended
   }
 }
 
-/** Marks the entry, unless somebody else runs a login. */
-async function begin({ vault, key, signal }: TurnOptions<unknown>, id: string): Promise<boolean> {
-  if (isTaken(await vault.read(key))) return false
+/** Marks the entry, unless somebody else runs a login. Fails if the person refused one that was waited for. */
+async function begin(
+  { vault, key, signal }: TurnOptions<unknown>,
+  id: string,
+  awaited: Set<string>,
+): Promise<boolean> {
+  const found = await vault.read(key)
+  if (found?.refused !== undefined && awaited.has(found.refused))
+    throw new LoginRefused('the user refused this login, for which another client or program asked')
+  if (isTaken(found)) {
+    awaited.add(found!.pending!.id)
+    return false
+  }
   const stored = await vault.update(
     key,
     async (current) => (isTaken(current) ? current : { ...current, pending: pendingOf(id) }),

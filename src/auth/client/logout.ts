@@ -27,13 +27,12 @@ export interface LoggedOut {
   readonly reason?: string | undefined
 }
 
-/** Removes all credentials for a server from the vault, and then gives their issuers some time to revoke the tokens. */
-export async function logOut(setup: Setup, timeoutMs: number): Promise<readonly LoggedOut[]> {
+/** Removes all credentials for a server from the vault, and then lets their issuers revoke the tokens, until a signal aborts. */
+export async function logOut(setup: Setup, signal: AbortSignal): Promise<readonly LoggedOut[]> {
   const { vault, owner, server } = setup
-  const signal = AbortSignal.timeout(timeoutMs)
   const removed: (readonly [Place, StoredCredentials])[] = []
   try {
-    for (const key of await vault.keys()) {
+    for (const key of await orAborted(vault.keys(), signal)) {
       const place = readPlace(key, owner, server)
       if (place === undefined) continue
       const remove = async (

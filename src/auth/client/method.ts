@@ -118,10 +118,11 @@ export function createMethod(name: string, grant: Grant, options: MethodOptions 
       const server = toHttpUrl(url)
       const setup = setupFor(server, given)
       const timeoutMs = toMs(given.timeout ?? '10s', `${where} timeout`)
-      await logins.get(server.href)?.forget()
+      const signal = AbortSignal.timeout(timeoutMs)
+      await logins.get(server.href)?.forget(signal)
       loginRate.reset(rateKeyOf(setup))
       const { logOut } = await import('./logout.ts')
-      return logOut(setup, timeoutMs)
+      return logOut(setup, signal)
     },
   }
 }

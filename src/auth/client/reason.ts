@@ -1,6 +1,7 @@
 import { clip } from '../../base/clip.ts'
 import { untrustedText } from '../../base/untrusted-text.ts'
 import { McpError } from '../../errors/error.ts'
+import { PassingProblem } from './problem.ts'
 import { TokenError } from './token-error.ts'
 
 const LONGEST = 600
@@ -19,10 +20,17 @@ const PASSING: readonly string[] = [
   'too_many_requests',
 ]
 
-/** Whether the same request may succeed later, because the issuer did not decide about it. */
-export function isPassing({ code, status = 0 }: TokenError): boolean {
-  if (code === undefined || PASSING.includes(code)) return true
-  return status < 400 || status >= 500 || status === 408 || status === 429
+/** Whether the same request may succeed later: an issuer or the server could not be reached, or was too busy. */
+export function isPassing(thrown: unknown): boolean {
+  if (!(thrown instanceof TokenError)) return thrown instanceof PassingProblem
+  const { code = '', status, cause } = thrown
+  if (status === undefined) return cause instanceof PassingProblem
+  return PASSING.includes(code) || status >= 500 || status === 408 || status === 429
+}
+
+/** Whether an issuer did not decide about a request, so that what was sent may still be good. */
+export function isUndecided(error: TokenError): boolean {
+  return error.code === undefined || isPassing(error)
 }
 
 /** Whether a refresh token is invalid, expired or revoked. */

@@ -27,7 +27,7 @@ import {
   type Setup,
 } from './setup.ts'
 import { Steps, type Lack } from './steps.ts'
-import type { StoredCredentials, StoredTokens } from './vault.ts'
+import type { StoredCredentials, StoredTokens, Vault } from './vault.ts'
 
 /** Registrations that are kept per server, at issuers that it does not name any more. */
 const MAX_LEFT = 4
@@ -108,7 +108,7 @@ async function findAt(setup: Setup, renewal: PlacedRenewal): Promise<Held> {
   const purpose = `get a token (${setup.grant.name})`
   if (setup.storedOnly) {
     steps.begin(purpose)
-    throw steps.forbidden(lackOf(need, await setup.vault.read(place.key)))
+    throw steps.forbidden(lackOf(need, setup.vault, await setup.vault.read(place.key)))
   }
   const metadata = await issuer()
   // Someone else may have logged in meanwhile.
@@ -138,13 +138,17 @@ function askPerson(setup: Setup, renewal: PlacedRenewal, run: () => Promise<Held
 }
 
 /** Says why the stored credentials do not do. */
-function lackOf({ kind, scopes: needed }: Need, stored: StoredCredentials | undefined): Lack {
+function lackOf(
+  { kind, scopes: needed }: Need,
+  { path = 'the vault' }: Vault,
+  stored: StoredCredentials | undefined,
+): Lack {
   if (kind === 'scopes') {
     const scopes = needed?.filter((scope) => stored?.tokens?.scopes?.includes(scope) !== true)
     const text = `the stored login lacks scopes${scopes === undefined ? '' : `: ${scopes.join(' ')}`}`
     return { reason: 'missing_scopes', text, ...(scopes && { scopes }) }
   }
-  const nothing = 'the vault has no credentials that work'
+  const nothing = `${path} has no credentials that work`
   if (stored?.lost !== undefined) return { reason: 'revoked', text: `${nothing}: ${clip(stored.lost, 200)}` }
   if (stored?.tokens === undefined) return { reason: 'no_login', text: `${nothing}: nobody has logged in` }
   return isExpired(stored.tokens)
@@ -260,7 +264,11 @@ async function login(setup: Setup, login: Login): Promise<Held> {
     ...(dpop !== undefined && { dpopKey: dpop.key }),
   }
   steps.begin(`keep the credentials in ${vault.name}`)
-  await vault.update(place.key, () => Promise.resolve(entry))
+  await vault.update(place.key, async () => {
+    // The user may have logged out while somebody else held the entry.
+    flight.cancelled.throwIfAborted()
+    return entry
+  })
   return {
     place,
     tokens,
@@ -306,7 +314,9 @@ async function obtain(setup: Setup, { key }: Place, context: GrantContext): Prom
     if (registration === undefined || !(isUnknown || thrown instanceof LoginTimeout)) throw thrown
     await vault.update(key, async (current) => {
       const isUsed = current?.registration?.clientId === registration.clientId
-      return isUsed && (isUnknown || current.tokens === undefined) ? undefined : current
+      if (!isUsed || (!isUnknown && current.tokens !== undefined)) return current
+      // This login still runs.
+      return current.pending && { pending: current.pending }
     })
     if (!isUnknown) throw thrown
     context.step('forget the registration, which the issuer does not know any more')

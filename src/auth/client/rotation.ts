@@ -2,7 +2,7 @@ import type { AuthorizationServer } from 'oauth4webapi'
 import { openDpop } from './dpop.ts'
 import type { Flight } from './flight.ts'
 import type { GrantContext } from './grant.ts'
-import { isPassing, isRejectedGrant, isUnknownClient } from './reason.ts'
+import { isRejectedGrant, isUndecided, isUnknownClient } from './reason.ts'
 import type { Place } from './place.ts'
 import { isExpired, isUnbound, toHeld, type Held, type Setup } from './setup.ts'
 import type { Steps } from './steps.ts'
@@ -21,6 +21,8 @@ export async function rotate(
   steps: Steps,
   { signal, cancelled }: Pick<Flight<unknown>, 'signal' | 'cancelled'>,
 ): Promise<Held | undefined> {
+  // Without tokens there is nothing to lock, and no reason to create a file.
+  if ((await setup.vault.read(place.key))?.tokens === undefined) return undefined
   let isNew = false
   const change = async (current: StoredCredentials | undefined): Promise<StoredCredentials | undefined> => {
     const tokens = current?.tokens
@@ -52,7 +54,7 @@ async function refresh(
   steps: Steps,
   signal: AbortSignal,
 ): Promise<StoredCredentials> {
-  const { registration, dpopKey } = kept
+  const { registration, dpopKey, pending } = kept
   const dpop = old.type === 'dpop' ? await openDpop(dpopKey) : undefined
   const context: GrantContext = {
     ...setup,
@@ -76,7 +78,7 @@ async function refresh(
     const denied = old.denied?.filter((scope) => scopes?.includes(scope) !== true)
     return { ...kept, registration: used, tokens: { ...tokens, refreshToken, scopes, denied } }
   } catch (thrown) {
-    if (!(thrown instanceof TokenError) || isPassing(thrown)) throw thrown
+    if (!(thrown instanceof TokenError) || isUndecided(thrown)) throw thrown
     // The credentials of the options may be corrected; a client that registered itself can only register again.
     const isUnknown = isUnknownClient(thrown) && setup.grant.clientId === undefined
     if (!isUnknown && !isRejectedGrant(thrown)) {
@@ -86,6 +88,6 @@ async function refresh(
     steps.note(`forgot the refresh token, which the issuer rejects with ${thrown.code}`)
     const day = new Date().toISOString().slice(0, 10)
     const lost = `the issuer rejected the refresh token with ${thrown.code} on ${day}`
-    return isUnknown ? { dpopKey, lost } : { ...kept, lost }
+    return isUnknown ? { dpopKey, pending, lost } : { ...kept, lost }
   }
 }

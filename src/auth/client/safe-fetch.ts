@@ -1,11 +1,11 @@
 import { pinned } from '#pinned'
 import { orAborted } from '../../base/backoff.ts'
-import { clip } from '../../base/clip.ts'
 import { placeOf, placeOfHost, type Place } from '../../base/places.ts'
 import type { Resolver } from '../checked-lookup.ts'
 import { oneLine } from '../../errors/printable.ts'
 import { openReply, type OpenReply } from './open-reply.ts'
 import { LoginProblem, PassingProblem, quoted, shownUrl } from './problem.ts'
+import { reasonOf } from './reason.ts'
 
 /** How long a request for a document may take, with its reply. */
 const TIMEOUT_MS = 5000
@@ -108,7 +108,10 @@ export function createSafeFetch(options: SafeFetchOptions): typeof globalThis.fe
       for (const error of [thrown, (thrown as Error).cause]) if (error instanceof LoginProblem) throw error
       if (timeout.aborted) throw new PassingProblem(`${shownUrl(url)} took longer than ${limitMs} ms`)
       const remedy = remedyOf(thrown, options.ownFetch !== undefined)
-      const message = `cannot reach ${shownUrl(url)}: ${reasonOf(thrown)}${remedy ?? ''}`
+      const { cause } = thrown as Error
+      // The message of `fetch` itself says only that it failed.
+      const reason = oneLine(reasonOf(cause instanceof Error ? cause : thrown))
+      const message = `cannot reach ${shownUrl(url)}: ${reason}${remedy ?? ''}`
       // A certificate that is not trusted will not be trusted the next time.
       throw new (remedy === undefined ? PassingProblem : LoginProblem)(message, { cause: thrown })
     }
@@ -179,12 +182,6 @@ async function readBody(chunks: AsyncIterable<Uint8Array>, url: URL): Promise<Bl
     parts.push(chunk as Uint8Array<ArrayBuffer>)
   }
   return new Blob(parts)
-}
-
-function reasonOf(thrown: unknown): string {
-  const { message, cause } = thrown as Error
-  // The message of `fetch` itself says only that it failed.
-  return oneLine(clip(cause instanceof Error ? cause.message : String(message), 300))
 }
 
 /** The codes of certificates that are not trusted. */

@@ -3,13 +3,14 @@ import { LOGIN_FAILED, LOGIN_NEEDED } from '../../errors/login.ts'
 import { McpError, mcpError } from '../../errors/error.ts'
 import { oneLine } from '../../errors/printable.ts'
 import { TooManyLogins } from './login-rate.ts'
-import { PassingProblem } from './problem.ts'
-import { reasonOf } from './reason.ts'
-import { TokenError } from './token-error.ts'
+import { LoginRefused } from './problem.ts'
+import { isPassing, reasonOf } from './reason.ts'
 
 const LONGEST_STEP = 500
 const PASSING_HINT =
   'The server or its issuer cannot be reached, or is too busy. Check that it runs, and the network, proxy and certificates on the way to it; then try again.'
+const REFUSED_HINT =
+  'The user, or the program for the user, did not want to log in. Ask again when the user wants to; nothing else is wrong.'
 
 /** Why a login is needed. */
 export interface Lack {
@@ -70,7 +71,7 @@ export class Steps {
       data: { steps, ...facts },
       retryable,
       retryAfterMs: thrown instanceof TooManyLogins ? thrown.waitMs : undefined,
-      hint: retryable ? PASSING_HINT : undefined,
+      hint: retryable ? PASSING_HINT : thrown instanceof LoginRefused ? REFUSED_HINT : undefined,
     })
   }
 
@@ -78,11 +79,4 @@ export class Steps {
   forbidden({ text, ...facts }: Lack): McpError {
     return this.failed(new Error(text), LOGIN_NEEDED, facts)
   }
-}
-
-/** Whether the same login may succeed later: an issuer or the server could not be reached, or was too busy. */
-function isPassing(thrown: unknown): boolean {
-  if (!(thrown instanceof TokenError)) return thrown instanceof PassingProblem
-  const { status, cause } = thrown
-  return status === undefined ? cause instanceof PassingProblem : status >= 500 || status === 429
 }

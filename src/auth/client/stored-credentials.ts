@@ -31,6 +31,7 @@ const CREDENTIALS: Readonly<Record<string, Test>> = {
   tokens: optional((value) => fits(value, TOKENS)),
   lost: optional(isText),
   pending: optional((value) => fits(value, PENDING)),
+  refused: optional(isText),
   dpopKey: optional((value) => isObject(value) && !Array.isArray(value)),
 }
 

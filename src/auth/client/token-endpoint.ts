@@ -46,14 +46,20 @@ const METHODS: readonly Method[] = [
  * Chooses how a client authenticates: as the issuer decided at registration, otherwise the best method that the metadata lists and
  * the client has credentials for.
  */
-export function chooseAuthentication(issuer: AuthorizationServer, client: TokenClient): Authentication {
+export function chooseAuthentication(
+  issuer: AuthorizationServer,
+  client: TokenClient,
+  { isRequired = false }: { readonly isRequired?: boolean } = {},
+): Authentication {
   const { authMethod } = client
-  const possible = METHODS.filter(({ needs }) => needs === undefined || client[needs] !== undefined)
+  const possible = METHODS.filter(({ needs }) =>
+    needs === undefined ? !isRequired : client[needs] !== undefined,
+  )
   const listed = listOf(issuer.token_endpoint_auth_methods_supported)
   const isFit = ({ name }: Method): boolean => {
     if (authMethod !== undefined) return name === authMethod
     // Issuers often do not list `none`, although they accept clients that have no credentials.
-    return listed === undefined || listed.includes(name) || possible.length === 1
+    return listed === undefined || listed.includes(name) || (possible.length === 1 && name === 'none')
   }
   const method = possible.find(isFit)
   if (method === undefined) throw unfit(issuer, possible, authMethod === undefined ? listed! : [authMethod])

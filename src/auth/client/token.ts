@@ -4,12 +4,8 @@ import { badOption } from '../../base/options.ts'
 import { mcpError } from '../../errors/error.ts'
 import { LOGIN_FAILED } from '../../errors/login.ts'
 import { oneLine } from '../../errors/printable.ts'
-import type {
-  AuthReply,
-  AuthRequest,
-  Authorization,
-  ClientAuth,
-} from '../../transport/http/client/auth-method.ts'
+import type { AuthRequest, Authorization, ClientAuth } from '../../transport/http/client/auth-method.ts'
+import { discard } from './discard.ts'
 import { Flight } from './flight.ts'
 import { isTokenText } from './token-text.ts'
 
@@ -95,8 +91,4 @@ function open(source: TokenSource, url: URL): Authorization {
 
 function headersOf(accessToken: string): { readonly authorization: string } {
   return { authorization: `Bearer ${accessToken}` }
-}
-
-async function discard({ body }: AuthReply): Promise<void> {
-  await body?.cancel().catch(() => undefined)
 }

@@ -29,9 +29,11 @@ export function pathOf(where: string, path: string | undefined, name: string): s
 
 /** Opens a vault that keeps its entries in a file. */
 export function openFileVault(options: FileVaultOptions): Vault {
-  const file = new VaultFile(pathOf('fileVault', options.path, 'credentials.json'), options.warn)
+  const path = pathOf('fileVault', options.path, 'credentials.json')
+  const file = new VaultFile(path, options.warn)
   return {
     name: 'fileVault',
+    path,
     read: (key) => file.read(key),
     update: (key, change, signal) => file.update(key, change, signal),
     keys: () => file.keys(),

@@ -4,6 +4,7 @@ import { McpError, mcpError } from '../../errors/error.ts'
 import { KEYRING_UNAVAILABLE } from '../../errors/vault.ts'
 import { isObject } from '../../protocol/jsonrpc.ts'
 import type { KeyringVaultOptions } from './keyring-vault.ts'
+import { reasonOf } from './reason.ts'
 import { explained, pathOf, VaultFile, type Cipher } from './vault-files.ts'
 import { withLock } from './vault-lock.ts'
 import type { Vault } from './vault.ts'
@@ -50,6 +51,7 @@ export function openKeyringVault(
   })
   return {
     name: 'keyringVault',
+    path,
     read: async (key) => (await use()).read(key),
     update: async (key, change, signal) => (await use()).update(key, change, signal),
     keys: async () => (await use()).keys(),
@@ -115,10 +117,6 @@ function isAbsent(error: unknown): boolean {
 
 function unavailable(reason: string, cause?: unknown): McpError {
   return mcpError(KEYRING_UNAVAILABLE, { reason }, { cause })
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'it failed'
 }
 
 /** AES-256-GCM: the nonce, the tag and the text, in base64url. */

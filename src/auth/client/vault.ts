@@ -8,6 +8,8 @@ export interface StoredCredentials {
   readonly lost?: string | undefined
   /** A login that somebody runs, for which others wait. Default: nobody runs one. */
   readonly pending?: PendingLogin | undefined
+  /** The `id` of the last login that the person refused, for those who waited for it. Default: none was. */
+  readonly refused?: string | undefined
   /** The private key of DPoP proofs, as a JWK; the tokens are bound to it. */
   readonly dpopKey?: Readonly<Record<string, unknown>> | undefined
 }
@@ -62,6 +64,8 @@ export interface StoredTokens {
 export interface Vault {
   /** The function that created it, for messages. */
   readonly name: string
+  /** The file that it keeps credentials in, for messages. Default: none. */
+  readonly path?: string | undefined
   /** Reads the entry; undefined if there is none. */
   read(key: string): Promise<StoredCredentials | undefined>
   /** Changes the entry while nobody else can. */

@@ -13,7 +13,7 @@ export interface Client {
   readonly redirectUris: readonly string[]
   /** The digest of its secret; undefined for a public client. */
   readonly secret?: string
-  /** How it sends the secret, if it has one. */
+  /** How it authenticates. */
   readonly authMethod: AuthMethodName
   /** Whether it can refresh tokens. */
   readonly refreshes: boolean
@@ -21,9 +21,9 @@ export interface Client {
   readonly host?: string
 }
 
-export type AuthMethodName = 'none' | 'client_secret_basic' | 'client_secret_post'
+export type AuthMethodName = 'none' | 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt'
 
-/** How clients can authenticate at the token endpoint. */
+/** How clients that register themselves can authenticate at the token endpoint. */
 export const AUTH_METHODS: readonly AuthMethodName[] = ['none', 'client_secret_basic', 'client_secret_post']
 export const GRANT_TYPES: readonly string[] = ['authorization_code', 'refresh_token']
 

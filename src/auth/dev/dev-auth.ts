@@ -22,6 +22,7 @@ import { Keys } from './keys.ts'
 import { openListener, type Listener } from './listener.ts'
 import { digestOf, randomText } from '../digests.ts'
 import { BROWSER_SCHEMES } from './redirects.ts'
+import { SERVER_ID, Services, type DevClient } from './services.ts'
 import { checkClaims, Users, type DevUser } from './users.ts'
 import { verify } from './verify.ts'
 
@@ -38,6 +39,8 @@ export interface DevAuthOptions {
   readonly includes?: ScopeHierarchy | undefined
   /** The users who can log in: their subjects, or more about them. Default: `alice`, `bob` and every name that is typed. */
   readonly users?: readonly (string | DevUser)[] | undefined
+  /** The services that get tokens on their own behalf, with `clientCredentials`. Default: none. */
+  readonly clients?: readonly DevClient[] | undefined
   /** The address of the login server, which must be one of this computer. Default: `'127.0.0.1'`. */
   readonly host?: string | undefined
   /**
@@ -108,6 +111,10 @@ const OPTIONS: KindsOf<DevAuthOptions> = {
     must: `a list of subjects or users, such as ['alice', { sub: 'bob', scopes: ['read'] }]`,
     is: (value) => Array.isArray(value),
   },
+  clients: {
+    must: `a list of services, such as [{ clientId: 'reports', clientSecret: 'a secret' }]`,
+    is: (value) => Array.isArray(value),
+  },
   host: TEXT,
   port: PORT,
   tokenTtl: DURATION,
@@ -138,9 +145,10 @@ export async function devAuth(options: DevAuthOptions = {}): Promise<DevAuth> {
   checkPlace(options)
   const { host = '127.0.0.1', port } = options
   const users = new Users(options.users)
+  const services = await Services.from(options.clients)
   const listener = await (port === undefined ? openUsual(host) : openListener(host, Number(port)))
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${listener.port}`
-  return startIssuer(options, { url, users, listener })
+  return startIssuer(options, { url, users, services, listener })
 }
 
 /** Opens the usual port, which clients know from the last time, or any other if that is in use. */
@@ -178,7 +186,12 @@ function protectsAnother(known: string): Error {
 
 async function startIssuer(
   options: DevAuthOptions,
-  { url, users, listener }: { readonly url: string; readonly users: Users; readonly listener: Listener },
+  {
+    url,
+    users,
+    services,
+    listener,
+  }: Pick<Issuer, 'url' | 'users' | 'services'> & { readonly listener: Listener },
 ): Promise<DevAuth> {
   const { scopes = [], includes = {}, redirectSchemes: schemes = [], tokenTtl = '1h' } = options
   const tokenMs = toMs(tokenTtl, 'devAuth tokenTtl')
@@ -194,6 +207,7 @@ async function startIssuer(
     users,
     clients: new Clients(schemes, () => grants.clientsInUse()),
     documents: new Documents(schemes, fetchDocument),
+    services,
     grants,
     keys: new Keys(),
     tokenMs,
@@ -244,7 +258,7 @@ async function startIssuer(
 }
 
 async function createIntrospector(secret: string): Promise<Client> {
-  const parts = { id: 'mcp-server', name: 'MCP server', redirectUris: [], refreshes: false }
+  const parts = { id: SERVER_ID, name: 'MCP server', redirectUris: [], refreshes: false }
   return { ...parts, authMethod: 'client_secret_basic', secret: await digestOf(secret) }
 }
 

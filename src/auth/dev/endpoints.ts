@@ -85,7 +85,7 @@ function endpointsOf(issuer: Issuer): ReadonlyMap<string, Endpoint> {
       return Response.json((await reply(client, form)) ?? {})
     },
   })
-  const discovery = document(() => discoveryOf(issuer.url))
+  const discovery = document(() => discoveryOf(issuer))
   return new Map<string, Endpoint>([
     [PATHS.oauth, discovery],
     [PATHS.openid, discovery],

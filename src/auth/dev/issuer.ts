@@ -6,6 +6,7 @@ import type { Grant, Grants } from './grants.ts'
 import type { Keys } from './keys.ts'
 import { OAuthError } from './oauth-error.ts'
 import { randomText } from '../digests.ts'
+import type { Services } from './services.ts'
 import type { Users } from './users.ts'
 
 /** What the endpoints of an authorization server share. */
@@ -21,6 +22,8 @@ export interface Issuer {
   readonly users: Users
   readonly clients: Clients
   readonly documents: Documents
+  /** The clients that act on their own behalf. */
+  readonly services: Services
   readonly grants: Grants
   readonly keys: Keys
   /** How long access tokens are valid. */

@@ -3,14 +3,36 @@ import type { Form } from './form.ts'
 import type { Code, Grant } from './grants.ts'
 import { checkResource, createAccessToken, readAccessToken, type Issuer } from './issuer.ts'
 import { OAuthError } from './oauth-error.ts'
-import { digestOf, isSame } from '../digests.ts'
+import { digestOf, isSame, randomText } from '../digests.ts'
 
-/** Exchanges a code or a refresh token for tokens. */
+/** Exchanges a code, a refresh token or the credentials of a service for tokens. */
 export function exchange(issuer: Issuer, client: Client, form: Form): Promise<object> {
   const type = form.need('grant_type')
   if (type === 'authorization_code') return exchangeCode(issuer, client, form)
   if (type === 'refresh_token') return refresh(issuer, client, form)
-  throw new OAuthError('unsupported_grant_type', 'use authorization_code or refresh_token')
+  if (type === 'client_credentials' && !issuer.services.isEmpty) return serve(issuer, client, form)
+  throw new OAuthError(
+    'unsupported_grant_type',
+    'use authorization_code or refresh_token; for client_credentials, list the service: devAuth({ clients: [{ clientId, clientSecret }] })',
+  )
+}
+
+/** Gives a service a token on its own behalf (RFC 6749, section 4.4). */
+async function serve(issuer: Issuer, client: Client, form: Form): Promise<object> {
+  const service = issuer.services.get(client.id)
+  if (service === undefined)
+    throw new OAuthError(
+      'unauthorized_client',
+      'only services get tokens on their own behalf; list this one: devAuth({ clients: [{ clientId, clientSecret }] })',
+    )
+  const { id, scopes: allowed } = service
+  const scopes = form.scopes ?? allowed ?? issuer.scopes
+  const extra = scopes.find((scope) => allowed?.includes(scope) === false)
+  if (extra !== undefined)
+    throw new OAuthError('invalid_scope', `the service ${id} may not have the scope ${extra}`)
+  const resource = checkResource(issuer, form.resources)
+  const grant = { id: randomText(12), clientId: id, user: { sub: id }, scopes, resource }
+  return tokens(issuer, client, { grant, scopes, nonce: undefined })
 }
 
 async function exchangeCode(issuer: Issuer, client: Client, form: Form): Promise<object> {

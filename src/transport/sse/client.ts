@@ -1,18 +1,21 @@
 import type { Message } from '../../protocol/jsonrpc.ts'
 import { McpError, mcpError } from '../../errors/error.ts'
 import { SESSION_LOST } from '../../errors/client.ts'
+import { fromErrorObject } from '../../errors/remote.ts'
 import { CLOSED } from '../../errors/rpc.ts'
+import { INSUFFICIENT_SCOPE } from '../../errors/server.ts'
 import { CONNECT_FAILED, STREAM_LOST } from '../../errors/transport.ts'
 import type { Revision } from '../../protocol/revisions.ts'
 import type { ClientTransport, OlderTransportOptions, OutgoingRequest } from '../../rpc/client-transport.ts'
 import type { Clock } from '../../rpc/clock.ts'
 import { MessageStream } from '../../rpc/message-stream.ts'
+import { scopeChallenge } from '../../rpc/scopes.ts'
 import type { ReadEvent } from '../../wire/sse-reader.ts'
 import type { ReadingOptions } from '../http/client/answer.ts'
 import type { OlderParts } from '../http/client/client.ts'
 import { dropBody, readRest, tooLarge } from '../http/client/body.ts'
 import { readFailure, toFailure } from '../http/client/failure.ts'
-import { createSend, nameOf, sendingDeadline, type Send } from '../http/client/fetch.ts'
+import { createSend, nameOf, sendingDeadline, type Send, type Sending } from '../http/client/fetch.ts'
 import { readRequestHeaders, type HeaderRecord } from '../http/client/headers.ts'
 import { Holds, type Hold } from '../http/client/holds.ts'
 import { isStream } from '../http/client/resume.ts'
@@ -23,6 +26,7 @@ import { receiveText } from '../io/receive.ts'
 const ADDRESS_MS = 10_000
 type Posted = Pick<OutgoingRequest, 'text' | 'method' | 'auth' | 'cancel'> & {
   readonly headers?: HeaderRecord | undefined
+  readonly settle?: Sending['settle']
 }
 
 /** Opens the transport of 2024-11-05; undefined when the server at the URL does not support it. */
@@ -94,7 +98,27 @@ class SseClientTransport implements ClientTransport {
 
   request(outgoing: OutgoingRequest): Promise<Message> {
     const answered = this.#messages.request(outgoing)
-    if (this.#messages.failure === undefined && !outgoing.cancel.aborted) void this.#deliver(outgoing)
+    if (this.#messages.failure !== undefined || outgoing.cancel.aborted) return answered
+    if ((outgoing.auth ?? this.#parts.owner?.auth) !== undefined) return this.#authorize(outgoing, answered)
+    void this.#deliver(outgoing)
+    return answered
+  }
+
+  /** Waits for the answer before the reply to its POST counts: if scopes are missing, that is the 403 that HTTP would have had. */
+  async #authorize(outgoing: OutgoingRequest, first: Promise<Message>): Promise<Message> {
+    let answered = first
+    // It may fail before it is waited for, as may the next one.
+    answered.catch(() => undefined)
+    await this.#deliver(outgoing, async (response) => {
+      if (!response.ok) return undefined
+      this.#readRest(response)
+      const answer = await answered
+      const challenge = challengeOf(answer)
+      if (challenge === undefined) return undefined
+      answered = this.#messages.request(outgoing)
+      answered.catch(() => undefined)
+      return Response.json(answer, { status: 403, headers: { 'www-authenticate': challenge } })
+    })
     return answered
   }
 
@@ -182,11 +206,12 @@ class SseClientTransport implements ClientTransport {
     if (!this.#messages.reject(this.#messages.only, problem) && this.#messages.size > 0) this.#down(problem())
   }
 
-  async #deliver(outgoing: OutgoingRequest): Promise<void> {
+  async #deliver(outgoing: OutgoingRequest, settle?: Sending['settle']): Promise<void> {
     const { id, method, cancel } = outgoing
     const hold = this.#holds.begin(() => mcpError(CLOSED, {}), cancel.signal)
     try {
-      const response = await hold.race(this.#post({ ...outgoing, headers: outgoing.headers() }, hold.signal))
+      const headers = outgoing.headers()
+      const response = await hold.race(this.#post({ ...outgoing, headers, settle }, hold.signal))
       if (response.status === 404) throw this.#refused(response, method)
       if (response.ok) this.#readRest(response)
       else this.#messages.take({ ...(await readFailure(response, outgoing, this.#reading(hold.signal))), id })
@@ -198,7 +223,8 @@ class SseClientTransport implements ClientTransport {
     }
   }
 
-  async #post({ text, headers = {}, method, auth, cancel }: Posted, signal: AbortSignal): Promise<Response> {
+  async #post(posted: Posted, signal: AbortSignal): Promise<Response> {
+    const { text, headers = {}, method, auth, cancel, settle } = posted
     const all = {
       ...this.#parts.callerHeaders,
       ...readRequestHeaders(headers),
@@ -215,6 +241,7 @@ class SseClientTransport implements ClientTransport {
       method,
       auth,
       clock: cancel.clock,
+      settle,
     })
   }
 
@@ -225,7 +252,7 @@ class SseClientTransport implements ClientTransport {
   }
 
   #readRest({ body }: Response): void {
-    if (body !== null) void readRest(body.getReader(), this.#holds.leftovers)
+    if (body !== null && !body.locked) void readRest(body.getReader(), this.#holds.leftovers)
   }
 
   #reading(signal: AbortSignal): ReadingOptions {
@@ -239,6 +266,14 @@ class SseClientTransport implements ClientTransport {
     this.#end()
     if (wasOpen) this.#parts.events.onDown(reason)
   }
+}
+
+/** The challenge with which HTTP would have answered a request that lacks scopes; undefined for any other answer. */
+function challengeOf({ error }: Message): string | undefined {
+  const { kind, data } = error === undefined ? {} : fromErrorObject(error)
+  if (kind !== INSUFFICIENT_SCOPE.kind) return undefined
+  // Errors of this kind name their scopes.
+  return scopeChallenge(data?.['scopes'] as readonly unknown[])
 }
 
 /** The URL for messages. Another origin is rejected: that server could use the caller's headers to impersonate it. */

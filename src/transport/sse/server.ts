@@ -1,6 +1,6 @@
 import { SESSION_LIMIT } from '../../errors/limits.ts'
-import { mcpError } from '../../errors/error.ts'
-import { BAD_ACCEPT, BAD_VERB, UNKNOWN_SESSION } from '../../errors/http.ts'
+import { mcpError, type McpError } from '../../errors/error.ts'
+import { BAD_ACCEPT, BAD_VERB, SSE_VERB, UNKNOWN_SESSION } from '../../errors/http.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../../errors/rpc.ts'
 import { LATER, MUCH_LATER, SOON } from '../../errors/retry-after.ts'
 import type { Limits } from '../../protocol/limits.ts'
@@ -29,6 +29,8 @@ export interface SseOptions {
   readonly limits: Limits
   readonly guard: Guard
   readonly authenticate?: HttpHandler['authenticate']
+  /** The path of the other endpoint of this server, for messages. Default: `/mcp`. */
+  readonly path?: string | undefined
   /** Creates an error reply. */
   readonly fail: HttpHandler['fail']
 }
@@ -54,6 +56,7 @@ export class SseEndpoint implements ExtraEndpoint {
   /** Limits of the streams, with the number of unread bytes after which a client is aborted. */
   readonly #streaming: Limits
   readonly #guard: Guard
+  readonly #path: string
   readonly authenticate: HttpHandler['authenticate']
   readonly #fail: HttpHandler['fail']
   readonly #clients = new Map<string, SseClient>()
@@ -62,7 +65,8 @@ export class SseEndpoint implements ExtraEndpoint {
   readonly sweeper: Sweeper
   #closing = false
 
-  constructor(service: Service, { limits, guard, fail, authenticate }: SseOptions) {
+  constructor(service: Service, { limits, guard, fail, authenticate, path = '/mcp' }: SseOptions) {
+    this.#path = path
     this.authenticate = authenticate
     this.service = withHandshake(service)
     this.limits = { ...limits, httpBytes: limits.sseBytes }
@@ -93,7 +97,7 @@ export class SseEndpoint implements ExtraEndpoint {
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.#guard.preflight(head) }
       head.cors = this.#guard.check(head)
-      if (head.method !== verb) throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
+      if (head.method !== verb) throw this.#unfit(head)
       if (verb === 'POST') this.#checkMessage(head)
       else this.#checkStream(head)
       return undefined
@@ -128,6 +132,12 @@ export class SseEndpoint implements ExtraEndpoint {
     await Promise.all([...this.#clients.values()].map((client) => client.close()))
     this.#clients.clear()
     this.sweeper.end()
+  }
+
+  /** The error for a method that is not the one of its path. Clients that begin with POST have the wrong URL. */
+  #unfit(head: HttpHead): McpError {
+    if (head.method === 'POST') return mcpError(SSE_VERB, { path: this.#path })
+    return mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
   }
 
   #checkMessage(head: HttpHead): void {

@@ -1,6 +1,6 @@
 import { toHttpUrl } from '../../base/http-url.ts'
 import type { McpError } from '../../errors/error.ts'
-import { isScope } from '../../rpc/scopes.ts'
+import { scopeChallenge } from '../../rpc/scopes.ts'
 import type { AuthReply, ClientAuth } from '../../rpc/client-auth.ts'
 import type { AuthOwner } from '../http/client/fetch.ts'
 import type { HeaderRecord } from '../http/client/headers.ts'
@@ -13,8 +13,7 @@ interface Reply extends AuthReply {
 
 /** Stands for the 403 that a request over HTTP would have got, on a connection that lacks scopes. */
 function lacking(scopes: readonly string[]): Reply {
-  const names = [...new Set(scopes.filter(isScope))].join(' ')
-  const challenge = `Bearer error="insufficient_scope"${names === '' ? '' : `, scope="${names}"`}`
+  const challenge = scopeChallenge([...new Set(scopes)])
   return { status: 403, headers: new Headers({ 'www-authenticate': challenge }) }
 }
 

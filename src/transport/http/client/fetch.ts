@@ -20,6 +20,8 @@ export interface Sending {
   readonly auth?: ClientAuth | undefined
   /** Stands still while a person logs in. */
   readonly clock?: Clock | undefined
+  /** Waits for an answer that comes elsewhere, and returns the reply that counts if it is not the given one. */
+  readonly settle?: ((response: Response) => Promise<Response | undefined>) | undefined
 }
 
 /** A client as its credentials know it. */
@@ -66,16 +68,17 @@ export function createSend(start: URL, fetch: typeof globalThis.fetch, owner?: A
   }
 
   async function attempt(url: URL, sending: Sending): Promise<Response> {
-    const { verb, body, signal, method, auth = owner?.auth } = sending
+    const { verb, body, signal, method, settle, auth = owner?.auth } = sending
     const send = async (headers: HeaderRecord): Promise<Response> => {
       try {
-        return await fetch(url, {
+        const response = await fetch(url, {
           method: verb,
           headers,
           signal,
           redirect: 'manual',
           ...(body !== undefined && { body }),
         })
+        return (await settle?.(response)) ?? response
       } catch (error) {
         throw signal.aborted ? signal.reason : toNetworkError(error, nameOf(url), method)
       }

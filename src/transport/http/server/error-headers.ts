@@ -1,5 +1,5 @@
 import type { McpError } from '../../../errors/error.ts'
-import { joinScopes } from '../../../rpc/scopes.ts'
+import { scopeChallenge } from '../../../rpc/scopes.ts'
 import type { Authentication } from './auth-method.ts'
 import type { Headers } from './parts.ts'
 
@@ -21,9 +21,8 @@ export function withErrorHeaders(error: McpError, headers: Headers, options: Err
   return { ...headers, 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) }
 }
 
-/** The challenge of RFC 6750, section 3.1, with the scopes that the request needs. Handlers may throw this error too. */
+/** The challenge for missing scopes. Handlers may throw this error too. */
 function challengeOf({ data }: McpError): string {
   const needed: unknown = data?.['scopes']
-  const scopes = Array.isArray(needed) ? joinScopes(needed) : ''
-  return `Bearer error="insufficient_scope"${scopes === '' ? '' : `, scope="${scopes}"`}`
+  return scopeChallenge(Array.isArray(needed) ? needed : [])
 }
