@@ -139,11 +139,10 @@ function resultOf(tasks: Tasks, id: string): Soon<Result> {
 async function carry(tasks: Tasks, id: string, owner: string, call: Call): Promise<void> {
   const watch = new TaskWatch(tasks.followers, id)
   call.onAbort = watch.wake
-  const run = tasks.runs.get(id)
-  const before = run?.send
-  const send: typeof before = (method, params) =>
-    call.emit(method, { ...params, _meta: related(id, params['_meta']) })
-  if (run !== undefined && before !== undefined) run.send = send
+  const link = tasks.runs.get(id)?.link ?? tasks.links.get(id)
+  const unlink = link?.add((method, params) =>
+    call.emit(method, { ...params, _meta: related(id, params['_meta']) }),
+  )
   const asked = new Set<string>()
   try {
     for (;;) {
@@ -157,7 +156,7 @@ async function carry(tasks: Tasks, id: string, owner: string, call: Call): Promi
   } finally {
     call.onAbort = undefined
     watch.stop()
-    if (run?.send === send) run.send = before
+    unlink?.()
   }
 }
 

@@ -5,6 +5,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Call, CallTask, Channel, Peer } from '../rpc/call.ts'
 import { readOutcome } from './outcome.ts'
 import type { TaskHolder } from './bytes.ts'
+import type { TaskLink } from './link.ts'
 import type { TaskPlan } from './plan.ts'
 import { headOf, type TaskHead, type TaskQuestion, type TaskRecord } from './record.ts'
 import { ownKey, AttemptState } from './attempt-state.ts'
@@ -35,10 +36,8 @@ export class Run implements Channel, CallTask {
   holder: TaskHolder = NOBODY
   /** The length of its request, which counts as memory. */
   requestBytes = 0
-  /** Sends a notification of the handler to the client; absent if there is no way. */
-  send: ((method: string, params: JsonObject, run: Run) => void) | undefined = undefined
-  /** Called with each change of its state. */
-  onStatus: ((head: TaskHead) => void) | undefined = undefined
+  /** The connection with the client that started the task; absent if there is none. */
+  link: TaskLink | undefined = undefined
   /** Stops waiting for its turn. */
   giveUp: (() => void) | undefined = undefined
   #shared: AttemptState | undefined
@@ -105,7 +104,7 @@ export class Run implements Channel, CallTask {
   }
 
   emit(method: string, params: JsonObject, _peer: Peer): void {
-    this.send?.(method, params, this)
+    if (this.head !== undefined) this.link?.send(method, params, this.head.id)
   }
 
   progress(message: string | undefined): void {

@@ -15,6 +15,7 @@ import { CLOCK, type TaskClock } from './clock.ts'
 import { Followers } from './followers.ts'
 import { Gates } from './gate.ts'
 import { newTaskId } from './id.ts'
+import { TaskLinks } from './link.ts'
 import { outcomeText, type TaskOutcome } from './outcome.ts'
 import type { Begun, TaskDraft, TaskHost, TasksOptions } from './host.ts'
 import { headOf, type TaskHead, type TaskRecord, type TaskRequest } from './record.ts'
@@ -41,6 +42,8 @@ export class TaskRunner {
   readonly runs: TurnoverMap<string, Run> = new TurnoverMap()
   /** The questions that a request carries to the client. */
   readonly carried: Set<string> = new Set()
+  /** The connections of tasks that wait for another attempt. */
+  readonly links: TaskLinks = new TaskLinks()
   readonly bytes: TaskBytes
   readonly admission: Admission
   readonly isInMemory: boolean
@@ -204,7 +207,9 @@ export class TaskRunner {
     return this.upkeep.insist(run, () =>
       soon(run.write('release', change), (ok) => {
         this.leave(run, why)
-        if (ok) this.upkeep.due(dueAt)
+        if (!ok) return
+        this.links.keep(run)
+        this.upkeep.due(dueAt)
       }),
     )
   }
@@ -276,7 +281,7 @@ export class TaskRunner {
         (next) => {
           if (next !== undefined) {
             run.head = next
-            if (next.status !== head.status) run.onStatus?.(next)
+            if (next.status !== head.status) run.link?.onStatus?.(next)
             return true
           }
           if (tries === 0) throw mcpError(OVERLOADED, {})
@@ -297,7 +302,8 @@ export class TaskRunner {
   noticed(id: string): void {
     this.followers.changed(id)
     const run = this.runs.get(id)
-    if (run === undefined || run.isChanging) return
+    if (run === undefined) return this.unawaited(() => this.links.check(id, this))
+    if (run.isChanging) return
     this.unawaited(() =>
       soon(
         this.store.head(id),
@@ -311,6 +317,7 @@ export class TaskRunner {
   resume(record: TaskRecord): void {
     const run = new Run(this, record.tool, this.host.planOf(record.tool))
     run.load(record)
+    run.link = this.links.take(record.id)
     run.holder = holderOf(record)
     run.requestBytes = textBytes(record.request)
     this.runs.set(record.id, run)

@@ -14,12 +14,16 @@ import { TaskRunner, TRIES } from './runner.ts'
 import { AttemptState } from './attempt-state.ts'
 import { isFinal, isOver, stateAfter } from './states.ts'
 import type { Soon, TaskChange, TaskQuery } from './store.ts'
+import { Waiters } from './waiters.ts'
 
 /** The number of tasks that are read at once. */
 const PAGE = 100
 
 /** The tasks of one server. Callers reach only their own: to anybody else, a task does not exist. */
 export class Tasks extends TaskRunner {
+  /** The calls that wait for the end of a task, which others may join. */
+  readonly waiters: Waiters = new Waiters()
+
   /** A task of a caller; undefined if there is none, or if it belongs to somebody else. */
   find(id: string, owner: string): Soon<TaskHead | undefined> {
     return soon(this.store.head(id), (head) => this.#visible(head, owner))
@@ -103,9 +107,10 @@ export class Tasks extends TaskRunner {
       const act = (): Soon<TaskHead | undefined> => this.store.change(id, head.version, change)
       return soon(run === undefined ? act() : run.whileChanging(act), (next) => {
         if (next === undefined) return this.cancel(id, owner, tries - 1)
+        const link = run === undefined ? this.links.take(id) : run.link
+        if (run === undefined || !run.isOver) link?.onStatus?.(next)
         if (run !== undefined && !run.isOver) {
           run.head = next
-          run.onStatus?.(next)
           this.leave(run, mcpError(TASK_CANCELLED, {}))
         }
         return { head: next, isDone: true }
