@@ -1,7 +1,7 @@
 import { soon } from '../base/soon.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { toErrorObject } from '../errors/reply.ts'
-import { BAD_CURSOR, CURSOR_TOO_LONG } from '../errors/server.ts'
+import { ASK_REFUSED, BAD_CURSOR, CURSOR_TOO_LONG } from '../errors/server.ts'
 import { TASK_CANCELLED, TASK_FINAL, UNKNOWN_TASK } from '../errors/tasks.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
@@ -40,14 +40,27 @@ export function detailed(tasks: Tasks, head: TaskHead, peer: Pick<Peer, 'dialect
   return soon(tasks.store.get(head.id), (record) => {
     if (record === undefined) throw unknownTask(head.id)
     const task = toTask(record, peer)
-    if (record.status === 'input_required')
-      return { ...task, inputRequests: Object.fromEntries(AttemptState.of(record.state).questions) }
+    if (record.status === 'input_required') {
+      const { questions } = AttemptState.of(record.state)
+      for (const [name, { method }] of questions) giveUpLate(tasks, record, name, method)
+      return { ...task, inputRequests: Object.fromEntries(questions) }
+    }
     if (record.outcome === '') return task
     const outcome = readOutcome(record.outcome)
     return 'result' in outcome
       ? { ...task, result: { resultType: 'complete', ...outcome.result } }
       : { ...task, error: toErrorObject(outcome.error, peer.dialect) }
   })
+}
+
+/** Gives up a question at which clients have looked for too long without an answer. */
+function giveUpLate(tasks: Tasks, { id, owner, pollMs }: TaskHead, name: string, method: string): void {
+  const { questionMs } = tasks.host.limits
+  const place = `${id} ${name}`
+  if (tasks.unanswered.look(place, tasks.clock.now(), pollMs) < questionMs) return
+  tasks.unanswered.delete(place)
+  const error = mcpError(ASK_REFUSED, { method, reason: `no answer within ${questionMs} ms` })
+  tasks.unawaited(() => tasks.refuse(id, owner, name, error))
 }
 
 /** `tasks/cancel` */

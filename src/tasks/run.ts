@@ -5,6 +5,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Call, CallTask, Channel, Peer } from '../rpc/call.ts'
 import { readOutcome } from './outcome.ts'
 import type { TaskHolder } from './bytes.ts'
+import type { Place } from './gate.ts'
 import type { TaskLink } from './link.ts'
 import type { TaskPlan } from './plan.ts'
 import { headOf, type TaskHead, type TaskQuestion, type TaskRecord } from './record.ts'
@@ -40,6 +41,8 @@ export class Run implements Channel, CallTask {
   link: TaskLink | undefined = undefined
   /** Stops waiting for its turn. */
   giveUp: (() => void) | undefined = undefined
+  /** Its place, if only so many handlers of the tool run at once. */
+  place: Place | undefined = undefined
   #shared: AttemptState | undefined
   #open: Map<string, Deferred<JsonObject>> | undefined
   #values: Map<string, Promise<unknown>> | undefined
@@ -170,7 +173,7 @@ export class Run implements Channel, CallTask {
       throw error
     }
     if (this.#isOver) throw this.call.signal.reason
-    return answer.promise
+    return this.place === undefined ? answer.promise : this.place.without(answer.promise)
   }
 
   answerTo(key: string, question: TaskQuestion, isSame: boolean): JsonObject | undefined {
@@ -293,6 +296,7 @@ export class Run implements Channel, CallTask {
     if (this.#timer !== undefined) this.tasks.clock.clear(this.#timer)
     this.#timer = undefined
     this.giveUp?.()
+    this.place?.giveUp()
     if (this.call === undefined) return
     if (reason !== undefined) {
       this.call.abort(reason)

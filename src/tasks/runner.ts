@@ -13,7 +13,7 @@ import { Admission, type Admitted } from './admission.ts'
 import { bytesOf, holderOf, TaskBytes } from './bytes.ts'
 import { CLOCK, type TaskClock } from './clock.ts'
 import { Followers } from './followers.ts'
-import { Gates } from './gate.ts'
+import { Gates, Place } from './gate.ts'
 import { newTaskId } from './id.ts'
 import { TaskLinks } from './link.ts'
 import { outcomeText, type TaskOutcome } from './outcome.ts'
@@ -135,8 +135,9 @@ export class TaskRunner {
     return new Promise((resolve, reject) => {
       const start = (): void => {
         run.giveUp = undefined
+        const place = (run.place = new Place(gate))
         const done = new Promise<Result>((begun) => begun(work()))
-        done.then(resolve, reject).finally(() => gate.leave())
+        done.then(resolve, reject).finally(() => place.end())
       }
       const leave = gate.enter(start)
       if (leave === undefined) return start()

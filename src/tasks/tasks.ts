@@ -14,6 +14,7 @@ import { TaskRunner, TRIES } from './runner.ts'
 import { AttemptState } from './attempt-state.ts'
 import { isFinal, isOver, stateAfter } from './states.ts'
 import type { Soon, TaskChange, TaskQuery } from './store.ts'
+import { Unanswered } from './unanswered.ts'
 import { Waiters } from './waiters.ts'
 
 /** The number of tasks that are read at once. */
@@ -23,6 +24,7 @@ const PAGE = 100
 export class Tasks extends TaskRunner {
   /** The calls that wait for the end of a task, which others may join. */
   readonly waiters: Waiters = new Waiters()
+  readonly unanswered: Unanswered = new Unanswered()
 
   /** A task of a caller; undefined if there is none, or if it belongs to somebody else. */
   find(id: string, owner: string): Soon<TaskHead | undefined> {
