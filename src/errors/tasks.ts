@@ -24,6 +24,14 @@ export const TASK_CANCELLED = {
   hint: 'Call the tool again to get a result.',
 } as const
 
+export const TASK_EXPIRED = {
+  kind: 'task_expired',
+  where: 'local',
+  code: -32603,
+  text: 'the task expired while it ran: its ttl is over',
+  hint: 'Give the tool a longer ttl, or let it do less.',
+} as const
+
 export const TASK_LOST = {
   kind: 'task_lost',
   code: -32603,

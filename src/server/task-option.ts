@@ -20,7 +20,7 @@ export interface TaskOptions<Input = never, Ctx = Context> {
    * Default: `'1h'`.
    */
   readonly ttl?: Duration | undefined
-  /** How long clients should wait between two questions about the task. Default: `'1s'`. */
+  /** How long clients should wait between two questions about the task; at least 50 ms. Default: `'1s'`. */
   readonly poll?: Duration | undefined
   /** How often a task is tried again after an error that nobody meant to throw, after growing pauses. Default: 0. */
   readonly retries?: number | undefined
@@ -51,7 +51,11 @@ const WHOLE: Kind<number> = {
 const TASK_OPTIONS: KindsOf<TaskOptions> = {
   mode: oneOf('optional', 'required'),
   after: DURATION,
-  ttl: DURATION,
+  ttl: {
+    must: `a duration above 0, such as '1h'`,
+    is: (value) => DURATION.is(value) && toMs(value as Duration, 'ttl') > 0,
+    repeats: true,
+  },
   poll: DURATION,
   retries: WHOLE,
   concurrency: COUNT,

@@ -17,7 +17,7 @@ export interface TaskHead {
   readonly scope: string
   /** The name of the tool. */
   readonly tool: string
-  /** The key of the caller, which makes a second call return this task. Empty if it has none. */
+  /** The key of the caller, which makes a second call return this task, unless that failed or was cancelled. Empty if it has none. */
   readonly key: string
   /** Where it is in its life. */
   readonly status: TaskStatus

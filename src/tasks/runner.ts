@@ -6,7 +6,13 @@ import { afterRun } from '../errors/after-run.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { MUCH_LATER } from '../errors/retry-after.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
-import { TASK_CANCELLED, TASK_LOST, TASK_RESULT_TOO_LARGE, TASKS_TOO_LARGE } from '../errors/tasks.ts'
+import {
+  TASK_CANCELLED,
+  TASK_EXPIRED,
+  TASK_LOST,
+  TASK_RESULT_TOO_LARGE,
+  TASKS_TOO_LARGE,
+} from '../errors/tasks.ts'
 import { ToolError } from '../errors/tool-error.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { Admission, type Admitted } from './admission.ts'
@@ -16,7 +22,7 @@ import { Followers } from './followers.ts'
 import { Gates, Place } from './gate.ts'
 import { newTaskId } from './id.ts'
 import { TaskLinks } from './link.ts'
-import { outcomeText, type TaskOutcome } from './outcome.ts'
+import { endOf, outcomeText, type TaskOutcome } from './outcome.ts'
 import type { Begun, TaskDraft, TaskHost, TasksOptions } from './host.ts'
 import { headOf, type TaskHead, type TaskRecord, type TaskRequest } from './record.ts'
 import { Run } from './run.ts'
@@ -227,7 +233,7 @@ export class TaskRunner {
     // A failed task keeps its state, for an operator who retries it.
     const kept = 'error' in end || failure !== undefined ? run.stateText : ''
     this.bytes.force(head.id, run.holder, bytesOf(run.requestBytes, text, kept))
-    const change: TaskChange = { outcome: text, node: '', dueAt: 0, ...endOf(end, failure) }
+    const change: TaskChange = { outcome: text, node: '', dueAt: 0, ...endOf(head, end, failure) }
     const write = (): Soon<void> =>
       soon(
         run.write('result' in end && failure === undefined ? 'return' : 'fail', () => change),
@@ -265,7 +271,7 @@ export class TaskRunner {
   /** Stops a run whose task ended elsewhere, or belongs to another node now. */
   lose(run: Run, record: TaskRecord | undefined): void {
     if (record === undefined) this.bytes.delete((run.head as TaskHead).id)
-    this.leave(run, mcpError(TASK_CANCELLED, {}))
+    this.leave(run, mcpError(record === undefined ? TASK_EXPIRED : TASK_CANCELLED, {}))
   }
 
   /** Changes the record of a run. False if the run is over, or the event is not legal. */
@@ -385,14 +391,3 @@ function isUnexpected({ kind, cause }: McpError): boolean {
 
 /** After so many attempts, a task that ends its process each time is not begun again. */
 const MOST_ATTEMPTS = 1000
-
-/** The members of a record that say how the task ended. A failure of any kind frees its key; what attempts share is kept for a retry. */
-function endOf(outcome: TaskOutcome, failure?: McpError): TaskChange {
-  const error = 'error' in outcome ? outcome.error : failure
-  const isError = 'result' in outcome && outcome.result['isError'] === true
-  return {
-    isError,
-    ...(error === undefined ? { state: '' } : { statusMessage: error.message }),
-    ...(error !== undefined || isError ? { key: '' } : {}),
-  }
-}

@@ -52,12 +52,13 @@ test('a task exists before it runs, and keeps its outcome until its time is over
 test('a task whose time is over while it runs is stopped', async () => {
   const stopped: unknown[] = []
   const node = new Node().tool('hang', (run) => {
-    run.call.signal.addEventListener('abort', () => stopped.push(run.head?.id))
+    const { signal } = run.call
+    signal.addEventListener('abort', () => stopped.push([run.head?.id, signal.reason]))
     return new Promise(() => undefined)
   })
   const { id } = await node.start('hang', { ttlMs: 5000 })
   await node.clock.pass(30_000)
-  expect(stopped).toEqual([id])
+  expect(stopped).toMatchObject([[id, { kind: 'task_expired' }]])
   expect(node.tasks.runs.size).toBe(0)
 })
 
@@ -129,7 +130,7 @@ test('after the last attempt the task has failed, and an operator can start it a
   })
   const { id } = await node.start('flaky', { key: 'k' })
   await settled()
-  expect(await node.record(id)).toMatchObject({ status: 'failed', key: '' })
+  expect(await node.record(id)).toMatchObject({ status: 'failed', key: `freed by ${id}: k` })
   isBroken = false
   const again = await node.tasks.retry(id)
   if (!again) throw new Error('no retry')

@@ -7,6 +7,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { bytesOf, holderOf } from './bytes.ts'
 import { TaskWatch } from './followers.ts'
 import { newTaskId } from './id.ts'
+import { freedKey } from './key.ts'
 import { outcomeText } from './outcome.ts'
 import { headOf, type TaskHead, type TaskRecord } from './record.ts'
 import type { Run } from './run.ts'
@@ -101,7 +102,7 @@ export class Tasks extends TaskRunner {
         statusMessage: 'cancelled',
         updatedAt: this.clock.now(),
         node: '',
-        key: '',
+        key: freedKey(head),
         state: '',
         dueAt: 0,
       }

@@ -141,7 +141,7 @@ test('a call with a key that is given up stops its work, unless another call joi
   alone.stop()
   expect(await alone.result).toMatchObject({ kind: 'cancelled' })
   await expect.poll(() => aborted).toEqual(['alone'])
-  expect(await app.tasks.list()).toMatchObject([{ status: 'cancelled', key: '' }])
+  expect(await app.tasks.list()).toMatchObject([{ status: 'cancelled', key: 'alone' }])
   const first = call('joined')
   await door.pass('joined begun')
   const second = call('joined')
