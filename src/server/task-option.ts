@@ -42,6 +42,9 @@ export interface TaskOptions<Input = never, Ctx = Context> {
 /** The option `task` of a tool, in full or as its mode alone. */
 export type TaskOption<Input = never, Ctx = Context> = 'optional' | 'required' | TaskOptions<Input, Ctx>
 
+/** The shortest pause between two polls: without one, a client would be busy with nothing else. */
+export const LEAST_POLL_MS = 50
+
 const WHOLE: Kind<number> = {
   must: 'a whole number, 0 or above',
   is: (value) => Number.isInteger(value) && (value as number) >= 0,
@@ -84,7 +87,6 @@ export function toPlan(item: string, option: unknown, repeatable: boolean): Task
     mode: options.mode ?? 'optional',
     afterMs: ms('after', '2s'),
     ttlMs: ms('ttl', '1h'),
-    // A client that polls without a pause would be busy with nothing else.
     pollMs: Math.max(LEAST_POLL_MS, Math.round(ms('poll', '1s'))),
     retries: options.retries ?? 0,
     concurrency: options.concurrency ?? Infinity,
@@ -92,5 +94,3 @@ export function toPlan(item: string, option: unknown, repeatable: boolean): Task
     key: options.key as TaskPlan['key'],
   }
 }
-
-const LEAST_POLL_MS = 50

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import { Deferred } from '../base/deferred.ts'
 import { McpError } from '../errors/error.ts'
+import { isFinal } from '../protocol/task-status.ts'
 import { FakeClock, settled } from '../../test/harness/task-clock.ts'
 import { Node } from '../../test/harness/task-engine.ts'
 import { MemoryTaskStore } from '../store/tasks-memory.ts'
 import type { Run } from './run.ts'
-import { isFinal, stateAfter, type TaskEvent } from './states.ts'
+import { stateAfter, type TaskEvent } from './states.ts'
 import type { TaskHead, TaskStatus } from './record.ts'
 
 const DONE = { content: [{ type: 'text', text: 'done' }] }
