@@ -17,11 +17,7 @@ export class TaskLink {
   #ways: readonly SendOfTask[]
   #progress = Number.NEGATIVE_INFINITY
 
-  constructor(
-    token: string | number | undefined,
-    send?: SendOfTask | undefined,
-    onStatus?: ((head: TaskHead) => void) | undefined,
-  ) {
+  constructor(token: string | number | undefined, send?: SendOfTask, onStatus?: (head: TaskHead) => void) {
     this.token = token
     this.onStatus = onStatus
     this.#ways = send === undefined ? [] : [send]
