@@ -98,6 +98,8 @@ export function readOptions(options: ServerOptions): Omit<ServiceOptions, 'limit
 
 /** Opens the store of tasks: the given one, or the memory of the process. */
 function tasksOpener({ store }: ServerOptions): ServiceOptions['openTasks'] {
+  if (store !== undefined && 'then' in store)
+    throw badOption('createServer', 'store is a promise; await it before you pass it')
   const given = store?.tasks
   if (given !== undefined) {
     const lacks = TASK_STEPS.find((step) => typeof given[step] !== 'function')

@@ -6,6 +6,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { ClientInfo } from '../rpc/call.ts'
 import type { ServerService } from '../server/service.ts'
 import { parsed } from '../tasks/damage.ts'
+import { withOwnKey } from '../tasks/key.ts'
 import type { TaskHead, TaskRequest, TaskStatus } from '../tasks/record.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 
@@ -55,7 +56,7 @@ export class TaskDesk {
     checkOptions('tasks.list', options, LIST_OPTIONS)
     const { status, tool, owner, after, limit = 100 } = options
     const tasks = await this.#tasks()
-    return tasks.list({
+    const heads = await tasks.list({
       limit,
       ...(status === undefined ? {} : { status }),
       ...(tool === undefined ? {} : { tool }),
@@ -63,6 +64,7 @@ export class TaskDesk {
       ...(owner === undefined ? {} : { scope: owner }),
       ...(after === undefined ? {} : { after }),
     })
+    return heads.map(withOwnKey)
   }
 
   /** Shows a task with its arguments and outcome; undefined if it does not exist. */
@@ -73,7 +75,7 @@ export class TaskDesk {
     // Either may be damaged.
     const { params, client } = (parsed(request) ?? {}) as Partial<TaskRequest>
     return {
-      ...head,
+      ...withOwnKey(head),
       arguments: (params?.['arguments'] ?? {}) as JsonObject,
       client,
       outcome: parsed(outcome),
@@ -85,7 +87,7 @@ export class TaskDesk {
     const cancelled = await (await this.#tasks()).cancel(checked('cancel', id), undefined)
     if (cancelled === undefined) throw mcpError(UNKNOWN_TASK, { id })
     if (!cancelled.isDone) throw mcpError(TASK_FINAL, { id, status: cancelled.head.status })
-    return cancelled.head
+    return withOwnKey(cancelled.head)
   }
 
   /** Starts a new task for the same caller and request as one that failed, with the answers and values that it kept. The old one stays failed. Throws if it did not fail. */

@@ -1,13 +1,14 @@
 import { pause } from '../base/backoff.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
+import { isFinal } from '../protocol/task-status.ts'
 import type { RequestOptions } from './connection-options.ts'
 import type { Conversation } from './conversation.ts'
 import { Following, type Outcome } from './following.ts'
 import { checkResult } from './results.ts'
 import type { Progress } from './options.ts'
 import type { TaskReport } from './task-handle.ts'
-import { badTask, isFinal } from './task-report.ts'
+import { badTask } from './task-report.ts'
 
 const RESULT = 'tasks/result'
 /** How long the result of a task that has ended may take, at first, before the request counts as lost. */

@@ -4,10 +4,11 @@ import { TASK_CANCELLED, UNKNOWN_TASK } from '../errors/tasks.ts'
 import { McpError, mcpError } from '../errors/error.ts'
 import { markReceived } from '../errors/where.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isFinal } from '../protocol/task-status.ts'
 import type { RequestOptions } from './connection-options.ts'
 import type { Conversation } from './conversation.ts'
 import type { TaskProgress, TaskReport } from './task-handle.ts'
-import { badTask, isFinal, LOST, readMessage, readPoll, readReport, SOONEST_MS } from './task-report.ts'
+import { badTask, LOST, readMessage, readPoll, readReport, SOONEST_MS } from './task-report.ts'
 
 /** How a task ended. */
 export type Outcome = { readonly result: JsonObject } | { readonly error: Error }

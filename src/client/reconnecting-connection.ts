@@ -302,7 +302,7 @@ export class ReconnectingConnection {
       if (deadline.aborted && transport.cancels === 'message') void sendCancelled(live, id, deadline.reason)
       throw deadline.aborted ? deadline.reason : markReceived(error)
     } finally {
-      this.ids.end(id)
+      this.ids.end(id, params['task'] !== undefined)
       live.pending--
       this.#closeIfRetired(live)
     }

@@ -1,7 +1,9 @@
 import { toMs } from '../base/duration.ts'
 import { checkOptions } from '../base/options.ts'
+import { McpError } from '../errors/error.ts'
 import { markReceived } from '../errors/where.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { Clock } from '../rpc/clock.ts'
 import type { Conversation } from './conversation.ts'
 import type { Following } from './following.ts'
 import {
@@ -38,17 +40,19 @@ export class RunningTask implements TaskHandle {
   }
 
   status(options: WaitOptions = {}): Promise<TaskReport> {
-    return this.#within(options, (signal) => this.#following.report(signal))
+    return this.#within('tasks/get', options, (signal) => this.#following.report(signal))
   }
 
   async result(options: WaitOptions = {}): Promise<unknown> {
-    const outcome = await this.#within(options, (signal) => this.#following.wait(signal))
+    const clock = new Clock()
+    clock.explain = notEnded
+    const outcome = await this.#within('the task', options, (signal) => this.#following.wait(signal), clock)
     if ('error' in outcome) throw markReceived(outcome.error)
     return valueOf(this.#conversation, this.#name, outcome.result)
   }
 
   cancel(options: WaitOptions = {}): Promise<void> {
-    return this.#within(options, (signal) => this.#following.cancel(signal))
+    return this.#within('tasks/cancel', options, (signal) => this.#following.cancel(signal))
   }
 
   async *progress(): AsyncGenerator<TaskProgress, void, undefined> {
@@ -83,13 +87,29 @@ export class RunningTask implements TaskHandle {
   }
 
   /** Does something until it takes too long, the caller stops waiting or the client closes. */
-  async #within<Value>(options: WaitOptions, run: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
+  async #within<Value>(
+    method: string,
+    options: WaitOptions,
+    run: (signal: AbortSignal) => Promise<Value>,
+    clock = new Clock(),
+  ): Promise<Value> {
     checkOptions('task', options, WAIT_OPTIONS)
     const { total, signal } = options
     const totalMs = total === undefined ? Infinity : toMs(total, 'total')
-    const deadline = this.#conversation.connection.deadline('the task', { idleMs: Infinity, totalMs, signal })
+    const deadline = this.#conversation.connection.deadline(method, {
+      idleMs: Infinity,
+      totalMs,
+      signal,
+      clock,
+    })
     return run(deadline.signal).finally(() => deadline.end())
   }
+}
+
+/** The error of somebody who waited for the end of a task, which needs no answer to go on. */
+function notEnded({ message }: McpError): McpError {
+  const hint = 'The task goes on: wait again, or for longer.'
+  return new McpError('timeout', message.replace('was not answered', 'did not end'), { hint })
 }
 
 /** What there is to follow of a call that the server answered directly. */

@@ -1,9 +1,9 @@
 import type { Duration } from '../base/duration.ts'
 import { DURATION, SIGNAL, type KindsOf } from '../base/kinds.ts'
+import type { TaskStatus } from '../protocol/task-status.ts'
 import type { CallOptions } from './options.ts'
 
-/** The states of a task. The last three are final. */
-export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
+export type { TaskStatus } from '../protocol/task-status.ts'
 
 /** A task as its server describes it. */
 export interface TaskReport {

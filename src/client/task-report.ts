@@ -3,7 +3,8 @@ import { untrustedText } from '../base/untrusted-text.ts'
 import { BAD_ANSWER } from '../errors/client.ts'
 import { mcpError, type McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import type { TaskReport, TaskStatus } from './task-handle.ts'
+import { isTaskStatus } from '../protocol/task-status.ts'
+import type { TaskReport } from './task-handle.ts'
 
 /** A poll is never sooner and never later than this, whatever the server says, and usually after this if it does not say. */
 export const SOONEST_MS = 100
@@ -20,19 +21,6 @@ export const LOST: ReadonlySet<unknown> = new Set([
   'stream_lost',
 ])
 
-/** Whether each status is final. */
-const FINAL: ReadonlyMap<unknown, boolean> = new Map<TaskStatus, boolean>([
-  ['working', false],
-  ['input_required', false],
-  ['completed', true],
-  ['failed', true],
-  ['cancelled', true],
-])
-
-export function isFinal(status: TaskStatus): boolean {
-  return FINAL.get(status) === true
-}
-
 /** The id of a task. */
 export function readId({ taskId }: JsonObject, method: string): string {
   if (typeof taskId === 'string' && taskId !== '' && taskId.length <= MAX_ID) return taskId
@@ -43,12 +31,12 @@ export function readId({ taskId }: JsonObject, method: string): string {
 export function readReport(task: JsonObject, method: string, id: string): TaskReport {
   const { status, createdAt, lastUpdatedAt, ttlMs = task['ttl'] } = task
   if (task['taskId'] !== id) throw badTask(method, 'it describes another task')
-  if (!FINAL.has(status)) {
+  if (!isTaskStatus(status)) {
     const shown = clip(untrustedText(status), 32)
     throw badTask(method, `the status "${shown}" of a task is unknown`)
   }
   return {
-    status: status as TaskStatus,
+    status,
     message: readMessage(task),
     createdAt: timeOf(createdAt),
     updatedAt: timeOf(lastUpdatedAt),

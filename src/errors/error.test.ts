@@ -30,6 +30,7 @@ const LOCAL: Readonly<Record<string, number>> = {
   keyring_unavailable: -32000,
   login_failed: -32000,
   login_needed: -32000,
+  task_expired: -32603,
 }
 
 /** The same for errors that the model reads, and that handlers may catch. */

@@ -139,6 +139,7 @@ export type ErrorKind =
   | 'unknown_task'
   | 'task_final'
   | 'task_cancelled'
+  | 'task_expired'
   | 'task_damaged'
   | 'task_lost'
   | 'task_timeout'

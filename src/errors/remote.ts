@@ -14,7 +14,16 @@ import {
   UNKNOWN_TOOL,
   URL_NEEDED,
 } from './server.ts'
-import { TASK_CANCELLED, TASK_FINAL, TASK_LOST, UNKNOWN_TASK } from './tasks.ts'
+import {
+  TASK_CANCELLED,
+  TASK_FINAL,
+  TASK_LOST,
+  TASK_RESULT_TOO_LARGE,
+  TASKS_TOO_LARGE,
+  TOO_MANY_CALLER_TASKS,
+  TOO_MANY_TASKS,
+  UNKNOWN_TASK,
+} from './tasks.ts'
 import { markReceived } from './where.ts'
 import { BAD_PARAMS, PARSE_FAILED, REVISION_UNSUPPORTED, TOO_LARGE } from './wire.ts'
 import { isObject, type ErrorObject, type JsonObject } from '../protocol/jsonrpc.ts'
@@ -31,7 +40,9 @@ export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: 
   const sent = isObject(facts['refusal']) ? facts['refusal'] : {}
   const meant = meaning?.(code) ?? {}
   const refusal = nameOf(sent, code) ?? meant.refusal
-  const row = lacksScopes(refusal, facts) ? INSUFFICIENT_SCOPE : BY_REFUSAL.get(refusal ?? '')
+  const row = lacksScopes(refusal, facts)
+    ? INSUFFICIENT_SCOPE
+    : (taskLimit(refusal, facts) ?? BY_REFUSAL.get(refusal ?? ''))
   const kind =
     row?.kind ?? (meant.kind as ErrorKind | undefined) ?? BY_CODE.get(code)?.kind ?? otherKind(code)
   return markReceived(
@@ -60,6 +71,13 @@ function lacksScopes(refusal: RefusalName | undefined, { scopes }: JsonObject): 
     refusal === 'AUTHZ_FORBIDDEN' &&
     Array.isArray(scopes) &&
     scopes.every((scope) => typeof scope === 'string')
+  )
+}
+
+/** The limit of tasks that `data` names, if there is one: others share their refusals. */
+function taskLimit(refusal: RefusalName | undefined, facts: JsonObject): ErrorRow | undefined {
+  return TASK_LIMITS.find(
+    (row) => refusal === (row as ErrorRow).refusal && typeof facts[row.tells[0]] === 'number',
   )
 }
 
@@ -116,6 +134,9 @@ const BY_REFUSAL: ReadonlyMap<string, ErrorRow> = new Map<string, ErrorRow>([
   ['INVALID_TASK_STATE', TASK_FINAL],
 ])
 
+const TASK_LIMITS = [TOO_MANY_TASKS, TOO_MANY_CALLER_TASKS, TASKS_TOO_LARGE, TASK_RESULT_TOO_LARGE] as const
+
+knowErrors(TASK_LIMITS)
 knowErrors([CUSTOM, INSUFFICIENT_SCOPE])
 knowErrors(BY_CODE.values())
 knowErrors(BY_REFUSAL.values())

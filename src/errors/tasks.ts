@@ -24,6 +24,14 @@ export const TASK_CANCELLED = {
   hint: 'Call the tool again to get a result.',
 } as const
 
+export const TASK_EXPIRED = {
+  kind: 'task_expired',
+  where: 'local',
+  code: -32603,
+  text: 'the task expired while it ran: its ttl is over',
+  hint: 'Give the tool a longer ttl, or let it do less.',
+} as const
+
 export const TASK_LOST = {
   kind: 'task_lost',
   code: -32603,
@@ -71,6 +79,7 @@ export const TOO_MANY_TASKS = {
   refusal: 'RESOURCE_EXHAUSTED',
   retryable: true,
   text: 'the server already keeps {limit} tasks',
+  tells: ['tasks', 'limit'],
   hint: 'Try again when others have expired, choose a shorter ttl, or raise limits.tasks.',
 } as const
 
@@ -81,6 +90,7 @@ export const TOO_MANY_CALLER_TASKS = {
   refusal: 'CONCURRENT_LIMIT_EXCEEDED',
   retryable: true,
   text: 'the server already keeps {limit} tasks of this caller, or of anonymous callers with its address',
+  tells: ['callerTasks', 'limit'],
   hint: 'Try again when others have expired, choose a shorter ttl, authenticate, or raise limits.callerTasks.',
 } as const
 
@@ -88,6 +98,7 @@ export const TASK_RESULT_TOO_LARGE = {
   kind: 'task_result_too_large',
   code: -32603,
   text: 'the result of the task has more than {limit} bytes',
+  tells: ['taskResultBytes', 'limit'],
   hint: 'Return less, or a link to the rest; or raise limits.taskResultBytes.',
 } as const
 
@@ -98,5 +109,6 @@ export const TASKS_TOO_LARGE = {
   refusal: 'RESOURCE_EXHAUSTED',
   retryable: true,
   text: 'the server has no room for this task: all share {limit} bytes, and one caller gets at most a quarter of what the others leave',
+  tells: ['taskBytes', 'limit'],
   hint: 'Try again when others have expired, send and return less, or raise limits.taskBytes.',
 } as const

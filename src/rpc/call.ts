@@ -181,6 +181,8 @@ export class Call {
   asking: Asking | undefined = undefined
   /** Called when the work should stop; costs less than a signal. */
   onAbort: (() => void) | undefined = undefined
+  /** Called when the caller gives up the request, also if its work goes on. */
+  onCancel: (() => void) | undefined = undefined
   #ended = false
   /** Whether the work goes on after the answer. */
   #goesOn = false
@@ -263,6 +265,7 @@ export class Call {
     if (this.#ended) return
     this.#cancelled = true
     if (!this.#goesOn) this.abort(reason)
+    if (this.onCancel !== undefined) inLifetime(this.source.lifetime, this.onCancel)
   }
 
   /** Sends a notification that belongs to this request. Does nothing once the response has been sent. */

@@ -6,17 +6,18 @@ import { TASK_CANCELLED, TASK_FORBIDDEN, TASK_REQUIRED } from '../errors/tasks.t
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META, TASKS_EXTENSION } from '../protocol/meta.ts'
+import { isFinal } from '../protocol/task-status.ts'
 import { anonymousNetwork, ownerOf, type Auth, type Call, type Peer } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
 import type { Checked } from '../schema/checker.ts'
 import { isSame } from '../schema/scalar-rules.ts'
 import { newTaskId } from '../tasks/id.ts'
+import { TaskLink } from '../tasks/link.ts'
 import { readOutcome } from '../tasks/outcome.ts'
 import type { TaskCaller, TaskPlan } from '../tasks/plan.ts'
 import type { TaskHead, TaskRequest } from '../tasks/record.ts'
 import { Run } from '../tasks/run.ts'
-import { isFinal } from '../tasks/states.ts'
 import type { Begun } from '../tasks/host.ts'
 import type { Soon } from '../tasks/store.ts'
 import type { Tasks } from '../tasks/tasks.ts'
@@ -150,6 +151,7 @@ function atOnce(
   return soon(stored, (begun) => {
     if (begun.outcome === 'rejected') throw begun.error
     if (begun.outcome === 'created') startSoon(run, ways, input)
+    else (run.tasks as Tasks).waiters.end(begun.head.id)
     return toTask(begun.head, call.peer, 'task')
   })
 }
@@ -173,11 +175,19 @@ function keyed(
   key: string,
 ): Result | Promise<Result> {
   const { call, plan } = run
+  const { channel, peer } = call
   const tasks = run.tasks as Tasks
   return soon(store(run, key, undefined), (begun) => {
     if (begun.outcome === 'rejected') return tasks.inGate(run, () => ways.run(input))
-    if (begun.outcome === 'created') start(run, ways, input)
-    return endOrTask(tasks, begun.head, call, (plan as TaskPlan).afterMs)
+    const { id } = begun.head
+    if (begun.outcome === 'exists') {
+      tasks.waiters.join(id)
+      return endOrTask(tasks, begun.head, call, (plan as TaskPlan).afterMs)
+    }
+    tasks.waiters.begin(id)
+    const unlink = run.link?.add((method, params) => channel.emit(method, params, peer))
+    start(run, ways, input)
+    return endOrTask(tasks, begun.head, call, (plan as TaskPlan).afterMs).finally(() => unlink?.())
   })
 }
 
@@ -188,7 +198,17 @@ async function endOrTask(
   call: Call,
   afterMs: number,
 ): Promise<Result> {
-  await tasks.until(id, owner, (head) => isFinal(head.status), afterMs)
+  const giveUp = (): void => {
+    if (tasks.waiters.giveUp(id)) tasks.unawaited(() => tasks.cancel(id, owner))
+  }
+  if (call.cancelled) giveUp()
+  else call.onCancel = giveUp
+  await tasks
+    .until(id, owner, (head) => isFinal(head.status), afterMs)
+    .finally(() => {
+      call.onCancel = undefined
+      if (!call.cancelled) tasks.waiters.end(id)
+    })
   const record = await tasks.get(id, owner)
   if (record === undefined || record.status === 'cancelled') throw mcpError(TASK_CANCELLED, {})
   if (!isFinal(record.status)) return toTask(record, call.peer, 'task')
@@ -255,11 +275,11 @@ function store(run: Run, key: string, ttlMs: number | null | undefined): Begun |
     if (begun.outcome !== 'created') return begun
     // Jobs are only polled.
     const isAsked = call.peer.dialect.tasks === 'asked' && call.asTask === undefined
-    call.becomeTask(run, isAsked ? withToken(request.params, call) : request.params)
-    if (session !== undefined && isAsked) {
-      run.send = sendOfTask(session)
-      if (session.reachable) run.onStatus = tellStatus(session)
-    }
+    const token = isAsked || key !== '' ? progressToken(call) : undefined
+    if (session !== undefined && isAsked)
+      run.link = new TaskLink(token, sendOfTask(session), session.reachable ? tellStatus(session) : undefined)
+    else if (token !== undefined) run.link = new TaskLink(token)
+    call.becomeTask(run, withToken(request.params, token))
     return begun
   })
 }
@@ -277,8 +297,7 @@ function checkSame({ store }: Run['tasks'], { id }: TaskHead, { params }: TaskRe
 }
 
 /** The token for progress stays valid as long as the task runs. */
-function withToken(params: JsonObject, call: Call): JsonObject {
-  const token = progressToken(call)
+export function withToken(params: JsonObject, token: string | number | undefined): JsonObject {
   if (token === undefined) return params
   return { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), [META.progressToken]: token } }
 }

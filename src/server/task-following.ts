@@ -1,7 +1,7 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isFinal } from '../protocol/task-status.ts'
 import type { Peer } from '../rpc/call.ts'
 import type { TaskHead } from '../tasks/record.ts'
-import { isFinal } from '../tasks/states.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import { detailed } from './task-methods.ts'
 

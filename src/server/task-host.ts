@@ -14,7 +14,7 @@ import type { Soon } from '../tasks/store.ts'
 import { Tasks } from '../tasks/tasks.ts'
 import type { ToolDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
-import { callAsTask, callerOf, requireTasks } from './task-calls.ts'
+import { callAsTask, callerOf, requireTasks, withToken } from './task-calls.ts'
 import { followTasks } from './task-following.ts'
 import { cancelTask, getTask, listTasks, taskResult, updateTask } from './task-methods.ts'
 import { failureFor } from './tools.ts'
@@ -50,7 +50,7 @@ export function createTasks(service: TaskService, limits: Limits, options: Tasks
       attempt(run, request) {
         const { revision, params, client, capabilities, auth, ip, scopes } = request
         const dialect = service.dialects[revision as Revision] ?? service.dialects['2026-07-28']
-        const call = new Call(run.head?.id, 'tools/call', params, {
+        const call = new Call(run.head?.id, 'tools/call', withToken(params, run.link?.token), {
           peer: { dialect, client, capabilities, session: undefined },
           channel: run,
           source: { auth, ip, scopes },

@@ -2,7 +2,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import type { Session } from '../rpc/session.ts'
 import type { TaskHead } from '../tasks/record.ts'
-import type { Run } from '../tasks/run.ts'
+import type { SendOfTask } from '../tasks/link.ts'
 import { toTask } from './task-shape.ts'
 
 /** The `_meta` that relates a message to a task. */
@@ -11,10 +11,9 @@ export function related(id: string, meta?: unknown): JsonObject {
 }
 
 /** Sends notifications of a task to the session that started it; those of progress with the token of the first request. */
-export function sendOfTask(session: Session): NonNullable<Run['send']> {
-  return (method, params, { head }) => {
-    if (session.closed || head === undefined) return
-    session.notify(method, { ...params, _meta: related(head.id, params['_meta']) })
+export function sendOfTask(session: Session): SendOfTask {
+  return (method, params, id) => {
+    if (!session.closed) session.notify(method, { ...params, _meta: related(id, params['_meta']) })
   }
 }
 

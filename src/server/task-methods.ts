@@ -1,10 +1,11 @@
 import { soon } from '../base/soon.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { toErrorObject } from '../errors/reply.ts'
-import { BAD_CURSOR, CURSOR_TOO_LONG } from '../errors/server.ts'
+import { ASK_REFUSED, BAD_CURSOR, CURSOR_TOO_LONG } from '../errors/server.ts'
 import { TASK_CANCELLED, TASK_FINAL, UNKNOWN_TASK } from '../errors/tasks.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
+import { isFinal } from '../protocol/task-status.ts'
 import type { Call, Peer } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Load } from '../rpc/load.ts'
@@ -12,7 +13,7 @@ import { TaskWatch } from '../tasks/followers.ts'
 import { readOutcome } from '../tasks/outcome.ts'
 import type { TaskHead } from '../tasks/record.ts'
 import { AttemptState } from '../tasks/attempt-state.ts'
-import { isFinal, isOver } from '../tasks/states.ts'
+import { isOver } from '../tasks/states.ts'
 import type { Soon } from '../tasks/store.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import { callOf, partsOf, type Context } from './context.ts'
@@ -40,14 +41,27 @@ export function detailed(tasks: Tasks, head: TaskHead, peer: Pick<Peer, 'dialect
   return soon(tasks.store.get(head.id), (record) => {
     if (record === undefined) throw unknownTask(head.id)
     const task = toTask(record, peer)
-    if (record.status === 'input_required')
-      return { ...task, inputRequests: Object.fromEntries(AttemptState.of(record.state).questions) }
+    if (record.status === 'input_required') {
+      const { questions } = AttemptState.of(record.state)
+      for (const [name, { method }] of questions) giveUpLate(tasks, record, name, method)
+      return { ...task, inputRequests: Object.fromEntries(questions) }
+    }
     if (record.outcome === '') return task
     const outcome = readOutcome(record.outcome)
     return 'result' in outcome
       ? { ...task, result: { resultType: 'complete', ...outcome.result } }
       : { ...task, error: toErrorObject(outcome.error, peer.dialect) }
   })
+}
+
+/** Gives up a question at which clients have looked for too long without an answer. */
+function giveUpLate(tasks: Tasks, { id, owner, pollMs }: TaskHead, name: string, method: string): void {
+  const { questionMs } = tasks.host.limits
+  const place = `${id} ${name}`
+  if (tasks.unanswered.look(place, tasks.clock.now(), pollMs) < questionMs) return
+  tasks.unanswered.delete(place)
+  const error = mcpError(ASK_REFUSED, { method, reason: `no answer within ${questionMs} ms` })
+  tasks.unawaited(() => tasks.refuse(id, owner, name, error))
 }
 
 /** `tasks/cancel` */
@@ -139,11 +153,10 @@ function resultOf(tasks: Tasks, id: string): Soon<Result> {
 async function carry(tasks: Tasks, id: string, owner: string, call: Call): Promise<void> {
   const watch = new TaskWatch(tasks.followers, id)
   call.onAbort = watch.wake
-  const run = tasks.runs.get(id)
-  const before = run?.send
-  const send: typeof before = (method, params) =>
-    call.emit(method, { ...params, _meta: related(id, params['_meta']) })
-  if (run !== undefined && before !== undefined) run.send = send
+  const link = tasks.runs.get(id)?.link ?? tasks.links.get(id)
+  const unlink = link?.add((method, params) =>
+    call.emit(method, { ...params, _meta: related(id, params['_meta']) }),
+  )
   const asked = new Set<string>()
   try {
     for (;;) {
@@ -157,7 +170,7 @@ async function carry(tasks: Tasks, id: string, owner: string, call: Call): Promi
   } finally {
     call.onAbort = undefined
     watch.stop()
-    if (run?.send === send) run.send = before
+    unlink?.()
   }
 }
 

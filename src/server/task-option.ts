@@ -20,7 +20,7 @@ export interface TaskOptions<Input = never, Ctx = Context> {
    * Default: `'1h'`.
    */
   readonly ttl?: Duration | undefined
-  /** How long clients should wait between two questions about the task. Default: `'1s'`. */
+  /** How long clients should wait between two questions about the task; at least 50 ms. Default: `'1s'`. */
   readonly poll?: Duration | undefined
   /** How often a task is tried again after an error that nobody meant to throw, after growing pauses. Default: 0. */
   readonly retries?: number | undefined
@@ -42,6 +42,9 @@ export interface TaskOptions<Input = never, Ctx = Context> {
 /** The option `task` of a tool, in full or as its mode alone. */
 export type TaskOption<Input = never, Ctx = Context> = 'optional' | 'required' | TaskOptions<Input, Ctx>
 
+/** The shortest pause between two polls: without one, a client would be busy with nothing else. */
+export const LEAST_POLL_MS = 50
+
 const WHOLE: Kind<number> = {
   must: 'a whole number, 0 or above',
   is: (value) => Number.isInteger(value) && (value as number) >= 0,
@@ -51,7 +54,11 @@ const WHOLE: Kind<number> = {
 const TASK_OPTIONS: KindsOf<TaskOptions> = {
   mode: oneOf('optional', 'required'),
   after: DURATION,
-  ttl: DURATION,
+  ttl: {
+    must: `a duration above 0, such as '1h'`,
+    is: (value) => DURATION.is(value) && toMs(value as Duration, 'ttl') > 0,
+    repeats: true,
+  },
   poll: DURATION,
   retries: WHOLE,
   concurrency: COUNT,
@@ -80,7 +87,6 @@ export function toPlan(item: string, option: unknown, repeatable: boolean): Task
     mode: options.mode ?? 'optional',
     afterMs: ms('after', '2s'),
     ttlMs: ms('ttl', '1h'),
-    // A client that polls without a pause would be busy with nothing else.
     pollMs: Math.max(LEAST_POLL_MS, Math.round(ms('poll', '1s'))),
     retries: options.retries ?? 0,
     concurrency: options.concurrency ?? Infinity,
@@ -88,5 +94,3 @@ export function toPlan(item: string, option: unknown, repeatable: boolean): Task
     key: options.key as TaskPlan['key'],
   }
 }
-
-const LEAST_POLL_MS = 50

@@ -5,6 +5,7 @@ import { ASK_INVALID } from '../errors/server.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { Call, type Channel, type Peer } from '../rpc/call.ts'
 import type { TaskAsk } from './ask.ts'
+import { LEAST_POLL_MS } from './task-option.ts'
 
 type Ask = NonNullable<Channel['ask']>
 
@@ -14,7 +15,6 @@ const DECLARED: ReadonlyMap<string, readonly [string, string]> = new Map([
   ['sampling/createMessage', ['sampling', 'createMessage']],
 ])
 
-const LEAST_POLL_MS = 50
 const MOST_POLL_MS = 60_000
 const USUAL_POLL_MS = 1000
 const MOST_ID_CHARS = 1024

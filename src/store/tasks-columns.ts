@@ -1,6 +1,7 @@
 import { McpError, mcpError } from '../errors/error.ts'
 import { TASK_DAMAGED } from '../errors/tasks.ts'
 import { outcomeText } from '../tasks/outcome.ts'
+import { isTaskStatus } from '../protocol/task-status.ts'
 import type { TaskHead, TaskRecord, TaskStatus } from '../tasks/record.ts'
 import type { TaskChange } from '../tasks/store.ts'
 import type { Row, Value } from './sqlite-engine.ts'
@@ -97,14 +98,6 @@ interface Lost {
 
 const NOTHING: Lost = { id: 'damaged', now: 0 }
 
-const STATUSES: ReadonlySet<unknown> = new Set<TaskStatus>([
-  'working',
-  'input_required',
-  'completed',
-  'failed',
-  'cancelled',
-])
-
 /** Throws if a column cannot be read. */
 function readHead(row: Row): TaskHead {
   return {
@@ -163,8 +156,8 @@ function numberIn(value: unknown, part: string): number {
 }
 
 function statusIn(value: unknown): TaskStatus {
-  if (!STATUSES.has(value)) throw mcpError(TASK_DAMAGED, { part: 'status' })
-  return value as TaskStatus
+  if (!isTaskStatus(value)) throw mcpError(TASK_DAMAGED, { part: 'status' })
+  return value
 }
 
 /** The error that a part is damaged; that of a text which is not stored as it should be names no part. */

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { outcomeText } from './outcome.ts'
 import type { TaskRecord } from './record.ts'
 import type { TaskRunner } from './runner.ts'
-import { isFinal } from './states.ts'
+import { isFinal } from '../protocol/task-status.ts'
 import type { Soon } from './store.ts'
 
 /** The error of a claimed record that cannot be used; undefined if it can. Stores never claim final tasks, so one is a damaged one. */

@@ -4,11 +4,6 @@ import { TurnoverMap } from '../base/turnover-map.ts'
 export class Followers {
   readonly #byId = new TurnoverMap<string, readonly (() => void)[]>()
 
-  /** The number of tasks that are followed. */
-  get size(): number {
-    return this.#byId.size
-  }
-
   /** Calls `onChange` with each change of a task. Returns a function that stops it. */
   add(id: string, onChange: () => void): () => void {
     // Its own function, so that the same one can follow twice.

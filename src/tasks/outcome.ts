@@ -1,6 +1,9 @@
 import { McpError, type ErrorExtras, type ErrorKind } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Result } from '../rpc/dispatch.ts'
+import { freedKey } from './key.ts'
+import type { TaskHead } from './record.ts'
+import type { TaskChange } from './store.ts'
 
 /** How a task ended: with a result, or with an error. */
 export type TaskOutcome = { readonly result: Result } | { readonly error: McpError }
@@ -20,4 +23,15 @@ export function readOutcome(text: string): TaskOutcome {
   const { code, ...others } = extras
   const coded = kind === 'custom' ? { code: code as number } : {}
   return { error: new McpError(kind as ErrorKind, String(message), { ...(others as ErrorExtras), ...coded }) }
+}
+
+/** The members of a record that say how the task ended. A failure of any kind frees its key; what attempts share is kept for a retry. */
+export function endOf(head: TaskHead, outcome: TaskOutcome, failure?: McpError): TaskChange {
+  const error = 'error' in outcome ? outcome.error : failure
+  const isError = 'result' in outcome && outcome.result['isError'] === true
+  return {
+    isError,
+    ...(error === undefined ? { state: '' } : { statusMessage: error.message }),
+    ...(error !== undefined || isError ? { key: freedKey(head) } : {}),
+  }
 }

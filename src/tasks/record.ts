@@ -1,11 +1,10 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { TaskStatus } from '../protocol/task-status.ts'
 import type { TaskQuestion } from '../rpc/call.ts'
 import type { Scopes } from '../rpc/scopes.ts'
 
+export type { TaskStatus } from '../protocol/task-status.ts'
 export type { TaskQuestion } from '../rpc/call.ts'
-
-/** The states of a task. The last three are final. */
-export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
 
 /** The part of a task that lists and polls need: small, and of bounded size. */
 export interface TaskHead {
@@ -17,7 +16,7 @@ export interface TaskHead {
   readonly scope: string
   /** The name of the tool. */
   readonly tool: string
-  /** The key of the caller, which makes a second call return this task. Empty if it has none. */
+  /** The key of the caller, which makes a second call return this task, unless that failed or was cancelled. Empty if it has none. */
   readonly key: string
   /** Where it is in its life. */
   readonly status: TaskStatus

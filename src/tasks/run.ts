@@ -2,13 +2,16 @@ import { Deferred } from '../base/deferred.ts'
 import { orElse, soon } from '../base/soon.ts'
 import type { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isFinal } from '../protocol/task-status.ts'
 import type { Call, CallTask, Channel, Peer } from '../rpc/call.ts'
 import { readOutcome } from './outcome.ts'
 import type { TaskHolder } from './bytes.ts'
+import type { Place } from './gate.ts'
+import type { TaskLink } from './link.ts'
 import type { TaskPlan } from './plan.ts'
 import { headOf, type TaskHead, type TaskQuestion, type TaskRecord } from './record.ts'
 import { ownKey, AttemptState } from './attempt-state.ts'
-import { isFinal, type TaskEvent } from './states.ts'
+import type { TaskEvent } from './states.ts'
 import type { Soon, TaskChange } from './store.ts'
 import type { TaskRunner } from './runner.ts'
 
@@ -35,12 +38,12 @@ export class Run implements Channel, CallTask {
   holder: TaskHolder = NOBODY
   /** The length of its request, which counts as memory. */
   requestBytes = 0
-  /** Sends a notification of the handler to the client; absent if there is no way. */
-  send: ((method: string, params: JsonObject, run: Run) => void) | undefined = undefined
-  /** Called with each change of its state. */
-  onStatus: ((head: TaskHead) => void) | undefined = undefined
+  /** The connection with the client that started the task; absent if there is none. */
+  link: TaskLink | undefined = undefined
   /** Stops waiting for its turn. */
   giveUp: (() => void) | undefined = undefined
+  /** Its place, if only so many handlers of the tool run at once. */
+  place: Place | undefined = undefined
   #shared: AttemptState | undefined
   #open: Map<string, Deferred<JsonObject>> | undefined
   #values: Map<string, Promise<unknown>> | undefined
@@ -105,7 +108,7 @@ export class Run implements Channel, CallTask {
   }
 
   emit(method: string, params: JsonObject, _peer: Peer): void {
-    this.send?.(method, params, this)
+    if (this.head !== undefined) this.link?.send(method, params, this.head.id)
   }
 
   progress(message: string | undefined): void {
@@ -171,7 +174,7 @@ export class Run implements Channel, CallTask {
       throw error
     }
     if (this.#isOver) throw this.call.signal.reason
-    return answer.promise
+    return this.place === undefined ? answer.promise : this.place.without(answer.promise)
   }
 
   answerTo(key: string, question: TaskQuestion, isSame: boolean): JsonObject | undefined {
@@ -294,6 +297,7 @@ export class Run implements Channel, CallTask {
     if (this.#timer !== undefined) this.tasks.clock.clear(this.#timer)
     this.#timer = undefined
     this.giveUp?.()
+    this.place?.giveUp()
     if (this.call === undefined) return
     if (reason !== undefined) {
       this.call.abort(reason)

@@ -6,16 +6,23 @@ import { afterRun } from '../errors/after-run.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { MUCH_LATER } from '../errors/retry-after.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
-import { TASK_CANCELLED, TASK_LOST, TASK_RESULT_TOO_LARGE, TASKS_TOO_LARGE } from '../errors/tasks.ts'
+import {
+  TASK_CANCELLED,
+  TASK_EXPIRED,
+  TASK_LOST,
+  TASK_RESULT_TOO_LARGE,
+  TASKS_TOO_LARGE,
+} from '../errors/tasks.ts'
 import { ToolError } from '../errors/tool-error.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { Admission, type Admitted } from './admission.ts'
 import { bytesOf, holderOf, TaskBytes } from './bytes.ts'
 import { CLOCK, type TaskClock } from './clock.ts'
 import { Followers } from './followers.ts'
-import { Gates } from './gate.ts'
+import { Gates, Place } from './gate.ts'
 import { newTaskId } from './id.ts'
-import { outcomeText, type TaskOutcome } from './outcome.ts'
+import { TaskLinks } from './link.ts'
+import { endOf, outcomeText, type TaskOutcome } from './outcome.ts'
 import type { Begun, TaskDraft, TaskHost, TasksOptions } from './host.ts'
 import { headOf, type TaskHead, type TaskRecord, type TaskRequest } from './record.ts'
 import { Run } from './run.ts'
@@ -41,6 +48,8 @@ export class TaskRunner {
   readonly runs: TurnoverMap<string, Run> = new TurnoverMap()
   /** The questions that a request carries to the client. */
   readonly carried: Set<string> = new Set()
+  /** The connections of tasks that wait for another attempt. */
+  readonly links: TaskLinks = new TaskLinks()
   readonly bytes: TaskBytes
   readonly admission: Admission
   readonly isInMemory: boolean
@@ -132,8 +141,9 @@ export class TaskRunner {
     return new Promise((resolve, reject) => {
       const start = (): void => {
         run.giveUp = undefined
+        const place = (run.place = new Place(gate))
         const done = new Promise<Result>((begun) => begun(work()))
-        done.then(resolve, reject).finally(() => gate.leave())
+        done.then(resolve, reject).finally(() => place.end())
       }
       const leave = gate.enter(start)
       if (leave === undefined) return start()
@@ -204,7 +214,9 @@ export class TaskRunner {
     return this.upkeep.insist(run, () =>
       soon(run.write('release', change), (ok) => {
         this.leave(run, why)
-        if (ok) this.upkeep.due(dueAt)
+        if (!ok) return
+        this.links.keep(run)
+        this.upkeep.due(dueAt)
       }),
     )
   }
@@ -221,7 +233,7 @@ export class TaskRunner {
     // A failed task keeps its state, for an operator who retries it.
     const kept = 'error' in end || failure !== undefined ? run.stateText : ''
     this.bytes.force(head.id, run.holder, bytesOf(run.requestBytes, text, kept))
-    const change: TaskChange = { outcome: text, node: '', dueAt: 0, ...endOf(end, failure) }
+    const change: TaskChange = { outcome: text, node: '', dueAt: 0, ...endOf(head, end, failure) }
     const write = (): Soon<void> =>
       soon(
         run.write('result' in end && failure === undefined ? 'return' : 'fail', () => change),
@@ -259,7 +271,7 @@ export class TaskRunner {
   /** Stops a run whose task ended elsewhere, or belongs to another node now. */
   lose(run: Run, record: TaskRecord | undefined): void {
     if (record === undefined) this.bytes.delete((run.head as TaskHead).id)
-    this.leave(run, mcpError(TASK_CANCELLED, {}))
+    this.leave(run, mcpError(record === undefined ? TASK_EXPIRED : TASK_CANCELLED, {}))
   }
 
   /** Changes the record of a run. False if the run is over, or the event is not legal. */
@@ -276,7 +288,7 @@ export class TaskRunner {
         (next) => {
           if (next !== undefined) {
             run.head = next
-            if (next.status !== head.status) run.onStatus?.(next)
+            if (next.status !== head.status) run.link?.onStatus?.(next)
             return true
           }
           if (tries === 0) throw mcpError(OVERLOADED, {})
@@ -297,7 +309,8 @@ export class TaskRunner {
   noticed(id: string): void {
     this.followers.changed(id)
     const run = this.runs.get(id)
-    if (run === undefined || run.isChanging) return
+    if (run === undefined) return this.unawaited(() => this.links.check(id, this))
+    if (run.isChanging) return
     this.unawaited(() =>
       soon(
         this.store.head(id),
@@ -311,6 +324,7 @@ export class TaskRunner {
   resume(record: TaskRecord): void {
     const run = new Run(this, record.tool, this.host.planOf(record.tool))
     run.load(record)
+    run.link = this.links.take(record.id)
     run.holder = holderOf(record)
     run.requestBytes = textBytes(record.request)
     this.runs.set(record.id, run)
@@ -377,14 +391,3 @@ function isUnexpected({ kind, cause }: McpError): boolean {
 
 /** After so many attempts, a task that ends its process each time is not begun again. */
 const MOST_ATTEMPTS = 1000
-
-/** The members of a record that say how the task ended. A failure of any kind frees its key; what attempts share is kept for a retry. */
-function endOf(outcome: TaskOutcome, failure?: McpError): TaskChange {
-  const error = 'error' in outcome ? outcome.error : failure
-  const isError = 'result' in outcome && outcome.result['isError'] === true
-  return {
-    isError,
-    ...(error === undefined ? { state: '' } : { statusMessage: error.message }),
-    ...(error !== undefined || isError ? { key: '' } : {}),
-  }
-}

@@ -35,11 +35,6 @@ export function stateAfter(status: TaskStatus, event: TaskEvent): TaskStatus | u
   return TRANSITIONS[status][event]
 }
 
-/** Whether a state is one that never changes any more. */
-export function isFinal(status: TaskStatus): boolean {
-  return status !== 'working' && status !== 'input_required'
-}
-
 /** Whether the time of a task is over. */
 export function isOver({ createdAt, ttlMs }: TaskHead, now: number): boolean {
   return ttlMs !== null && createdAt + ttlMs <= now

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import { Deferred } from '../base/deferred.ts'
 import { McpError } from '../errors/error.ts'
+import { isFinal } from '../protocol/task-status.ts'
 import { FakeClock, settled } from '../../test/harness/task-clock.ts'
 import { Node } from '../../test/harness/task-engine.ts'
 import { MemoryTaskStore } from '../store/tasks-memory.ts'
 import type { Run } from './run.ts'
-import { isFinal, stateAfter, type TaskEvent } from './states.ts'
+import { stateAfter, type TaskEvent } from './states.ts'
 import type { TaskHead, TaskStatus } from './record.ts'
 
 const DONE = { content: [{ type: 'text', text: 'done' }] }
@@ -52,12 +53,13 @@ test('a task exists before it runs, and keeps its outcome until its time is over
 test('a task whose time is over while it runs is stopped', async () => {
   const stopped: unknown[] = []
   const node = new Node().tool('hang', (run) => {
-    run.call.signal.addEventListener('abort', () => stopped.push(run.head?.id))
+    const { signal } = run.call
+    signal.addEventListener('abort', () => stopped.push([run.head?.id, signal.reason]))
     return new Promise(() => undefined)
   })
   const { id } = await node.start('hang', { ttlMs: 5000 })
   await node.clock.pass(30_000)
-  expect(stopped).toEqual([id])
+  expect(stopped).toMatchObject([[id, { kind: 'task_expired' }]])
   expect(node.tasks.runs.size).toBe(0)
 })
 
@@ -129,7 +131,7 @@ test('after the last attempt the task has failed, and an operator can start it a
   })
   const { id } = await node.start('flaky', { key: 'k' })
   await settled()
-  expect(await node.record(id)).toMatchObject({ status: 'failed', key: '' })
+  expect(await node.record(id)).toMatchObject({ status: 'failed', key: `freed by ${id}: k` })
   isBroken = false
   const again = await node.tasks.retry(id)
   if (!again) throw new Error('no retry')

@@ -4,22 +4,30 @@ import { type McpError, mcpError } from '../errors/error.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
 import { TASK_CANCELLED } from '../errors/tasks.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isFinal } from '../protocol/task-status.ts'
 import { bytesOf, holderOf } from './bytes.ts'
 import { TaskWatch } from './followers.ts'
 import { newTaskId } from './id.ts'
+import { freedKey } from './key.ts'
 import { outcomeText } from './outcome.ts'
 import { headOf, type TaskHead, type TaskRecord } from './record.ts'
 import type { Run } from './run.ts'
 import { TaskRunner, TRIES } from './runner.ts'
 import { AttemptState } from './attempt-state.ts'
-import { isFinal, isOver, stateAfter } from './states.ts'
+import { isOver, stateAfter } from './states.ts'
 import type { Soon, TaskChange, TaskQuery } from './store.ts'
+import { Unanswered } from './unanswered.ts'
+import { Waiters } from './waiters.ts'
 
 /** The number of tasks that are read at once. */
 const PAGE = 100
 
 /** The tasks of one server. Callers reach only their own: to anybody else, a task does not exist. */
 export class Tasks extends TaskRunner {
+  /** The calls that wait for the end of a task, which others may join. */
+  readonly waiters: Waiters = new Waiters()
+  readonly unanswered: Unanswered = new Unanswered()
+
   /** A task of a caller; undefined if there is none, or if it belongs to somebody else. */
   find(id: string, owner: string): Soon<TaskHead | undefined> {
     return soon(this.store.head(id), (head) => this.#visible(head, owner))
@@ -95,7 +103,7 @@ export class Tasks extends TaskRunner {
         statusMessage: 'cancelled',
         updatedAt: this.clock.now(),
         node: '',
-        key: '',
+        key: freedKey(head),
         state: '',
         dueAt: 0,
       }
@@ -103,9 +111,10 @@ export class Tasks extends TaskRunner {
       const act = (): Soon<TaskHead | undefined> => this.store.change(id, head.version, change)
       return soon(run === undefined ? act() : run.whileChanging(act), (next) => {
         if (next === undefined) return this.cancel(id, owner, tries - 1)
+        const link = run === undefined ? this.links.take(id) : run.link
+        if (run === undefined || !run.isOver) link?.onStatus?.(next)
         if (run !== undefined && !run.isOver) {
           run.head = next
-          run.onStatus?.(next)
           this.leave(run, mcpError(TASK_CANCELLED, {}))
         }
         return { head: next, isDone: true }

@@ -188,10 +188,11 @@ export class Upkeep {
 
   /** Removes tasks whose time is over: some of them, or with `isAll` as many as there are. Says whether there may be more. */
   expire(now: number, isAll = true): Soon<boolean> {
-    const { store, bytes, runs } = this.#tasks
+    const { store, bytes, links, runs } = this.#tasks
     return soon(store.expire(now, AT_ONCE), (ids) => {
       for (const id of ids) {
         bytes.delete(id)
+        links.delete(id)
         const run = runs.get(id)
         if (run !== undefined) this.#tasks.lose(run, undefined)
       }

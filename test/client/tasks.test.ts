@@ -199,7 +199,10 @@ test('waiting for a handle can be given up, and begun again', async () => {
   })
   await using client = await connect(server)
   const task = await client.start('render')
-  expect(await failureOf(task.result({ total: 200 }))).toMatchObject({ kind: 'timeout' })
+  expect(await failureOf(task.result({ total: 200 }))).toMatchObject({
+    kind: 'timeout',
+    message: 'the task did not end within 200 ms',
+  })
   expect(await failureOf(task.result({ signal: AbortSignal.abort() }))).toMatchObject({ kind: 'cancelled' })
   expect(methods(server.sent())).not.toContain('tasks/cancel')
   isDone = true

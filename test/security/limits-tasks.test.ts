@@ -33,7 +33,10 @@ test.each(WITH_TASKS)('limits.callerTasks one caller has only so many tasks, at 
   await using bob = await of('bob')
   const first = await hang(ann)
   await hang(ann)
-  await expect(hang(ann)).rejects.toThrow('keeps 2 tasks of this caller')
+  await expect(hang(ann)).rejects.toMatchObject({
+    kind: 'too_many_caller_tasks',
+    hint: expect.stringContaining('limits.callerTasks'),
+  })
   const other = await hang(bob)
   release()
   expect([await first.result(), await other.result()]).toEqual(['done', 'done'])
@@ -45,7 +48,10 @@ test.each(WITH_TASKS)('limits.tasks a server has only so many tasks, at %s', asy
   await using bob = await of('bob')
   await hang(ann)
   const last = await hang(bob)
-  await expect(hang(bob)).rejects.toThrow('keeps 2 tasks')
+  await expect(hang(bob)).rejects.toMatchObject({
+    kind: 'too_many_tasks',
+    hint: expect.stringContaining('limits.tasks'),
+  })
   release()
   expect(await last.result()).toBe('done')
 })
@@ -53,7 +59,10 @@ test.each(WITH_TASKS)('limits.tasks a server has only so many tasks, at %s', asy
 test.each(WITH_TASKS)('limits.taskResultBytes a larger result fails its task, at %s', async (revision) => {
   const { of } = farm(revision, { taskResultBytes: 1000 })
   await using ann = await of('ann')
-  await expect(ann.call('large')).rejects.toThrow('more than 1000 bytes')
+  await expect(ann.call('large')).rejects.toMatchObject({
+    kind: 'task_result_too_large',
+    hint: expect.stringContaining('limits.taskResultBytes'),
+  })
 })
 
 test.each(WITH_TASKS)('limits.taskBytes tasks share so much memory, at %s', async (revision) => {
@@ -63,7 +72,7 @@ test.each(WITH_TASKS)('limits.taskBytes tasks share so much memory, at %s', asyn
     (async () => {
       for (let count = 0; count < 10; count++) await hang(ann)
     })(),
-  ).rejects.toThrow('all share 4000 bytes')
+  ).rejects.toMatchObject({ kind: 'tasks_too_large', hint: expect.stringContaining('limits.taskBytes') })
   release()
 })
 

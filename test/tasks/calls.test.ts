@@ -83,6 +83,13 @@ test('a key is free again after a failure that the tool meant', async () => {
   const ann = clientOf(app, 'ann')
   expect(await ann.call('work')).toMatchObject({ isError: true })
   expect(await ann.call('work')).toMatchObject({ content: [{ text: 'done' }] })
+  // Operators see what each task was about.
+  const [first, second] = await app.tasks.list()
+  expect([first, second]).toMatchObject([
+    { key: 'same', isError: true },
+    { key: 'same', isError: false },
+  ])
+  expect(await app.tasks.show(first!.id)).toMatchObject({ key: 'same' })
   await app.close()
 })
 
@@ -324,11 +331,14 @@ test('the option task is checked when the tool is defined', () => {
   expect(define({ retires: 3 })).toThrow(/did you mean "retries"/)
   expect(define({ retry: 3 })).toThrow(/did you mean "retries"/)
   expect(define({ ttl: 'long' })).toThrow(/ttl must be a duration/)
+  expect(define({ ttl: 0 })).toThrow(/ttl must be a duration above 0/)
   expect(define({ concurrency: 0 })).toThrow(/concurrency must be a whole number above 0/)
   expect(define({ key: 'id' })).toThrow(/key must be a function/)
   expect(() => createServer({ ...quiet, store: { tasks: {} as never } })).toThrow(
     /tasks has no function create/,
   )
+  const opening: unknown = Promise.resolve({})
+  expect(() => createServer({ ...quiet, store: opening as never })).toThrow(/store is a promise; await it/)
 })
 
 test('tools that may repeat their work begin again after a restart unless they say otherwise', () => {

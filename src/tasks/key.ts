@@ -1,0 +1,16 @@
+import type { TaskHead } from './record.ts'
+
+/** The key of a task that ended without a result: free for other tasks, since it contains the id, but not forgotten. */
+export function freedKey({ id, key }: TaskHead): string {
+  return key === '' ? '' : `${freed(id)}${key}`
+}
+
+/** A task with the key that its caller gave it, free again or not. */
+export function withOwnKey<Head extends TaskHead>(head: Head): Head {
+  const mark = freed(head.id)
+  return head.key.startsWith(mark) ? { ...head, key: head.key.slice(mark.length) } : head
+}
+
+function freed(id: string): string {
+  return `freed by ${id}: `
+}

@@ -1,0 +1,33 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { connect } from '../../src/client.ts'
+import { createServer, type App } from '../../src/index.ts'
+import { memory } from '../../src/stores.ts'
+import { Door } from '../harness/door.ts'
+
+test.each(['2025-11-25', '2026-07-28'] as const)(
+  'a call of a tool that is always a task goes on after a restart of the server, at %s',
+  async (revision) => {
+    const store = memory()
+    const door = new Door()
+    const create = (): App =>
+      createServer({ name: 'x', version: '1', store, log: () => undefined, limits: { drainMs: 1 } }).tool(
+        'work',
+        { hints: { idempotent: true }, task: { mode: 'required', poll: '100ms' } },
+        async (_, { attempt }) => {
+          door.open('begun')
+          if (attempt === 1) await new Promise(() => undefined)
+          return `attempt ${attempt}`
+        },
+      )
+    const first = create()
+    const { url } = await first.listen({ http: { port: 0 } })
+    await using client = await connect(url as string, { revision })
+    const result = client.call('work')
+    await door.pass('begun')
+    await first.close()
+    const second = create()
+    onTestFinished(() => second.close())
+    await second.listen({ http: { port: Number(new URL(url as string).port) } })
+    expect(await result).toBe('attempt 2')
+  },
+)
