@@ -58,12 +58,23 @@ export class AttemptState {
     this.questions = this.questions.filter(([key]) => key !== name)
   }
 
-  /** Gives up a question that the client refused, for the node that waits. False if it is not open. */
+  /** Gives up a question that the client refused, for the node that waits, or the attempt that asks again. False if it is not open. */
   refuse(name: string, error: string): boolean {
-    if (this.questions.every(([key]) => key !== name)) return false
+    const open = this.questions.find(([key]) => key === name)
+    if (open === undefined) return false
     this.close(name)
-    this.refusals = [...(this.refusals ?? []), [name, error]]
+    this.refusals = [...(this.refusals ?? []), [name, error, open[1]]]
     return true
+  }
+
+  /** The error of a question that the client refused before this attempt asked it, for once. */
+  takeRefusal(key: string, question: TaskQuestion): string | undefined {
+    const refused = this.refusals?.find(
+      ([name, , other]) => ownKey(name) === key && other !== undefined && isSame(other, question),
+    )
+    if (refused === undefined) return undefined
+    this.refusals = this.refusals?.filter((one) => one !== refused)
+    return refused[1]
   }
 
   /** Keeps an answer by the key of its question; without one, forgets it. */

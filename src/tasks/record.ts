@@ -102,6 +102,6 @@ export interface TaskState {
   readonly questions: readonly (readonly [key: string, question: TaskQuestion])[]
   /** The number of questions so far, which makes keys unique. */
   readonly asked: number
-  /** Questions that the client refused on another node than the one that waits, each with the text of an outcome. */
-  readonly refusals?: readonly (readonly [key: string, error: string])[] | undefined
+  /** Questions that the client refused where no handler waits, each with the text of an outcome. */
+  readonly refusals?: readonly (readonly [key: string, error: string, question?: TaskQuestion])[] | undefined
 }

@@ -1,9 +1,11 @@
 import { Deferred } from '../base/deferred.ts'
+import { plainText } from '../base/plain-json.ts'
 import { orElse, soon } from '../base/soon.ts'
 import type { McpError } from '../errors/error.ts'
+import { TASKS_TOO_LARGE } from '../errors/tasks.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Call, CallTask, Channel, Peer } from '../rpc/call.ts'
-import { readOutcome } from './outcome.ts'
+import { outcomeText, readError } from './outcome.ts'
 import type { TaskHolder } from './bytes.ts'
 import type { TaskPlan } from './plan.ts'
 import { headOf, type TaskHead, type TaskQuestion, type TaskRecord } from './record.ts'
@@ -17,6 +19,7 @@ const PROGRESS_MS = 1000
 /** The most characters of a status message. */
 const MESSAGE_CHARS = 1024
 const NOBODY: TaskHolder = { name: '', network: undefined }
+const nothing = (): void => undefined
 
 /**
  * One attempt of a task in this process: what its handler reaches while it runs. It is the channel of its call once the request
@@ -50,6 +53,7 @@ export class Run implements Channel, CallTask {
   #writing: Promise<unknown> | undefined
   #isOver = false
   #changes = 0
+  #isNoticed = false
 
   constructor(tasks: TaskRunner, tool: string, plan: TaskPlan | undefined) {
     this.tasks = tasks
@@ -78,10 +82,24 @@ export class Run implements Channel, CallTask {
       this.#changes--
       throw error
     })
-    return soon(changed, (value) => {
+    const done = soon(changed, (value) => {
       this.#changes--
       return value
     })
+    // After those who wait for the change know its version.
+    if (done instanceof Promise) void done.then(nothing, nothing).then(() => this.#lookAgain())
+    return done
+  }
+
+  /** Remembers a notice that arrives while a change is under way: it may be of another one. */
+  noticeLater(): void {
+    this.#isNoticed = true
+  }
+
+  #lookAgain(): void {
+    if (!this.#isNoticed || this.isChanging || this.#isOver) return
+    this.#isNoticed = false
+    this.tasks.compare(this)
   }
 
   isTask(): boolean | Promise<boolean> {
@@ -145,10 +163,7 @@ export class Run implements Channel, CallTask {
   #inTurn(act: () => Soon<boolean>): Soon<boolean> {
     const done = this.#writing === undefined ? act() : this.#writing.then(act, act)
     if (!(done instanceof Promise)) return done
-    const last: Promise<unknown> = done.then(
-      () => undefined,
-      () => undefined,
-    )
+    const last: Promise<unknown> = done.then(nothing, nothing)
     this.#writing = last
     void last.then(() => {
       if (this.#writing === last) this.#writing = undefined
@@ -157,6 +172,8 @@ export class Run implements Channel, CallTask {
   }
 
   async question(key: string, question: TaskQuestion): Promise<JsonObject> {
+    const refusal = this.#shared?.takeRefusal(key, question)
+    if (refusal !== undefined) throw readError(refusal)
     const name = this.shared.open(key, question)
     const answer = new Deferred<JsonObject>()
     ;(this.#open ??= new Map()).set(name, answer)
@@ -198,6 +215,9 @@ export class Run implements Channel, CallTask {
       }
       const stored = orElse(store, (error) => {
         this.shared.reopen(questions.filter(([name]) => taken.includes(name)))
+        // Nobody could give an answer that has room: the handler must know.
+        if ((error as Partial<McpError>).kind === TASKS_TOO_LARGE.kind)
+          this.tasks.unawaited(() => Promise.all(taken.map((name) => this.refuse(name, error as McpError))))
         throw error
       })
       return soon(stored, (isStored) => {
@@ -207,17 +227,18 @@ export class Run implements Channel, CallTask {
     })
   }
 
-  /** Gives up a question, because the client refuses to answer. */
-  refuse(name: string, error: unknown): Soon<void> {
+  /** Gives up a question, because it gets no answer; unknown ones are ignored. False if this attempt is over. */
+  refuse(name: string, error: McpError): Soon<boolean> {
+    if (this.#isOver) return false
     const waiting = this.#open?.get(name)
-    if (waiting === undefined) return undefined
     this.#open?.delete(name)
-    this.shared.close(name)
-    waiting.reject(error)
-    return soon(
-      this.write(this.shared.questions.length === 0 ? 'answer' : 'ask', () => ({ state: this.stateText })),
-      () => undefined,
-    )
+    if (waiting !== undefined) {
+      this.shared.close(name)
+      waiting.reject(error)
+    } else if (!this.shared.refuse(name, outcomeText({ error }))) return true
+    return this.write(this.shared.questions.length === 0 ? 'answer' : 'ask', () => ({
+      state: this.stateText,
+    }))
   }
 
   #deliver(names: readonly string[]): void {
@@ -245,7 +266,9 @@ export class Run implements Channel, CallTask {
     const before = this.shared.once.find(([other]) => other === key)
     if (before !== undefined) return before[1]
     const value = await make()
-    this.keepOnce(key, value)
+    // A copy, since the handler may change its own.
+    const text = value === undefined ? undefined : plainText('ctx.once', key, value)
+    this.keepOnce(key, text === undefined ? undefined : JSON.parse(text))
     if (this.head !== undefined) {
       this.tasks.hold(this)
       await this.write('progress', () => ({ state: this.stateText }))
@@ -273,7 +296,7 @@ export class Run implements Channel, CallTask {
       const refusal = theirs.refusals?.find(([key]) => key === name)
       if (refusal !== undefined) {
         this.shared.close(name)
-        this.#open.get(name)?.reject((readOutcome(refusal[1]) as { readonly error: McpError }).error)
+        this.#open.get(name)?.reject(readError(refusal[1]))
         this.#open.delete(name)
         continue
       }

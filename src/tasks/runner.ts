@@ -297,7 +297,14 @@ export class TaskRunner {
   noticed(id: string): void {
     this.followers.changed(id)
     const run = this.runs.get(id)
-    if (run === undefined || run.isChanging) return
+    if (run === undefined) return
+    if (run.isChanging) run.noticeLater()
+    else this.compare(run)
+  }
+
+  /** Compares a run with its record, which another node may have changed. */
+  compare(run: Run): void {
+    const { id } = run.head as TaskHead
     this.unawaited(() =>
       soon(
         this.store.head(id),
@@ -358,12 +365,17 @@ export class TaskRunner {
 
   async #abandon(run: Run): Promise<void> {
     const why = mcpError(SHUTTING_DOWN, {})
-    const unwritten = this.upkeep.takeUnwritten(run)
-    if (unwritten !== undefined) await this.upkeep.insist(run, unwritten)
-    else if (run.plan?.onRestart === 'retry') await this.release(run, 0, {}, why)
-    else await this.finish(run, { error: mcpError(TASK_LOST, { attempt: run.attempt }) }, { why })
-    // Also if the store did not take it.
-    this.leave(run, why)
+    try {
+      const unwritten = this.upkeep.takeUnwritten(run)
+      if (unwritten !== undefined) await this.upkeep.insist(run, unwritten)
+      else if (run.plan?.onRestart === 'retry') await this.release(run, 0, {}, why)
+      else await this.finish(run, { error: mcpError(TASK_LOST, { attempt: run.attempt }) }, { why })
+    } catch (error) {
+      this.reportFailure(error)
+    } finally {
+      // Also if the store did not take it.
+      this.leave(run, why)
+    }
   }
 }
 

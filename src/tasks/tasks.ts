@@ -135,7 +135,7 @@ export class Tasks extends TaskRunner {
 
   /** Gives up a question, because the client refused to answer; the handler that waits gets the error, on whichever node. */
   refuse(id: string, owner: string, name: string, error: McpError): Soon<boolean> {
-    const here = (run: Run): Soon<boolean> => soon(run.refuse(name, error), () => true)
+    const here = (run: Run): Soon<boolean> => run.refuse(name, error)
     return this.#settle(id, owner, here, (shared) => shared.refuse(name, outcomeText({ error })))
   }
 
