@@ -139,6 +139,7 @@ export type ErrorKind =
   | 'task_final'
   | 'task_cancelled'
   | 'task_damaged'
+  | 'task_crashed'
   | 'task_lost'
   | 'task_timeout'
   | 'task_required'

@@ -116,7 +116,12 @@ test.each(['while the next attempt has not asked yet', 'between two attempts'])(
     await settled()
     await settled()
     const refuse = async (): Promise<unknown> =>
-      node.tasks.refuse(id, 'ann', 'sure.1', mcpError(ASK_REFUSED, { method: 'elicitation/create', reason: 'nobody is here' }))
+      node.tasks.refuse(
+        id,
+        'ann',
+        'sure.1',
+        mcpError(ASK_REFUSED, { method: 'elicitation/create', reason: 'nobody is here' }),
+      )
     if (when === 'between two attempts') await refuse()
     await node.clock.pass(1000)
     await begun.promise

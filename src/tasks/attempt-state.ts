@@ -7,6 +7,8 @@ export class AttemptState {
   once: TaskState['once'] = []
   questions: TaskState['questions'] = []
   asked = 0
+  failures = 0
+  crashes = 0
   refusals: TaskState['refusals'] = []
 
   /** Reads the text of a record. */
@@ -18,10 +20,22 @@ export class AttemptState {
 
   /** The text for the record; empty if there is nothing to keep. */
   get text(): string {
-    const { answers, once, questions, asked, refusals = [] } = this
-    return asked === 0 && answers.length === 0 && once.length === 0
-      ? ''
-      : JSON.stringify({ answers, once, questions, asked, ...(refusals.length > 0 && { refusals }) })
+    const { answers, once, questions, asked, failures, crashes, refusals = [] } = this
+    if (asked + failures + crashes === 0 && answers.length === 0 && once.length === 0) return ''
+    return JSON.stringify({
+      answers,
+      once,
+      questions,
+      asked,
+      ...(failures > 0 && { failures }),
+      ...(crashes > 0 && { crashes }),
+      ...(refusals.length > 0 && { refusals }),
+    })
+  }
+
+  /** The text for a new task that continues this one: its values and answers, but not its mishaps. */
+  get textForRetry(): string {
+    return Object.assign(new AttemptState(), this, { failures: 0, crashes: 0, refusals: [] }).text
   }
 
   /** Opens a question; one that an earlier attempt left open, and that is the same, keeps its key. */

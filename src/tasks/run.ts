@@ -48,7 +48,7 @@ export class Run implements Channel, CallTask {
   #open: Map<string, Deferred<JsonObject>> | undefined
   #values: Map<string, Promise<unknown>> | undefined
   #message: string | undefined
-  #wroteAt = 0
+  #wroteAt = -Infinity
   #timer: unknown
   #writing: Promise<unknown> | undefined
   #isOver = false
@@ -68,6 +68,11 @@ export class Run implements Channel, CallTask {
   /** Whether this attempt has no influence any more. */
   get isOver(): boolean {
     return this.#isOver
+  }
+
+  /** Whether its handler runs, or has run. */
+  get hasBegun(): boolean {
+    return this.call !== undefined
   }
 
   /** Whether a change of its record is under way. */
@@ -131,7 +136,7 @@ export class Run implements Channel, CallTask {
     this.#message = message.slice(0, MESSAGE_CHARS)
     if (this.head === undefined || this.#timer !== undefined) return
     const { clock } = this.tasks
-    const wait = this.#wroteAt + PROGRESS_MS - clock.now()
+    const wait = this.#wroteAt + PROGRESS_MS - clock.elapsed()
     if (wait <= 0) this.#writeProgress()
     else this.#timer = clock.after(wait, () => this.#writeProgress())
   }
@@ -139,7 +144,7 @@ export class Run implements Channel, CallTask {
   #writeProgress(): void {
     this.#timer = undefined
     if (this.#isOver) return
-    this.#wroteAt = this.tasks.clock.now()
+    this.#wroteAt = this.tasks.clock.elapsed()
     this.tasks.unawaited(() => this.write('progress', () => ({})))
   }
 
@@ -279,6 +284,7 @@ export class Run implements Channel, CallTask {
   /** Keeps a value for further attempts. */
   keepOnce(key: string, value: unknown): void {
     this.shared.once = [...this.shared.once, value === undefined ? [key] : [key, value]]
+    this.shared.crashes = 0
   }
 
   /** Compares with the record after another node changed it. False if this attempt has lost its task. */

@@ -104,7 +104,7 @@ const BAD_FILES: readonly (readonly [name: string, make: () => string, message: 
       database.close()
       return path
     },
-    /version 99 .* knows only up to 2/,
+    /version 99 .* knows only up to 3/,
     /newer version of Pierhead/,
   ],
 ]

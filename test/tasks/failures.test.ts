@@ -142,6 +142,7 @@ function waiting(id: string, sub: string, createdAt: number): TaskRecord {
   }
   return {
     id,
+    server: 'tasks',
     owner: ownerOf({ sub }),
     scope: ownerOf({ sub }),
     tool: 'work',
