@@ -48,6 +48,7 @@ const DAMAGES: Readonly<Record<string, string>> = {
   'a time of creation that is a text': `${HEADS} created_at = 'yesterday' WHERE id = ?`,
   'a time that is due and a text': `${HEADS} due_at = 'soon' WHERE id = ?`,
   'a version that is a text': `${HEADS} version = 'first' WHERE id = ?`,
+  'a server that is a blob': `${HEADS} server = x'00' WHERE id = ?`,
   'a tool that is a blob': `${HEADS} tool = x'00' WHERE id = ?`,
   'an owner whose mark has nothing behind it': `${HEADS} owner = char(1) || 'a secret' WHERE id = ?`,
 }
