@@ -148,3 +148,17 @@ test('every kind of fault is planted', () => {
   }
   expect(new Set(PLANTED.map(([, fault]) => fault))).toEqual(new Set(Object.keys(kinds)))
 })
+
+test.each([
+  [3, 'ended without notice 3 times', []],
+  [2, 'ended without notice 3 times', ['wrong outcome']],
+  [3, 'failed', ['wrong outcome']],
+] as const)('after %i kills, a task that is tried again may fail or not: %s', (kills, outcome, faults) => {
+  const log = and(
+    { event: 'call', task: 4, tool: 'sturdy' },
+    { event: 'accepted', task: 4, id: 'd', status: 'working' },
+    ...Array<CrashLine>(kills).fill({ event: 'kill' }),
+    { event: 'seen', task: 4, id: 'd', status: 'failed', outcome },
+  )
+  expect(checkCrashLog(log, EXPECTED).faults.map(({ fault }) => fault)).toEqual(faults)
+})

@@ -287,7 +287,9 @@ test('tasks of a file without the names of servers go on, on any server that has
   database.close()
   const { tasks } = opened(path)
   expect(await tasks.list({ server: 'films', limit: 9 })).toMatchObject([{ id: 'old', server: '' }])
-  expect(await tasks.claim('node', 1, 9, { server: 'films', tools: ['render'] })).toMatchObject([{ id: 'old' }])
+  expect(await tasks.claim('node', 1, 9, { server: 'films', tools: ['render'] })).toMatchObject([
+    { id: 'old' },
+  ])
 })
 
 /** The queries that an act runs on a file, and how SQLite would run each. */
