@@ -4,6 +4,7 @@ import { mcpError } from '../errors/error.ts'
 import { ASK_REFUSED } from '../errors/server.ts'
 import { FakeClock, settled } from '../../test/harness/task-clock.ts'
 import { Node } from '../../test/harness/task-engine.ts'
+import { hooked } from '../../test/harness/task-hooks.ts'
 import { MemoryTaskStore } from '../store/tasks-memory.ts'
 import type { Run } from './run.ts'
 
@@ -138,21 +139,9 @@ test.each(['while the next attempt has not asked yet', 'between two attempts'])(
 test('a change of another node is noticed, although one of its own is under way', async () => {
   const store = new MemoryTaskStore()
   const clock = new FakeClock()
-  let change: Deferred<void> | undefined
-  /** A store whose answers may come later than the notices of what others changed meanwhile. */
-  const slow = new Proxy(store, {
-    get(target, name) {
-      const member = Reflect.get(target, name) as unknown
-      if (typeof member !== 'function') return member
-      if (name !== 'change') return member.bind(target) as unknown
-      return async (...args: Parameters<MemoryTaskStore['change']>) => {
-        const head = target.change(...args)
-        await change?.promise
-        return head
-      }
-    },
-  })
-  change = new Deferred()
+  const change = new Deferred<void>()
+  // A store whose answers may come later than the notices of what others changed meanwhile.
+  const slow = hooked(store, { after: (step) => (step === 'change' ? change.promise : undefined) })
   const here = new Node({ store: slow, clock }).tool('ask', async (run) => ({
     content: [],
     answer: await run.question('sure', QUESTION),

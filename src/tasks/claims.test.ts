@@ -86,7 +86,7 @@ test('after the wall clock jumped, a server waits one lease before it takes over
   await clock.pass(12_000)
   clock.set(clock.now() + 60_000)
   await clock.pass(30_000)
-  expect(await store.head(id)).toMatchObject({ status: 'working', node: worker.tasks.node })
+  expect(store.head(id)).toMatchObject({ status: 'working', node: worker.tasks.node })
   // Tasks of those that give no further sign of life are taken over as ever.
   store.beat(worker.tasks.node, 0)
   const beat = store.beat.bind(store)

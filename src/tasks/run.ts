@@ -222,7 +222,7 @@ export class Run implements Channel, CallTask {
         this.shared.reopen(questions.filter(([name]) => taken.includes(name)))
         // Nobody could give an answer that has room: the handler must know.
         if ((error as Partial<McpError>).kind === TASKS_TOO_LARGE.kind)
-          this.tasks.unawaited(() => Promise.all(taken.map((name) => this.refuse(name, error as McpError))))
+          for (const name of taken) this.tasks.unawaited(() => this.refuse(name, error as McpError))
         throw error
       })
       return soon(stored, (isStored) => {
