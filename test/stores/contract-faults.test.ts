@@ -308,16 +308,12 @@ const FAULTS: readonly Fault[] = [
   [
     'lists show the tasks of others',
     'a list has the tasks of its scope only',
-    (store) => ({
-      list: ({ scope: _, ...query }) => store.list(query),
-    }),
+    (store) => ({ list: ({ scope: _, ...query }) => store.list(query) }),
   ],
   [
     'lists show the tasks of other servers',
     'a list of a server has its own tasks, and those of no server',
-    (store) => ({
-      list: ({ server: _, ...query }) => store.list(query),
-    }),
+    (store) => ({ list: ({ server: _, ...query }) => store.list(query) }),
   ],
   [
     'pages are too long',
@@ -329,9 +325,7 @@ const FAULTS: readonly Fault[] = [
   [
     'every page is the first',
     'a list is read page by page',
-    (store) => ({
-      list: ({ after: _, ...query }) => store.list(query),
-    }),
+    (store) => ({ list: ({ after: _, ...query }) => store.list(query) }),
   ],
   [
     'pages are counted, not followed',
@@ -361,9 +355,7 @@ const FAULTS: readonly Fault[] = [
   [
     'filters are ignored',
     'lists are filtered by status and tool',
-    (store) => ({
-      list: ({ status: _, ...query }) => store.list(query),
-    }),
+    (store) => ({ list: ({ status: _, ...query }) => store.list(query) }),
   ],
   [
     'tasks expire one moment late',
