@@ -19,9 +19,11 @@ export class Claims {
     this.#tasks = tasks
   }
 
-  /** Whether tasks may wait in the store until others have ended here. */
-  get isShort(): boolean {
-    return this.#isShort
+  /** Whether tasks may wait in the store until others have ended here; asked again, no, until the next claim. */
+  takeShortage(): boolean {
+    const isShort = this.#isShort
+    this.#isShort = false
+    return isShort
   }
 
   /** Claims and runs some tasks. Says whether there may be more. */
@@ -44,8 +46,8 @@ export class Claims {
     if (limit <= 0 || this.#tasks.isClosing) return false
     const records = await store.claim(node, now, limit, { server: host.server, tools })
     const left = records.filter((record) => !this.#run(record))
+    this.#isShort ||= left.length > 0
     await Promise.all(left.map((record) => this.#giveBack(record)))
-    if (left.length > 0) this.#isShort = true
     const isAll = left.length === 0 && records.length === limit
     if (isAll) this.#limit = Math.min(this.#limit * 2, AT_ONCE.most)
     else if (left.length > 0) this.#limit = 1

@@ -125,7 +125,7 @@ export class Upkeep {
 
   /** A task has ended, so that another one may have room. */
   freed(): void {
-    if (this.#claims.isShort && this.#dues.every((at) => at > this.#now)) this.due(this.#now)
+    if (this.#claims.takeShortage()) this.due(this.#now)
   }
 
   /** A task waits for another attempt. Others look at the store if this node does not. */

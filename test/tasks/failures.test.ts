@@ -164,6 +164,37 @@ function waiting(id: string, sub: string, createdAt: number): TaskRecord {
   }
 }
 
+test('servers that share a store keep their tasks apart, and a script leaves its retries to a server', async () => {
+  const { tasks } = memory()
+  const ran: string[] = []
+  let isBad = true
+  const create = (name: string, by: string): App =>
+    createServer({ ...quiet, name, store: { tasks } }).tool('work', { task: 'required' }, () => {
+      if (isBad) throw new Error('no')
+      ran.push(by)
+      return 'done'
+    })
+  const films = create('films', 'server')
+  const client = await testClient(films, { auth: { sub: 'ann' } })
+  const task = await client.start('work', {})
+  await expect(task.result()).rejects.toThrow('failed')
+  const id = task.id as string
+  isBad = false
+  const books = create('books', 'books')
+  expect(await books.tasks.list()).toEqual([])
+  await expect(books.tasks.retry(id)).rejects.toMatchObject({ kind: 'unknown_task' })
+  const script = create('films', 'script')
+  const again = await script.tasks.retry(id)
+  await script.close()
+  await expect(script.tasks.retry(id)).rejects.toMatchObject({ kind: 'shutting_down' })
+  await films.close()
+  const next = create('films', 'server')
+  const later = await testClient(next, { auth: { sub: 'ann' } })
+  expect(await (await later.resume(again.id)).result()).toBe('done')
+  expect(ran).toEqual(['server'])
+  await next.close()
+})
+
 describe.each(['2025-11-25', '2026-07-28'] as const)('at %s', (revision) => {
   const accepted = (x: string) => ({ action: 'accept' as const, content: { x } })
 
