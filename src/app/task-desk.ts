@@ -1,6 +1,7 @@
 import { badOption, checkOptions } from '../base/options.ts'
 import { COUNT, oneOf, TEXT, type KindsOf } from '../base/kinds.ts'
 import { mcpError } from '../errors/error.ts'
+import { SHUTTING_DOWN } from '../errors/rpc.ts'
 import { TASK_FINAL, UNKNOWN_TASK } from '../errors/tasks.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { ClientInfo } from '../rpc/call.ts'
@@ -42,7 +43,7 @@ const LIST_OPTIONS: KindsOf<TaskListOptions> = {
   limit: COUNT,
 }
 
-/** The tasks of all callers, for operators. */
+/** The tasks of all callers of this server, for operators. */
 export class TaskDesk {
   readonly #service: ServerService
 
@@ -90,10 +91,10 @@ export class TaskDesk {
     return withOwnKey(cancelled.head)
   }
 
-  /** Starts a new task for the same caller and request as one that failed, with the answers and values that it kept. The old one stays failed. Throws if it did not fail. */
+  /** Starts a new task for the same caller and request as one that failed, with the answers and values that it kept. The old one stays failed. It runs where the server listens: here, or in another process that shares the store. Throws if it did not fail. */
   async retry(id: string): Promise<TaskHead> {
+    if (this.#service.isClosed) throw mcpError(SHUTTING_DOWN, {})
     const tasks = await this.#tasks()
-    await tasks.start()
     const again = await tasks.retry(checked('retry', id))
     if (again === undefined) throw mcpError(UNKNOWN_TASK, { id })
     if (again !== false) return again

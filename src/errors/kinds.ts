@@ -141,6 +141,7 @@ export type ErrorKind =
   | 'task_cancelled'
   | 'task_expired'
   | 'task_damaged'
+  | 'task_crashed'
   | 'task_lost'
   | 'task_timeout'
   | 'task_required'

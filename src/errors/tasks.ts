@@ -40,6 +40,14 @@ export const TASK_LOST = {
   hint: 'Call the tool again if that is safe; onRestart: "retry" makes the server do so.',
 } as const
 
+export const TASK_CRASHED = {
+  kind: 'task_crashed',
+  code: -32603,
+  refusal: 'TASK_DEPENDENCY_FAILED',
+  text: 'the server ended without notice {times} times while the task ran; it is not begun again',
+  hint: 'Find out why in the logs of the server, since the tool may be what ends it; then call the tool again.',
+} as const
+
 export const TASK_DAMAGED = {
   kind: 'task_damaged',
   code: -32603,

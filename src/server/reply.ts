@@ -1,4 +1,5 @@
 import { asSent } from '../base/as-sent.ts'
+import { isLost } from '../base/plain-json.ts'
 import { isContentBlock, text, type ContentBlock } from '../protocol/content.ts'
 import { toRefusal } from '../errors/reply.ts'
 import { McpError } from '../errors/error.ts'
@@ -80,15 +81,6 @@ function changes(value: unknown): boolean {
 function isDropped(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isFinite(value)
   return typeof value === 'undefined' || typeof value === 'function' || typeof value === 'symbol'
-}
-
-/** Whether an object's content is not in its members: a Map, a Promise, a Response, bytes. */
-export function isLost(value: object): boolean {
-  if (value instanceof Error || ArrayBuffer.isView(value)) return true
-  if ('toJSON' in value || typeof value.valueOf() !== 'object') return false
-  // A plain object from another realm has exactly one prototype.
-  const isPlain = Object.getPrototypeOf(Object.getPrototypeOf(value)) === null
-  return !isPlain && Object.keys(value).length === 0
 }
 
 function lost(what: string): TypeError {

@@ -1,12 +1,12 @@
+import { badOption } from '../base/options.ts'
+import { plainText } from '../base/plain-json.ts'
 import { textBytes } from '../base/weight.ts'
-import { BAD_OPTION } from '../errors/base.ts'
-import { McpError, mcpError } from '../errors/error.ts'
+import { mcpError } from '../errors/error.ts'
 import { SESSION_TOO_LARGE } from '../errors/server.ts'
 import type { Call } from '../rpc/call.ts'
 import type { Session } from '../rpc/session.ts'
 import { holderOf } from './held-bytes.ts'
 import type { ServerParts } from './parts.ts'
-import { isLost } from './reply.ts'
 
 /** The session of a client, and the values that handlers keep in it. Its members may be destructured. */
 export interface RequestSession {
@@ -28,6 +28,7 @@ export interface RequestSession {
 
 /** The bytes of an entry besides its key and its JSON text. */
 const OVERHEAD = 128
+const SET = 'ctx.session.set'
 
 const known = new WeakMap<Session, RequestSession>()
 
@@ -69,8 +70,8 @@ function createState(session: Session, holder: unknown, { held, limits }: Server
       return text === undefined ? undefined : (JSON.parse(text) as Value)
     },
     async set(key, value) {
-      if (typeof key !== 'string') throw unfit('the key must be a string')
-      const text = toText(key, value)
+      if (typeof key !== 'string') throw badOption(SET, 'the key must be a string')
+      const text = plainText(SET, key, value)
       if (session.closed) return
       resize(key, text)
       texts.set(key, text)
@@ -85,41 +86,4 @@ function createState(session: Session, holder: unknown, { held, limits }: Server
 
 function sizeOf(key: string, text: string | undefined): number {
   return text === undefined ? 0 : textBytes(key) + textBytes(text) + OVERHEAD
-}
-
-/** A value as JSON text; throws if that would lose part of it. */
-function toText(key: string, value: unknown): string {
-  const check = function (this: unknown, name: string, item: unknown): unknown {
-    const isMember = name !== '' && !Array.isArray(this)
-    const problem = item === undefined && isMember ? undefined : problemOf(item)
-    if (problem === undefined) return item
-    throw unfit(`the value of "${key.slice(0, 64)}" has ${problem}${name === '' ? '' : ` at "${name}"`}`)
-  }
-  try {
-    return JSON.stringify(value, check)
-  } catch (error) {
-    if (error instanceof McpError) throw error
-    throw unfit(`the value of "${key.slice(0, 64)}" cannot be written as JSON: ${(error as Error).message}`)
-  }
-}
-
-/** What JSON would turn into something else, in words. */
-function problemOf(item: unknown): string | undefined {
-  if (typeof item === 'number') return Number.isFinite(item) ? undefined : String(item)
-  if (item === null || typeof item === 'string' || typeof item === 'boolean') return undefined
-  if (typeof item !== 'object') return `a value of type ${typeof item}`
-  return isPlain(item) || !isLost(item) ? undefined : `a ${item.constructor.name}`
-}
-
-function isPlain(item: object): boolean {
-  if (Array.isArray(item)) return true
-  const kind = Object.getPrototypeOf(item) as object | null
-  return kind === Object.prototype || kind === null
-}
-
-function unfit(reason: string): McpError {
-  return mcpError(BAD_OPTION, {
-    where: 'ctx.session.set',
-    reason: `${reason}; keep text, finite numbers, booleans, null, lists and plain objects`,
-  })
 }

@@ -46,6 +46,8 @@ export function createTasks(service: TaskService, limits: Limits, options: Tasks
   const tasks: Tasks = new Tasks(
     {
       limits,
+      server: String(service.info['name']),
+      tools: () => service.tools.items.keys(),
       planOf: (tool) => service.tools.items.get(tool)?.task,
       attempt(run, request) {
         const { revision, params, client, capabilities, auth, ip, scopes } = request

@@ -190,7 +190,11 @@ async function askAll(tasks: Tasks, { id, owner }: TaskHead, call: Call, asked: 
         (error: unknown) =>
           call.aborted || call.ended ? undefined : tasks.refuse(id, owner, name, error as McpError),
       )
-      .catch((error: unknown) => tasks.reportFailure(error))
+      .catch((error: unknown) => {
+        // The answer could not be stored, so the question is still open.
+        asked.delete(name)
+        tasks.reportFailure(error)
+      })
       .finally(() => {
         tasks.carried.delete(place)
         // Another request may ask instead.

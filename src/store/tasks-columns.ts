@@ -10,6 +10,7 @@ import { originalText, storedText } from './sqlite-text.ts'
 /** The columns of heads, by the names of their members. */
 const COLUMNS = {
   id: 'id',
+  server: 'server',
   owner: 'owner',
   scope: 'scope',
   tool: 'tool',
@@ -102,21 +103,22 @@ const NOTHING: Lost = { id: 'damaged', now: 0 }
 function readHead(row: Row): TaskHead {
   return {
     id: textIn(row[0], 'id'),
-    owner: textIn(row[1], 'owner'),
-    scope: textIn(row[2], 'scope'),
-    tool: textIn(row[3], 'tool'),
-    key: textIn(row[4], 'key'),
-    status: statusIn(row[5]),
-    statusMessage: textIn(row[6], 'statusMessage'),
-    isError: numberIn(row[7], 'isError') === 1,
-    createdAt: numberIn(row[8], 'createdAt'),
-    updatedAt: numberIn(row[9], 'updatedAt'),
-    ttlMs: row[10] === null ? null : numberIn(row[10], 'ttlMs'),
-    pollMs: numberIn(row[11], 'pollMs'),
-    attempt: numberIn(row[12], 'attempt'),
-    dueAt: numberIn(row[13], 'dueAt'),
-    node: textIn(row[14], 'node'),
-    version: numberIn(row[15], 'version'),
+    server: textIn(row[1], 'server'),
+    owner: textIn(row[2], 'owner'),
+    scope: textIn(row[3], 'scope'),
+    tool: textIn(row[4], 'tool'),
+    key: textIn(row[5], 'key'),
+    status: statusIn(row[6]),
+    statusMessage: textIn(row[7], 'statusMessage'),
+    isError: numberIn(row[8], 'isError') === 1,
+    createdAt: numberIn(row[9], 'createdAt'),
+    updatedAt: numberIn(row[10], 'updatedAt'),
+    ttlMs: row[11] === null ? null : numberIn(row[11], 'ttlMs'),
+    pollMs: numberIn(row[12], 'pollMs'),
+    attempt: numberIn(row[13], 'attempt'),
+    dueAt: numberIn(row[14], 'dueAt'),
+    node: textIn(row[15], 'node'),
+    version: numberIn(row[16], 'version'),
   }
 }
 
@@ -127,21 +129,22 @@ function salvagedHead(row: Row, damage: McpError, { id, now }: Lost = NOTHING): 
     orElse(() => numberIn(row[at], ''), otherwise)
   return {
     id: text(0, id),
-    owner: text(1),
-    scope: text(2),
-    tool: text(3),
+    server: text(1),
+    owner: text(2),
+    scope: text(3),
+    tool: text(4),
     key: '',
     status: 'failed',
     statusMessage: damage.message,
     isError: false,
-    createdAt: number(8, now),
-    updatedAt: number(9, now),
-    ttlMs: number(10, null),
-    pollMs: number(11, 1000),
-    attempt: number(12, 1),
+    createdAt: number(9, now),
+    updatedAt: number(10, now),
+    ttlMs: number(11, null),
+    pollMs: number(12, 1000),
+    attempt: number(13, 1),
     dueAt: 0,
     node: '',
-    version: number(15, 1),
+    version: number(16, 1),
   }
 }
 

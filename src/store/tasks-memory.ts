@@ -1,7 +1,7 @@
 import { mcpError } from '../errors/error.ts'
 import { STORE_CLOSED } from '../errors/store.ts'
 import { headOf, type TaskHead, type TaskRecord, type TaskStatus } from '../tasks/record.ts'
-import type { Created, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
+import type { Created, OwnTasks, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
 import { Chain, type Link } from './chain.ts'
 import { Heap, type HeapEntry } from '../base/heap.ts'
 
@@ -33,8 +33,8 @@ export class MemoryTaskStore implements TaskStore {
   readonly #scopes = new Map<string, Chain<Kept>>()
   readonly #keys = new Map<string, Kept>()
   readonly #expiry = new Heap<Kept>()
-  /** Unfinished tasks without a node, by the time from which one may run them. */
-  readonly #waiting = new Heap<Kept>()
+  /** Unfinished tasks without a node, by server and tool, and by the time from which a node may run them. */
+  readonly #waiting = new Map<string, Heap<Kept>>()
   /** Unfinished tasks by the node that runs them. */
   readonly #running = new Map<string, Chain<Kept>>()
   /** Until when nodes are alive. */
@@ -71,7 +71,7 @@ export class MemoryTaskStore implements TaskStore {
     return kept.head
   }
 
-  list({ scope, status, tool, after, limit }: TaskQuery): readonly TaskHead[] {
+  list({ server, scope, status, tool, after, limit }: TaskQuery): readonly TaskHead[] {
     const tasks = this.#open()
     const last = after === undefined ? undefined : tasks.get(after)
     const chain = scope === undefined ? this.#order : this.#scopes.get(scope)
@@ -83,6 +83,7 @@ export class MemoryTaskStore implements TaskStore {
     for (let link = chain.after(place(last)); link !== undefined; link = link.next) {
       if (heads.length >= limit) break
       const { head } = link.item
+      if (server !== undefined && !isOf(server, head)) continue
       if ((status ?? head.status) === head.status && (tool ?? head.tool) === head.tool) heads.push(head)
     }
     return heads
@@ -100,7 +101,7 @@ export class MemoryTaskStore implements TaskStore {
     return ids
   }
 
-  claim(node: string, now: number, limit: number): readonly TaskRecord[] {
+  claim(node: string, now: number, limit: number, { server, tools }: OwnTasks): readonly TaskRecord[] {
     this.#open()
     const claimed: Kept[] = []
     const take = (kept: Kept): void => {
@@ -114,12 +115,16 @@ export class MemoryTaskStore implements TaskStore {
       for (let link = tasks.after(undefined), next = link; link !== undefined; link = next) {
         next = link.next
         if (claimed.length >= limit) break
-        if (link.item.head.dueAt <= now) take(link.item)
+        const { head } = link.item
+        if (head.dueAt <= now && isOf(server, head) && tools.includes(head.tool)) take(link.item)
       }
     }
-    for (let first = this.#waiting.first; first !== undefined; first = this.#waiting.first) {
-      if (first.at > now || claimed.length >= limit) break
-      take(first.item)
+    for (const name of tools.flatMap((tool) => [workOf('', tool), workOf(server, tool)])) {
+      const waiting = this.#waiting.get(name)
+      for (let first = waiting?.first; first !== undefined; first = waiting?.first) {
+        if (first.at > now || claimed.length >= limit) break
+        take(first.item)
+      }
     }
     const records = claimed.map(recordOf)
     for (const { id } of records) this.#notify(id)
@@ -211,14 +216,23 @@ export class MemoryTaskStore implements TaskStore {
 
   /** Enters an unfinished task where `claim` looks for it. */
   #assign(kept: Kept): void {
-    const { status, node, dueAt } = kept.head
+    const { status, node, dueAt, server, tool } = kept.head
     if (FINAL.has(status)) return
-    if (node === '') kept.waiting = this.#waiting.add(dueAt, kept)
-    else kept.running = chainOf(this.#running, node).add(kept)
+    if (node === '') {
+      const name = workOf(server, tool)
+      let heap = this.#waiting.get(name)
+      if (heap === undefined) this.#waiting.set(name, (heap = new Heap()))
+      kept.waiting = heap.add(dueAt, kept)
+    } else kept.running = chainOf(this.#running, node).add(kept)
   }
 
   #unassign(kept: Kept): void {
-    if (kept.waiting !== undefined) this.#waiting.remove(kept.waiting)
+    if (kept.waiting !== undefined) {
+      const name = workOf(kept.head.server, kept.head.tool)
+      const heap = this.#waiting.get(name)
+      heap?.remove(kept.waiting)
+      if (heap?.first === undefined) this.#waiting.delete(name)
+    }
     kept.waiting = undefined
     if (kept.running !== undefined) removeFrom(this.#running, kept.head.node, kept.running)
     kept.running = undefined
@@ -229,9 +243,19 @@ export class MemoryTaskStore implements TaskStore {
   }
 }
 
-/** The key of a task among those of its scope and tool; undefined if it has none. */
-function keyOf({ scope, tool, key }: TaskHead): string | undefined {
-  return scope === '' || key === '' ? undefined : JSON.stringify([scope, tool, key])
+/** The key of a task among those of its server, scope and tool; undefined if it has none. */
+function keyOf({ server, scope, tool, key }: TaskHead): string | undefined {
+  return scope === '' || key === '' ? undefined : JSON.stringify([server, scope, tool, key])
+}
+
+/** Whether a server may run or list a task. */
+function isOf(server: string, head: TaskHead): boolean {
+  return head.server === server || head.server === ''
+}
+
+/** The work that a task needs, as one text. */
+function workOf(server: string, tool: string): string {
+  return JSON.stringify([server, tool])
 }
 
 function recordOf({ head, request, state, outcome }: Kept): TaskRecord {

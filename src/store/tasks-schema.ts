@@ -4,7 +4,7 @@ import type { Schema } from './sqlite-file.ts'
 export const UNFINISHED = `status IN ('working', 'input_required')`
 
 /** Tasks that `claim` must end, because it could not find them otherwise. Queries that use their index repeat it. */
-export const UNREADABLE = `(status NOT IN ('working', 'input_required', 'completed', 'failed', 'cancelled') OR typeof(due_at) = 'text' OR typeof(due_at) = 'blob')`
+export const UNREADABLE: string = `(status NOT IN ('working', 'input_required', 'completed', 'failed', 'cancelled') OR typeof(due_at) IN ('text', 'blob') OR (${UNFINISHED} AND (typeof(server) <> 'text' OR typeof(tool) <> 'text')))`
 
 /** The tables of tasks. The texts are apart, so that heads stay close together. */
 export const TASK_SCHEMA: Schema = {
@@ -51,7 +51,15 @@ export const TASK_SCHEMA: Schema = {
     CREATE INDEX pierhead_tasks_by_status ON pierhead_tasks (status);
     CREATE INDEX pierhead_tasks_by_tool ON pierhead_tasks (tool);
     CREATE INDEX pierhead_tasks_by_tool_and_status ON pierhead_tasks (tool, status);
+    `,
+    `
+    ALTER TABLE pierhead_tasks ADD COLUMN server TEXT NOT NULL DEFAULT '';
+    DROP INDEX pierhead_tasks_by_key;
+    CREATE UNIQUE INDEX pierhead_tasks_by_key ON pierhead_tasks (scope, tool, key, server) WHERE scope <> '' AND key <> '';
+    DROP INDEX IF EXISTS pierhead_tasks_unreadable;
     CREATE INDEX pierhead_tasks_unreadable ON pierhead_tasks (seq) WHERE ${UNREADABLE};
+    DROP INDEX pierhead_tasks_by_node;
+    CREATE INDEX pierhead_tasks_by_node ON pierhead_tasks (server, node, due_at, tool) WHERE ${UNFINISHED};
     `,
   ],
 }

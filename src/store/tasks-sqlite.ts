@@ -1,6 +1,6 @@
 import { soon } from '../base/soon.ts'
 import type { TaskHead, TaskRecord } from '../tasks/record.ts'
-import type { Created, Soon, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
+import type { Created, OwnTasks, Soon, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
 import type { Row, Value } from './sqlite-engine.ts'
 import type { SqliteFile } from './sqlite-file.ts'
 import { storedText } from './sqlite-text.ts'
@@ -20,7 +20,11 @@ import { TaskWatchers } from './tasks-watchers.ts'
 
 const RECORD = `${HEAD}, request, state, outcome`
 const WITH_TEXTS = 'pierhead_tasks LEFT JOIN pierhead_task_texts USING (seq)'
-const KEYED = `scope = ? AND tool = ? AND key = ? AND scope <> '' AND key <> ''`
+const KEYED = `server = ? AND scope = ? AND tool = ? AND key = ? AND scope <> '' AND key <> ''`
+
+/** The plus keeps the index by node, which is in the order of the result. */
+const CLAIMABLE = `SELECT seq FROM pierhead_tasks WHERE server = ? AND node = ? AND due_at <= ? AND +tool IN (SELECT value FROM json_each(?)) AND ${UNFINISHED} ORDER BY due_at LIMIT ?`
+const NEXT_NODE = `SELECT node FROM pierhead_tasks WHERE server = ? AND node > ? AND ${UNFINISHED} ORDER BY node LIMIT 1`
 
 /** Keeps tasks in a file of SQLite. Reads answer at once; changes once they are on the disk. */
 export class SqliteTaskStore implements TaskStore {
@@ -88,11 +92,11 @@ export class SqliteTaskStore implements TaskStore {
     return ids
   }
 
-  async claim(node: string, now: number, limit: number): Promise<readonly TaskRecord[]> {
-    const found = await this.#file.read(() => [...this.#claimable(node, now, 1), ...this.#unreadable(1)])
+  async claim(node: string, now: number, limit: number, own: OwnTasks): Promise<readonly TaskRecord[]> {
+    const found = await this.#file.read(() => [...this.#claimable(node, now, 1, own), ...this.#unreadable(1)])
     if (found.length === 0) return []
     const records = await this.#file.write(() => {
-      const places = [...this.#unreadable(limit), ...this.#claimable(node, now, limit)]
+      const places = [...this.#unreadable(limit), ...this.#claimable(node, now, limit, own)]
       const claimed = [...new Set(places)].slice(0, limit).map((seq) => this.#claim(seq, node, now))
       this.#watchers.record(claimed.map(({ id }) => id))
       return claimed
@@ -124,7 +128,7 @@ export class SqliteTaskStore implements TaskStore {
     this.#file.run('INSERT INTO pierhead_task_texts VALUES (last_insert_rowid(), ?, ?, ?)', ...texts)
   }
 
-  #list({ scope, status, tool, after, limit }: TaskQuery): readonly TaskHead[] {
+  #list({ server, scope, status, tool, after, limit }: TaskQuery): readonly TaskHead[] {
     const conditions: string[] = []
     const values: Value[] = []
     const where = (condition: string, value: string | number): void => {
@@ -132,6 +136,7 @@ export class SqliteTaskStore implements TaskStore {
       values.push(typeof value === 'string' ? storedText(value) : value)
     }
     if (scope !== undefined) where(`scope = ? AND scope <> ''`, scope)
+    if (server !== undefined) where(`server IN (?, '')`, server)
     if (status !== undefined) where('status = ?', status)
     if (tool !== undefined) where('tool = ?', tool)
     if (after !== undefined) {
@@ -189,9 +194,9 @@ export class SqliteTaskStore implements TaskStore {
     return this.#file.get(`SELECT ${HEAD} FROM pierhead_tasks WHERE id = ?`, storedText(id))
   }
 
-  #keyed({ scope, tool, key }: TaskHead): Row | undefined {
+  #keyed({ server, scope, tool, key }: TaskHead): Row | undefined {
     if (scope === '' || key === '') return undefined
-    const values = [scope, tool, key].map(storedText)
+    const values = [server, scope, tool, key].map(storedText)
     return this.#file.get(`SELECT ${HEAD} FROM pierhead_tasks WHERE ${KEYED}`, ...values)
   }
 
@@ -202,20 +207,24 @@ export class SqliteTaskStore implements TaskStore {
   }
 
   /** Tasks that `node` may claim: those of dead nodes first. It asks once for each node, whatever the number of tasks. */
-  #claimable(node: string, now: number, limit: number): readonly number[] {
+  #claimable(node: string, now: number, limit: number, { server, tools }: OwnTasks): readonly number[] {
     const places: number[] = []
-    const find = (name: Value): void => {
-      const sql = `SELECT seq FROM pierhead_tasks WHERE node = ? AND due_at <= ? AND ${UNFINISHED} ORDER BY due_at LIMIT ?`
-      places.push(...this.#file.all(sql, name, now, whole(limit - places.length)).map(([seq]) => Number(seq)))
+    const names = JSON.stringify(tools.map(storedText))
+    const find = (of: string, name: Value): void => {
+      const left = whole(limit - places.length)
+      places.push(...this.#file.all(CLAIMABLE, of, name, now, names, left).map(([seq]) => Number(seq)))
     }
-    const next = `SELECT node FROM pierhead_tasks WHERE node > ? AND ${UNFINISHED} ORDER BY node LIMIT 1`
-    for (let row = this.#file.get(next, ''); row !== undefined; row = this.#file.get(next, row[0] as Value)) {
-      const name = row[0] as Value
-      const [until] = this.#file.get('SELECT until FROM pierhead_nodes WHERE node = ?', name) ?? []
-      // The node that asks is alive. A time that cannot be read is not in the future.
-      if (name !== storedText(node) && !(Number(until ?? 0) > now)) find(name)
+    const servers = new Set(['', storedText(server)])
+    for (const of of servers) {
+      const after = (name: Value): Row | undefined => this.#file.get(NEXT_NODE, of, name)
+      for (let row = after(''); row !== undefined; row = after(row[0] as Value)) {
+        const name = row[0] as Value
+        const [until] = this.#file.get('SELECT until FROM pierhead_nodes WHERE node = ?', name) ?? []
+        // The node that asks is alive. A time that cannot be read is not in the future.
+        if (name !== storedText(node) && !(Number(until ?? 0) > now)) find(of, name)
+      }
     }
-    find('')
+    for (const of of servers) find(of, '')
     return places
   }
 

@@ -7,6 +7,8 @@ export class AttemptState {
   once: TaskState['once'] = []
   questions: TaskState['questions'] = []
   asked = 0
+  failures = 0
+  crashes = 0
   refusals: TaskState['refusals'] = []
 
   /** Reads the text of a record. */
@@ -18,10 +20,22 @@ export class AttemptState {
 
   /** The text for the record; empty if there is nothing to keep. */
   get text(): string {
-    const { answers, once, questions, asked, refusals = [] } = this
-    return asked === 0 && answers.length === 0 && once.length === 0
-      ? ''
-      : JSON.stringify({ answers, once, questions, asked, ...(refusals.length > 0 && { refusals }) })
+    const { answers, once, questions, asked, failures, crashes, refusals = [] } = this
+    if (asked + failures + crashes === 0 && answers.length === 0 && once.length === 0) return ''
+    return JSON.stringify({
+      answers,
+      once,
+      questions,
+      asked,
+      ...(failures > 0 && { failures }),
+      ...(crashes > 0 && { crashes }),
+      ...(refusals.length > 0 && { refusals }),
+    })
+  }
+
+  /** The text for a new task that continues this one: its values and answers, but not its mishaps. */
+  get textForRetry(): string {
+    return Object.assign(new AttemptState(), this, { failures: 0, crashes: 0, refusals: [] }).text
   }
 
   /** Opens a question; one that an earlier attempt left open, and that is the same, keeps its key. */
@@ -58,12 +72,23 @@ export class AttemptState {
     this.questions = this.questions.filter(([key]) => key !== name)
   }
 
-  /** Gives up a question that the client refused, for the node that waits. False if it is not open. */
+  /** Gives up a question that the client refused, for the node that waits, or the attempt that asks again. False if it is not open. */
   refuse(name: string, error: string): boolean {
-    if (this.questions.every(([key]) => key !== name)) return false
+    const open = this.questions.find(([key]) => key === name)
+    if (open === undefined) return false
     this.close(name)
-    this.refusals = [...(this.refusals ?? []), [name, error]]
+    this.refusals = [...(this.refusals ?? []), [name, error, open[1]]]
     return true
+  }
+
+  /** The error of a question that the client refused before this attempt asked it, for once. */
+  takeRefusal(key: string, question: TaskQuestion): string | undefined {
+    const refused = this.refusals?.find(
+      ([name, , other]) => ownKey(name) === key && other !== undefined && isSame(other, question),
+    )
+    if (refused === undefined) return undefined
+    this.refusals = this.refusals?.filter((one) => one !== refused)
+    return refused[1]
   }
 
   /** Keeps an answer by the key of its question; without one, forgets it. */

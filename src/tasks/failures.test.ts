@@ -273,21 +273,6 @@ for (const [kind, isSync] of [
   })
 }
 
-test('an answer without room is rejected, and can be given again', async () => {
-  const node = new Node({ limits: { taskBytes: 20_000 } }).tool('ask', async (run) => {
-    await run.question('sure', QUESTION)
-    return DONE
-  })
-  const { id } = await node.start('ask')
-  await settled()
-  const answer = async (text: string): Promise<boolean> =>
-    node.tasks.answer(id, 'ann', [['sure.1', { text }]])
-  await expect(answer('x'.repeat(30_000))).rejects.toMatchObject({ kind: 'tasks_too_large' })
-  expect(await answer('short')).toBe(true)
-  await settled()
-  expect(await node.status(id)).toBe('completed')
-})
-
 test.each([true, false])(
   'a message of progress that the store refuses is written with the next change (%s)',
   async (isSync) => {

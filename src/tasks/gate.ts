@@ -11,6 +11,11 @@ class Gate {
     this.#limit = limit
   }
 
+  /** How many could enter at once. */
+  get free(): number {
+    return this.#limit - this.#running - this.#waiting.size
+  }
+
   /** Enters, and returns undefined, if there is a place; otherwise `start` is called, within the place, once there is one. Returns a function that gives up. */
   enter(start: () => void, returns = false): (() => void) | undefined {
     if (this.#running < this.#limit) {

@@ -11,6 +11,10 @@ import type { TaskStore } from './store.ts'
 /** The server, as its tasks see it. */
 export interface TaskHost {
   readonly limits: Limits
+  /** The name of the server, which its tasks have too. */
+  readonly server: string
+  /** The names of its tools. */
+  tools(): Iterable<string>
   /** The option `task` of a tool; undefined if there is no such tool. */
   planOf(tool: string): TaskPlan | undefined
   /** Runs a further attempt: the request passes through providers and middleware again. */

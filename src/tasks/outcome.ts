@@ -15,6 +15,11 @@ export function outcomeText(outcome: TaskOutcome): string {
   return JSON.stringify({ error: { kind, message, code, data, refusal, retryable, retryAfterMs } })
 }
 
+/** Reads the text of an outcome that is an error. */
+export function readError(text: string): McpError {
+  return (readOutcome(text) as { readonly error: McpError }).error
+}
+
 /** Reads the text of an outcome. */
 export function readOutcome(text: string): TaskOutcome {
   const { result, error } = JSON.parse(text) as { readonly result?: Result; readonly error?: JsonObject }

@@ -10,6 +10,8 @@ export type { TaskQuestion } from '../rpc/call.ts'
 export interface TaskHead {
   /** Unguessable: 144 random bits. */
   readonly id: string
+  /** The name of the server that has its tool, since several may share a store. Empty if it was created before stores kept it. */
+  readonly server: string
   /** The caller that it belongs to. For anybody else it does not exist. Empty for callers that cannot be told apart. */
   readonly owner: string
   /** The callers that share lists and keys: `owner`, or a session. Empty if the task is in no list and has no key. */
@@ -54,10 +56,11 @@ export interface TaskRecord extends TaskHead {
 
 /** The head of a record. All heads have the same shape, which is much faster than to copy the rest of an object. */
 export function headOf(record: TaskHead): TaskHead {
-  const { id, owner, scope, tool, key, status, statusMessage, isError } = record
+  const { id, server, owner, scope, tool, key, status, statusMessage, isError } = record
   const { createdAt, updatedAt, ttlMs, pollMs, attempt, dueAt, node, version } = record
   return {
     id,
+    server,
     owner,
     scope,
     tool,
@@ -101,6 +104,10 @@ export interface TaskState {
   readonly questions: readonly (readonly [key: string, question: TaskQuestion])[]
   /** The number of questions so far, which makes keys unique. */
   readonly asked: number
-  /** Questions that the client refused on another node than the one that waits, each with the text of an outcome. */
-  readonly refusals?: readonly (readonly [key: string, error: string])[] | undefined
+  /** Attempts that ended with an error, which `retries` limits. */
+  readonly failures?: number | undefined
+  /** Attempts whose process ended without notice since something was kept last. */
+  readonly crashes?: number | undefined
+  /** Questions that the client refused where no handler waits, each with the text of an outcome. */
+  readonly refusals?: readonly (readonly [key: string, error: string, question?: TaskQuestion])[] | undefined
 }

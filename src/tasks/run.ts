@@ -1,10 +1,12 @@
 import { Deferred } from '../base/deferred.ts'
+import { plainText } from '../base/plain-json.ts'
 import { orElse, soon } from '../base/soon.ts'
 import type { McpError } from '../errors/error.ts'
+import { TASKS_TOO_LARGE } from '../errors/tasks.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { isFinal } from '../protocol/task-status.ts'
 import type { Call, CallTask, Channel, Peer } from '../rpc/call.ts'
-import { readOutcome } from './outcome.ts'
+import { outcomeText, readError } from './outcome.ts'
 import type { TaskHolder } from './bytes.ts'
 import type { Place } from './gate.ts'
 import type { TaskLink } from './link.ts'
@@ -20,6 +22,7 @@ const PROGRESS_MS = 1000
 /** The most characters of a status message. */
 const MESSAGE_CHARS = 1024
 const NOBODY: TaskHolder = { name: '', network: undefined }
+const nothing = (): void => undefined
 
 /**
  * One attempt of a task in this process: what its handler reaches while it runs. It is the channel of its call once the request
@@ -48,11 +51,12 @@ export class Run implements Channel, CallTask {
   #open: Map<string, Deferred<JsonObject>> | undefined
   #values: Map<string, Promise<unknown>> | undefined
   #message: string | undefined
-  #wroteAt = 0
+  #wroteAt = -Infinity
   #timer: unknown
   #writing: Promise<unknown> | undefined
   #isOver = false
   #changes = 0
+  #isNoticed = false
 
   constructor(tasks: TaskRunner, tool: string, plan: TaskPlan | undefined) {
     this.tasks = tasks
@@ -69,6 +73,11 @@ export class Run implements Channel, CallTask {
     return this.#isOver
   }
 
+  /** Whether its handler runs, or has run. */
+  get hasBegun(): boolean {
+    return this.call !== undefined
+  }
+
   /** Whether a change of its record is under way. */
   get isChanging(): boolean {
     return this.#changes > 0
@@ -81,10 +90,24 @@ export class Run implements Channel, CallTask {
       this.#changes--
       throw error
     })
-    return soon(changed, (value) => {
+    const done = soon(changed, (value) => {
       this.#changes--
       return value
     })
+    // After those who wait for the change know its version.
+    if (done instanceof Promise) void done.then(nothing, nothing).then(() => this.#lookAgain())
+    return done
+  }
+
+  /** Remembers a notice that arrives while a change is under way: it may be of another one. */
+  noticeLater(): void {
+    this.#isNoticed = true
+  }
+
+  #lookAgain(): void {
+    if (!this.#isNoticed || this.isChanging || this.#isOver) return
+    this.#isNoticed = false
+    this.tasks.compare(this)
   }
 
   isTask(): boolean | Promise<boolean> {
@@ -116,7 +139,7 @@ export class Run implements Channel, CallTask {
     this.#message = message.slice(0, MESSAGE_CHARS)
     if (this.head === undefined || this.#timer !== undefined) return
     const { clock } = this.tasks
-    const wait = this.#wroteAt + PROGRESS_MS - clock.now()
+    const wait = this.#wroteAt + PROGRESS_MS - clock.elapsed()
     if (wait <= 0) this.#writeProgress()
     else this.#timer = clock.after(wait, () => this.#writeProgress())
   }
@@ -124,7 +147,7 @@ export class Run implements Channel, CallTask {
   #writeProgress(): void {
     this.#timer = undefined
     if (this.#isOver) return
-    this.#wroteAt = this.tasks.clock.now()
+    this.#wroteAt = this.tasks.clock.elapsed()
     this.tasks.unawaited(() => this.write('progress', () => ({})))
   }
 
@@ -148,10 +171,7 @@ export class Run implements Channel, CallTask {
   #inTurn(act: () => Soon<boolean>): Soon<boolean> {
     const done = this.#writing === undefined ? act() : this.#writing.then(act, act)
     if (!(done instanceof Promise)) return done
-    const last: Promise<unknown> = done.then(
-      () => undefined,
-      () => undefined,
-    )
+    const last: Promise<unknown> = done.then(nothing, nothing)
     this.#writing = last
     void last.then(() => {
       if (this.#writing === last) this.#writing = undefined
@@ -160,6 +180,8 @@ export class Run implements Channel, CallTask {
   }
 
   async question(key: string, question: TaskQuestion): Promise<JsonObject> {
+    const refusal = this.#shared?.takeRefusal(key, question)
+    if (refusal !== undefined) throw readError(refusal)
     const name = this.shared.open(key, question)
     const answer = new Deferred<JsonObject>()
     ;(this.#open ??= new Map()).set(name, answer)
@@ -174,7 +196,10 @@ export class Run implements Channel, CallTask {
       throw error
     }
     if (this.#isOver) throw this.call.signal.reason
-    return this.place === undefined ? answer.promise : this.place.without(answer.promise)
+    if (this.place === undefined) return answer.promise
+    const answered = this.place.without(answer.promise)
+    this.tasks.upkeep.freed()
+    return answered
   }
 
   answerTo(key: string, question: TaskQuestion, isSame: boolean): JsonObject | undefined {
@@ -201,6 +226,9 @@ export class Run implements Channel, CallTask {
       }
       const stored = orElse(store, (error) => {
         this.shared.reopen(questions.filter(([name]) => taken.includes(name)))
+        // Nobody could give an answer that has room: the handler must know.
+        if ((error as Partial<McpError>).kind === TASKS_TOO_LARGE.kind)
+          for (const name of taken) this.tasks.unawaited(() => this.refuse(name, error as McpError))
         throw error
       })
       return soon(stored, (isStored) => {
@@ -210,17 +238,18 @@ export class Run implements Channel, CallTask {
     })
   }
 
-  /** Gives up a question, because the client refuses to answer. */
-  refuse(name: string, error: unknown): Soon<void> {
+  /** Gives up a question, because it gets no answer; unknown ones are ignored. False if this attempt is over. */
+  refuse(name: string, error: McpError): Soon<boolean> {
+    if (this.#isOver) return false
     const waiting = this.#open?.get(name)
-    if (waiting === undefined) return undefined
     this.#open?.delete(name)
-    this.shared.close(name)
-    waiting.reject(error)
-    return soon(
-      this.write(this.shared.questions.length === 0 ? 'answer' : 'ask', () => ({ state: this.stateText })),
-      () => undefined,
-    )
+    if (waiting !== undefined) {
+      this.shared.close(name)
+      waiting.reject(error)
+    } else if (!this.shared.refuse(name, outcomeText({ error }))) return true
+    return this.write(this.shared.questions.length === 0 ? 'answer' : 'ask', () => ({
+      state: this.stateText,
+    }))
   }
 
   #deliver(names: readonly string[]): void {
@@ -248,7 +277,9 @@ export class Run implements Channel, CallTask {
     const before = this.shared.once.find(([other]) => other === key)
     if (before !== undefined) return before[1]
     const value = await make()
-    this.keepOnce(key, value)
+    // A copy, since the handler may change its own.
+    const text = value === undefined ? undefined : plainText('ctx.once', key, value)
+    this.keepOnce(key, text === undefined ? undefined : JSON.parse(text))
     if (this.head !== undefined) {
       this.tasks.hold(this)
       await this.write('progress', () => ({ state: this.stateText }))
@@ -259,6 +290,7 @@ export class Run implements Channel, CallTask {
   /** Keeps a value for further attempts. */
   keepOnce(key: string, value: unknown): void {
     this.shared.once = [...this.shared.once, value === undefined ? [key] : [key, value]]
+    this.shared.crashes = 0
   }
 
   /** Compares with the record after another node changed it. False if this attempt has lost its task. */
@@ -276,7 +308,7 @@ export class Run implements Channel, CallTask {
       const refusal = theirs.refusals?.find(([key]) => key === name)
       if (refusal !== undefined) {
         this.shared.close(name)
-        this.#open.get(name)?.reject((readOutcome(refusal[1]) as { readonly error: McpError }).error)
+        this.#open.get(name)?.reject(readError(refusal[1]))
         this.#open.delete(name)
         continue
       }

@@ -6,26 +6,21 @@ import { afterRun } from '../errors/after-run.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { MUCH_LATER } from '../errors/retry-after.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
-import {
-  TASK_CANCELLED,
-  TASK_EXPIRED,
-  TASK_LOST,
-  TASK_RESULT_TOO_LARGE,
-  TASKS_TOO_LARGE,
-} from '../errors/tasks.ts'
+import { TASK_CANCELLED, TASK_EXPIRED, TASK_RESULT_TOO_LARGE, TASKS_TOO_LARGE } from '../errors/tasks.ts'
 import { ToolError } from '../errors/tool-error.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { Admission, type Admitted } from './admission.ts'
 import { bytesOf, holderOf, TaskBytes } from './bytes.ts'
 import { CLOCK, type TaskClock } from './clock.ts'
+import { closeTasks, giveUp } from './closing.ts'
 import { Followers } from './followers.ts'
 import { Gates, Place } from './gate.ts'
 import { newTaskId } from './id.ts'
 import { TaskLinks } from './link.ts'
 import { endOf, outcomeText, type TaskOutcome } from './outcome.ts'
 import type { Begun, TaskDraft, TaskHost, TasksOptions } from './host.ts'
-import { headOf, type TaskHead, type TaskRecord, type TaskRequest } from './record.ts'
-import { Run } from './run.ts'
+import { headOf, type TaskHead, type TaskRecord } from './record.ts'
+import type { Run } from './run.ts'
 import { stateAfter, type TaskEvent } from './states.ts'
 import type { Soon, TaskChange, TaskStore } from './store.ts'
 import { Upkeep } from './upkeep.ts'
@@ -34,6 +29,17 @@ import { Upkeep } from './upkeep.ts'
 export const TRIES = 10
 /** The pauses before further attempts. */
 const RETRY_PAUSES = { firstMs: 1000, maxMs: 300_000 }
+
+/** How a task is put back. */
+interface Release {
+  /** How long it waits for its next attempt. */
+  readonly pauseMs?: number
+  readonly statusMessage?: string
+  /** Whether the attempt counts, since its handler has begun. */
+  readonly isBegun?: boolean
+  /** Why its handler stops. */
+  readonly why?: McpError
+}
 
 /**
  * Runs the tasks of one server: creates, changes and ends them. Records are in the store; a `Run` is an attempt in this process.
@@ -105,6 +111,7 @@ export class TaskRunner {
     const wanted = ttlMs === undefined ? (run.plan?.ttlMs ?? most) : (ttlMs ?? most)
     return {
       id: newTaskId(),
+      server: this.host.server,
       owner: caller.owner,
       scope: caller.scope,
       tool: run.tool,
@@ -134,6 +141,11 @@ export class TaskRunner {
     throw mcpError(TASKS_TOO_LARGE, { limit: this.host.limits.taskBytes }, MUCH_LATER)
   }
 
+  /** How many handlers of a tool could begin at once. */
+  placesOf(tool: string): number {
+    return this.#gates.of(tool, this.host.planOf(tool)?.concurrency ?? Infinity)?.free ?? Infinity
+  }
+
   /** Runs a handler once there is a place for it. */
   inGate(run: Run, work: () => Result | Promise<Result>): Result | Promise<Result> {
     const gate = run.plan === undefined ? undefined : this.#gates.of(run.tool, run.plan.concurrency)
@@ -143,7 +155,10 @@ export class TaskRunner {
         run.giveUp = undefined
         const place = (run.place = new Place(gate))
         const done = new Promise<Result>((begun) => begun(work()))
-        done.then(resolve, reject).finally(() => place.end())
+        done.then(resolve, reject).finally(() => {
+          place.end()
+          this.upkeep.freed()
+        })
       }
       const leave = gate.enter(start)
       if (leave === undefined) return start()
@@ -186,8 +201,7 @@ export class TaskRunner {
     if (run.isOver) return undefined
     const own = this.host.toError(thrown, run)
     const error = afterRun(own)
-    const head = run.head as TaskHead
-    if (isUnexpected(own) && head.attempt <= (run.plan?.retries ?? 0)) return this.#again(run, error)
+    if (isUnexpected(own) && run.shared.failures < (run.plan?.retries ?? 0)) return this.#again(run, error)
     const result = this.host.toResult?.(error, run)
     return result === undefined
       ? this.finish(run, { error })
@@ -195,21 +209,25 @@ export class TaskRunner {
   }
 
   /** Puts a task back, so that this or another node begins another attempt. */
-  #again(run: Run, error: McpError): Soon<void> {
-    const { attempt } = run.head as TaskHead
-    const pause = delayOf(attempt - 1, RETRY_PAUSES, this.#random)
-    return this.release(run, pause, { statusMessage: error.message })
+  #again(run: Run, { message }: McpError): Soon<void> {
+    const pauseMs = delayOf(run.shared.failures++, RETRY_PAUSES, this.#random)
+    return this.release(run, { pauseMs, statusMessage: message })
+  }
+
+  /** Puts back a task whose attempt was not begun, because the server closes. */
+  giveBack(run: Run): Soon<void> {
+    return this.release(run, { isBegun: false, why: mcpError(SHUTTING_DOWN, {}) })
   }
 
   /** Gives up a task, so that any node begins another attempt. A handler that still runs stops for a reason. */
-  release(run: Run, pauseMs: number, message: Pick<TaskChange, 'statusMessage'>, why?: McpError): Soon<void> {
+  release(run: Run, { pauseMs = 0, statusMessage, isBegun = true, why }: Release): Soon<void> {
     const dueAt = Math.max(1, Math.round(this.clock.now() + pauseMs))
     const change = (): TaskChange => ({
-      attempt: (run.head as TaskHead).attempt + 1,
+      attempt: (run.head as TaskHead).attempt + (isBegun ? 1 : 0),
       dueAt,
       node: '',
       state: run.stateText,
-      ...message,
+      ...(statusMessage !== undefined && { statusMessage }),
     })
     return this.upkeep.insist(run, () =>
       soon(run.write('release', change), (ok) => {
@@ -265,6 +283,7 @@ export class TaskRunner {
     if (this.runs.get(id) === run) this.runs.delete(id)
     if (!this.isInMemory) this.bytes.delete(id)
     run.close(reason)
+    this.upkeep.freed()
     if (this.runs.size === 0) this.#onIdle?.()
   }
 
@@ -289,6 +308,7 @@ export class TaskRunner {
           if (next !== undefined) {
             run.head = next
             if (next.status !== head.status) run.link?.onStatus?.(next)
+            if (this.#isClosing && status === 'input_required') this.unawaited(() => giveUp(this, run))
             return true
           }
           if (tries === 0) throw mcpError(OVERLOADED, {})
@@ -310,7 +330,13 @@ export class TaskRunner {
     this.followers.changed(id)
     const run = this.runs.get(id)
     if (run === undefined) return this.unawaited(() => this.links.check(id, this))
-    if (run.isChanging) return
+    if (run.isChanging) run.noticeLater()
+    else this.compare(run)
+  }
+
+  /** Compares a run with its record, which another node may have changed. */
+  compare(run: Run): void {
+    const { id } = run.head as TaskHead
     this.unawaited(() =>
       soon(
         this.store.head(id),
@@ -320,64 +346,29 @@ export class TaskRunner {
     )
   }
 
-  /** Runs a task that this node has claimed, or ends it. */
-  resume(record: TaskRecord): void {
-    const run = new Run(this, record.tool, this.host.planOf(record.tool))
-    run.load(record)
-    run.link = this.links.take(record.id)
-    run.holder = holderOf(record)
-    run.requestBytes = textBytes(record.request)
-    this.runs.set(record.id, run)
-    this.bytes.force(record.id, run.holder, bytesOf(run.requestBytes, record.state))
-    // A task that waited has a time; one whose node died has none.
-    const isDue = record.dueAt > 0
-    const attempt = isDue ? record.attempt : record.attempt + 1
-    if (!isDue && (run.plan?.onRestart !== 'retry' || attempt > MOST_ATTEMPTS)) {
-      const error = mcpError(TASK_LOST, { attempt: record.attempt })
-      return this.unawaited(() => this.finish(run, { error }))
-    }
-    const work = async (): Promise<Result> =>
-      this.host.attempt(run, JSON.parse(record.request) as TaskRequest)
-    const begin = (): Soon<void> =>
-      soon(
-        run.write('attempt', () => ({ attempt, dueAt: 0 })),
-        (ok) => (ok ? this.settle(run, work()) : undefined),
-      )
-    this.unawaited(() => this.upkeep.insist(run, begin))
-  }
-
   /** Ends what waits for tasks, because the server closes. */
   endWaits(): void {
     this.#isClosing = true
     this.followers.all()
   }
 
-  /** Waits up to `drainMs` until tasks have ended, then gives up the rest: they are tried again elsewhere, or fail. */
-  async close(drainMs: number): Promise<void> {
-    this.endWaits()
-    if (this.runs.size > 0 && drainMs > 0) {
-      await new Promise<void>((resolve) => {
-        const timer = this.clock.after(drainMs, resolve, true)
-        this.#onIdle = () => {
-          this.clock.clear(timer)
-          resolve()
-        }
-      })
-      this.#onIdle = undefined
-    }
-    // All at once, so that a store that is locked is waited for once.
-    const stopped = [...this.runs.values()].map((run) => this.#abandon(run))
-    await Promise.all([...stopped, this.upkeep.stop().catch((error: unknown) => this.reportFailure(error))])
+  /** Waits until no task runs, at most so many milliseconds. */
+  async idle(mostMs: number): Promise<void> {
+    if (this.runs.size === 0) return
+    await new Promise<void>((resolve) => {
+      const timer = this.clock.after(mostMs, resolve, true)
+      this.#onIdle = () => {
+        this.clock.clear(timer)
+        resolve()
+      }
+    })
+    this.#onIdle = undefined
   }
 
-  async #abandon(run: Run): Promise<void> {
-    const why = mcpError(SHUTTING_DOWN, {})
-    const unwritten = this.upkeep.takeUnwritten(run)
-    if (unwritten !== undefined) await this.upkeep.insist(run, unwritten)
-    else if (run.plan?.onRestart === 'retry') await this.release(run, 0, {}, why)
-    else await this.finish(run, { error: mcpError(TASK_LOST, { attempt: run.attempt }) }, { why })
-    // Also if the store did not take it.
-    this.leave(run, why)
+  /** Waits up to `drainMs` until tasks have ended, then gives up the rest: they are tried again elsewhere, or fail. */
+  close(drainMs: number): Promise<void> {
+    this.endWaits()
+    return closeTasks(this, drainMs)
   }
 }
 
@@ -388,6 +379,3 @@ const UNEXPECTED: ReadonlySet<string> = new Set(['tool_failed', 'task_timeout', 
 function isUnexpected({ kind, cause }: McpError): boolean {
   return UNEXPECTED.has(kind) && !(cause instanceof ToolError)
 }
-
-/** After so many attempts, a task that ends its process each time is not begun again. */
-const MOST_ATTEMPTS = 1000

@@ -19,7 +19,7 @@ export type Created =
       readonly outcome: 'created'
     }
   | {
-      /** A task with the same scope, tool and key exists. */
+      /** A task with the same server, scope, tool and key exists. */
       readonly outcome: 'exists'
       /** The head of that task. */
       readonly head: TaskHead
@@ -50,6 +50,8 @@ export type TaskChange = Some<
 
 /** Selects tasks for a list: of one scope for its callers, or of all for operators. */
 export interface TaskQuery {
+  /** The server whose tasks are listed, with those of no server. Without it, tasks of all. */
+  readonly server?: string | undefined
   /** The scope whose tasks are listed. Without it, tasks of all. */
   readonly scope?: string | undefined
   /** Only tasks with this status. */
@@ -60,6 +62,14 @@ export interface TaskQuery {
   readonly after?: string | undefined
   /** The most tasks in the answer. */
   readonly limit: number
+}
+
+/** The tasks that a node may claim: it can run no others. */
+export interface OwnTasks {
+  /** The name of its server. */
+  readonly server: string
+  /** The names of tools that it has. */
+  readonly tools: readonly string[]
 }
 
 /**
@@ -84,11 +94,11 @@ export interface TaskStore {
   /** Removes tasks whose time is over (`createdAt + ttlMs <= now`), unfinished ones too; at most `limit`, the earliest first. Answers the ids. */
   expire(now: number, limit: number): Soon<readonly string[]>
   /**
-   * Assigns to `node` up to `limit` unfinished tasks that no living node runs and that are due: those of dead nodes, and those that
-   * wait for another attempt. Answers their records with the new node and version; nothing else changes. The node that asks is alive.
+   * Assigns to `node` up to `limit` of its own unfinished tasks, or of no server, that no living node runs and that are due: those of
+   * dead nodes, and those that wait for another attempt. Answers their records with the new node and version; nothing else changes. The node that asks is alive.
    * A task that the store cannot read becomes `failed` instead, and is answered once, so that the server reports it.
    */
-  claim(node: string, now: number, limit: number): Soon<readonly TaskRecord[]>
+  claim(node: string, now: number, limit: number, own: OwnTasks): Soon<readonly TaskRecord[]>
   /** Says that `node` is alive until then, and no longer. Tasks of nodes that are not, or that never said so, can be claimed. */
   beat(node: string, until: number): Soon<void>
   /** Calls `onChange` with the id of each task that was changed, claimed or removed, also on other nodes if they share the store. Returns a function that stops it. */

@@ -47,9 +47,10 @@ export class Tasks extends TaskRunner {
     return head?.owner === owner ? this.#alive(head) : undefined
   }
 
-  /** Tasks whose time is over are gone, even before they are removed. */
+  /** Tasks whose time is over are gone, even before they are removed. Those of other servers that share the store do not exist. */
   #alive<Head extends TaskHead>(head: Head | undefined): Head | undefined {
-    return head === undefined || isOver(head, this.clock.now()) ? undefined : head
+    if (head === undefined || isOver(head, this.clock.now())) return undefined
+    return head.server === this.host.server || head.server === '' ? head : undefined
   }
 
   /** Waits until `isEnough` accepts the task, at most so many milliseconds; undefined if the task does not exist or is removed. */
@@ -128,7 +129,12 @@ export class Tasks extends TaskRunner {
     for (const status of ['working', 'input_required'] as const) {
       let after: string | undefined
       do {
-        const heads = await this.store.list({ status, limit: PAGE, ...(after !== undefined && { after }) })
+        const heads = await this.store.list({
+          server: this.host.server,
+          status,
+          limit: PAGE,
+          ...(after !== undefined && { after }),
+        })
         for (const head of heads)
           if (head.createdAt <= now && isMeant(head)) await this.cancel(head.id, undefined)
         after = heads.length < PAGE ? undefined : heads.at(-1)?.id
@@ -144,7 +150,7 @@ export class Tasks extends TaskRunner {
 
   /** Gives up a question, because the client refused to answer; the handler that waits gets the error, on whichever node. */
   refuse(id: string, owner: string, name: string, error: McpError): Soon<boolean> {
-    const here = (run: Run): Soon<boolean> => soon(run.refuse(name, error), () => true)
+    const here = (run: Run): Soon<boolean> => run.refuse(name, error)
     return this.#settle(id, owner, here, (shared) => shared.refuse(name, outcomeText({ error })))
   }
 
@@ -176,24 +182,29 @@ export class Tasks extends TaskRunner {
   }
 
   /** Tasks in the order of their creation. Those whose time is over are left out of a page, so that it may be shorter. */
-  list(query: TaskQuery): Soon<readonly TaskHead[]> {
-    return soon(this.store.list(query), (heads) => heads.filter((head) => this.#alive(head) !== undefined))
+  list(query: Omit<TaskQuery, 'server'>): Soon<readonly TaskHead[]> {
+    const own = { ...query, server: this.host.server }
+    return soon(this.store.list(own), (heads) => heads.filter((head) => this.#alive(head) !== undefined))
   }
 
   /**
    * Starts a new task for the request of one that failed, with what that kept; or answers the one that an earlier retry has started,
-   * unless that failed or was cancelled, too. Undefined if it does not exist; false if it has not failed.
+   * unless that failed or was cancelled, too. It runs wherever this server serves callers. Undefined if it does not exist; false if it
+   * has not failed.
    */
   retry(id: string): Soon<TaskHead | false | undefined> {
+    this.checkOpen()
     return soon(this.show(id), (failed) => {
       if (failed?.status !== 'failed') return failed === undefined ? undefined : false
       const now = this.clock.now()
-      const { request, state, ...old } = failed
+      const { request, ...old } = failed
+      const state = AttemptState.of(failed.state).textForRetry
       const fresh = { status: 'working', statusMessage: '', isError: false, outcome: '' } as const
       const times = { createdAt: now, updatedAt: now, dueAt: Math.max(1, now), attempt: 1, version: 1 }
       const record: TaskRecord = {
         ...old,
         id: newTaskId(),
+        server: this.host.server,
         // A second retry finds the first by its key. A scope of its own makes that possible for callers without one.
         scope: old.scope || `retry of ${id}`,
         key: `retry of ${id}`,

@@ -1,6 +1,6 @@
 import { doubledMs } from '../base/backoff.ts'
 import { orElse, soon } from '../base/soon.ts'
-import { damageOf, endDamaged } from './damage.ts'
+import { Claims } from './claims.ts'
 import type { Run } from './run.ts'
 import type { Soon } from './store.ts'
 import type { TaskRunner } from './runner.ts'
@@ -14,13 +14,13 @@ const SWEEP_MS = 10_000
 const WRITE_PAUSES = { firstMs: 5_000, maxMs: 300_000 }
 /** The pauses before the store is tried again that failed at the start. */
 const START_PAUSES = { firstMs: 1_000, maxMs: 30_000 }
-/** The most tasks that are claimed, or removed, at once. */
+/** The most tasks that are removed at once. */
 const AT_ONCE = 100
 
 /** A change that the store refused. */
 interface Unwritten {
   readonly write: () => Soon<void>
-  /** When it is tried again. */
+  /** When it is tried again, by the time that has elapsed. */
   readonly at: number
   /** How often the store refused it. */
   readonly failures: number
@@ -32,7 +32,15 @@ interface Unwritten {
  */
 export class Upkeep {
   readonly #tasks: TaskRunner
+  readonly #claims: Claims
   #isStarted = false
+  /** When the last sign of life was given, and whether it still has to be taken back. */
+  #beatAt = 0
+  #isAlive = false
+  /** From when on tasks of other nodes are claimed, by the time that has elapsed. */
+  #claimsFrom = 0
+  /** The look at the store that is under way. */
+  #looking: Promise<void> | undefined
   #starting: Promise<void> | undefined
   /** Waits to start again, after the store failed so many times. */
   #startTimer: unknown
@@ -47,6 +55,7 @@ export class Upkeep {
 
   constructor(tasks: TaskRunner) {
     this.#tasks = tasks
+    this.#claims = new Claims(tasks)
   }
 
   start(): Soon<void> {
@@ -70,6 +79,7 @@ export class Upkeep {
     this.#unwatch ??= this.#tasks.store.watch((id) => this.#tasks.noticed(id))
     return soon(this.#beat(), () => {
       this.#isStarted = true
+      this.#isAlive = true
       this.#starting = undefined
       this.#failedStarts = 0
       this.#arm(this.#now)
@@ -86,17 +96,24 @@ export class Upkeep {
     })
   }
 
-  async stop(): Promise<void> {
+  /** Looks at the store no more, and waits for the look that is under way. */
+  async halt(): Promise<void> {
     await this.#starting?.catch(() => undefined)
     if (this.#startTimer !== undefined) this.#tasks.clock.clear(this.#startTimer)
     this.#startTimer = undefined
-    this.#unwatch?.()
-    this.#unwatch = undefined
-    if (!this.#isStarted) return
     this.#isStarted = false
     this.#disarm()
+    await this.#looking
+  }
+
+  async stop(): Promise<void> {
+    await this.halt()
+    this.#unwatch?.()
+    this.#unwatch = undefined
     this.#dues = []
     this.#unwritten.clear()
+    if (!this.#isAlive) return
+    this.#isAlive = false
     // Tasks that wait can be claimed by others at once.
     await this.#tasks.store.beat(this.#tasks.node, this.#now)
   }
@@ -106,8 +123,14 @@ export class Upkeep {
     if (this.#timerAt === Infinity) this.#arm(this.#now + SWEEP_MS)
   }
 
-  /** A task waits for another attempt. */
+  /** A task has ended, so that another one may have room. */
+  freed(): void {
+    if (this.#claims.takeShortage()) this.due(this.#now)
+  }
+
+  /** A task waits for another attempt. Others look at the store if this node does not. */
   due(at: number): void {
+    if (!this.#isStarted) return
     this.#dues.push(at)
     this.#arm(at)
   }
@@ -116,9 +139,10 @@ export class Upkeep {
   insist(run: Run, write: () => Soon<void>, failures = 0): Soon<void> {
     return orElse(write, (error) => {
       this.#tasks.host.report('error', 'a task could not be stored; it is tried again', { error })
-      const at = this.#now + doubledMs(failures, WRITE_PAUSES)
+      const pause = doubledMs(failures, WRITE_PAUSES)
+      const at = this.#tasks.clock.elapsed() + pause
       this.#unwritten.set(run, { write, at, failures: failures + 1 })
-      this.due(at)
+      this.due(this.#now + pause)
     })
   }
 
@@ -143,6 +167,7 @@ export class Upkeep {
 
   #beat(): Soon<void> {
     const { store, node, isInMemory } = this.#tasks
+    this.#beatAt = this.#now
     return store.beat(node, isInMemory ? Number.MAX_SAFE_INTEGER : this.#now + this.#leaseMs)
   }
 
@@ -151,13 +176,13 @@ export class Upkeep {
   }
 
   #arm(at: number): void {
-    if (at >= this.#timerAt || !this.#isStarted) return
+    if (at >= this.#timerAt || !this.#isStarted || this.#looking !== undefined) return
     this.#disarm()
     this.#timerAt = at
     this.#timer = this.#tasks.clock.after(Math.max(0, at - this.#now), () => {
       this.#timer = undefined
       this.#timerAt = Infinity
-      void this.#tick()
+      this.#looking = this.#look()
     })
   }
 
@@ -167,23 +192,33 @@ export class Upkeep {
     this.#timerAt = Infinity
   }
 
-  async #tick(): Promise<void> {
+  async #look(): Promise<void> {
+    const { clock, host, isInMemory, bytes } = this.#tasks
     const now = this.#now
+    this.#dues = this.#dues.filter((at) => at > now)
     let isMore = false
     try {
-      if (!this.#tasks.isInMemory) await this.#beat()
-      await this.writeAgain(now)
+      if (!isInMemory) await this.#beatInTime(now)
+      await this.writeAgain(clock.elapsed())
       isMore = await this.expire(now, false)
-      isMore = (await this.#claim(now)) || isMore
+      if (clock.elapsed() >= this.#claimsFrom) isMore = (await this.#claims.take(now)) || isMore
     } catch (error) {
-      this.#tasks.host.report('error', 'the task store failed', { error })
+      host.report('error', 'the task store failed', { error })
     }
-    if (!this.#isStarted) return
-    this.#dues = this.#dues.filter((at) => at > now)
-    const { isInMemory, bytes } = this.#tasks
+    this.#looking = undefined
     const isIdle = isInMemory && bytes.total === 0 && this.#unwritten.size === 0
     const next = isIdle ? Infinity : now + (isInMemory ? SWEEP_MS : this.#leaseMs / BEATS)
     this.#arm(isMore ? now : this.#dues.reduce((least, at) => Math.min(least, at), next))
+  }
+
+  /** Gives a sign of life when it is time. */
+  #beatInTime(now: number): Soon<void> {
+    const sinceLast = now - this.#beatAt
+    const interval = this.#leaseMs / BEATS
+    if (sinceLast >= 0 && sinceLast < interval) return undefined
+    // The wall clock was set, or the machine slept: other nodes look dead until their next sign of life.
+    if (sinceLast > (BEATS - 1) * interval) this.#claimsFrom = this.#tasks.clock.elapsed() + this.#leaseMs
+    return this.#beat()
   }
 
   /** Removes tasks whose time is over: some of them, or with `isAll` as many as there are. Says whether there may be more. */
@@ -199,16 +234,5 @@ export class Upkeep {
       const isMore = ids.length === AT_ONCE
       return isMore && isAll ? this.expire(now) : isMore
     })
-  }
-
-  async #claim(now: number): Promise<boolean> {
-    if (this.#tasks.isClosing) return false
-    const records = await this.#tasks.store.claim(this.#tasks.node, now, AT_ONCE)
-    for (const record of records) {
-      const damage = damageOf(record)
-      if (damage === undefined) this.#tasks.resume(record)
-      else this.#tasks.unawaited(() => endDamaged(this.#tasks, record, damage))
-    }
-    return records.length === AT_ONCE
   }
 }

@@ -1,6 +1,6 @@
 import { toMs, type Duration } from '../base/duration.ts'
 import type { TaskRecord } from '../tasks/record.ts'
-import type { Soon, TaskRoom, TaskStore } from '../tasks/store.ts'
+import type { OwnTasks, Soon, TaskRoom, TaskStore } from '../tasks/store.ts'
 
 /** One check of a contract, for any test runner. */
 export interface ContractCheck {
@@ -36,6 +36,9 @@ export interface Stores {
 /** The promises of a contract, with a check for each. */
 export type Checks = Readonly<Record<string, (stores: Stores) => Promise<void>>>
 
+/** The tasks that a node of a check may claim. */
+export const OWN: OwnTasks = { server: 'films', tools: ['mix', 'render'] }
+
 /** Room for every task of a check. */
 export const ROOMY: TaskRoom = { tasks: 100_000, callerTasks: 100_000 }
 
@@ -45,6 +48,7 @@ let made = 0
 export function sampleTask(members: Partial<TaskRecord> = {}): TaskRecord {
   return {
     id: `task-${++made}-${crypto.randomUUID()}`,
+    server: 'films',
     owner: 'ada',
     scope: 'ada',
     tool: 'render',

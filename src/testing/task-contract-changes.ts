@@ -1,5 +1,5 @@
 import type { TaskChange, TaskStore } from '../tasks/store.ts'
-import { addTasks, assertSame, ROOMY, sampleTask, type Checks } from './contract.ts'
+import { addTasks, assertSame, OWN, ROOMY, sampleTask, type Checks } from './contract.ts'
 
 const EVERY_CHANGE: Required<TaskChange> = {
   status: 'failed',
@@ -106,7 +106,7 @@ export const TASK_CHANGES: Checks = {
     await store.beat('node-1', Number.MAX_SAFE_INTEGER)
     for (const [id, act] of [
       [changed, () => store.change(changed, 1, { statusMessage: 'm' })],
-      [claimed, () => store.claim('node-2', 1, 5)],
+      [claimed, () => store.claim('node-2', 1, 5, OWN)],
       [removed, () => store.expire(Number.MAX_SAFE_INTEGER, 5)],
     ] as const)
       await heard(store, id, act)

@@ -1,4 +1,4 @@
-import { addTasks, assertSame, ROOMY, sampleTask, type Checks } from './contract.ts'
+import { addTasks, assertSame, OWN, ROOMY, sampleTask, type Checks } from './contract.ts'
 
 const CREATED = 1_800_000_000_000
 
@@ -29,8 +29,8 @@ export const DURABLE_TASKS: Checks = {
     await store.beat('node-1', CREATED + 100)
     await store.close()
     const opened = await again()
-    assertSame(await opened.claim('node-2', CREATED, 9), [], 'claim answers while the node lives')
-    const claimed = await opened.claim('node-2', CREATED + 100, 9)
+    assertSame(await opened.claim('node-2', CREATED, 9, OWN), [], 'claim answers while the node lives')
+    const claimed = await opened.claim('node-2', CREATED + 100, 9, OWN)
     assertSame(
       claimed.map(({ id }) => id),
       [running],
@@ -45,7 +45,7 @@ export const DURABLE_TASKS: Checks = {
     await other.change(id, 1, { statusMessage: 'm' })
     assertSame((await store.head(id))?.statusMessage, 'm', 'the message')
     await other.beat('node-1', CREATED + 100)
-    assertSame(await store.claim('node-2', CREATED, 9), [], 'claim answers')
+    assertSame(await store.claim('node-2', CREATED, 9, OWN), [], 'claim answers')
     const full = await other.create(sampleTask(), { tasks: 1, callerTasks: 9 })
     assertSame(full.outcome, 'full', 'create answers without room')
   },
@@ -55,7 +55,7 @@ export const DURABLE_TASKS: Checks = {
     const ids = await addTasks(store, 3, (position) => ({ ttlMs: position === 2 ? 1 : null, node: '' }))
     const [changed = '', claimed = '', removed = ''] = ids
     await heard(other, changed, () => store.change(changed, 1, { statusMessage: 'm' }))
-    await heard(other, claimed, () => store.claim('node-2', 1, 5))
+    await heard(other, claimed, () => store.claim('node-2', 1, 5, OWN))
     await heard(other, removed, () => store.expire(Number.MAX_SAFE_INTEGER, 5))
   },
 

@@ -1,5 +1,5 @@
 import type { TaskQuery, TaskStore } from '../tasks/store.ts'
-import { addTasks, assertSame, ROOMY, sampleTask, type Checks } from './contract.ts'
+import { addTasks, assertSame, OWN, ROOMY, sampleTask, type Checks } from './contract.ts'
 
 const CREATED = 1_800_000_000_000
 
@@ -27,6 +27,15 @@ export const TASK_LISTS: Checks = {
       assertSame(await idsIn(store, { scope, limit: 100 }), own, `the list of the scope "${scope}"`)
     }
     assertSame(await idsIn(store, { scope: 'nobody', limit: 100 }), [], 'the list of a scope without tasks')
+    assertSame(await idsIn(store, { limit: 100 }), ids, 'the list of all')
+  },
+
+  async 'a list of a server has its own tasks, and those of no server'({ store }) {
+    const servers = ['films', 'books', '']
+    const ids = await addTasks(store, 9, (position) => ({ server: servers[position % 3] ?? '' }))
+    const own = ids.filter((_, position) => position % 3 !== 1)
+    assertSame(await pages(store, { server: 'films', limit: 2 }), own, 'the list of a server')
+    assertSame(await pages(store, { server: 'films', scope: 'ada', limit: 2 }), own, 'with a scope')
     assertSame(await idsIn(store, { limit: 100 }), ids, 'the list of all')
   },
 
@@ -116,7 +125,7 @@ export const TASK_LISTS: Checks = {
     await store.expire(CREATED + 1, 1)
     assertSame([await store.get(id), await store.head(id)], [undefined, undefined], 'get and head answer')
     assertSame(await store.change(id, 1, { statusMessage: 'm' }), undefined, 'change answers')
-    assertSame(await store.claim('node-2', CREATED + 1, 5), [], 'claim answers')
+    assertSame(await store.claim('node-2', CREATED + 1, 5, OWN), [], 'claim answers')
     assertSame(await idsIn(store, { scope: 'ada', limit: 5 }), [], 'the list')
     assertSame(await store.expire(CREATED + 1, 1), [], 'expire answers')
   },

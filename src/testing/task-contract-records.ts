@@ -1,6 +1,6 @@
 import type { TaskRecord } from '../tasks/record.ts'
 import type { Created } from '../tasks/store.ts'
-import { addTasks, assertFails, assertSame, ROOMY, sampleTask, type Checks } from './contract.ts'
+import { addTasks, assertFails, assertSame, OWN, ROOMY, sampleTask, type Checks } from './contract.ts'
 
 /** Texts that some databases and encodings do not keep. */
 const ODD_TEXTS: readonly string[] = [
@@ -70,9 +70,10 @@ export const TASK_RECORDS: Checks = {
     assertSame(full, { outcome: 'exists', head }, 'create answers without room')
   },
 
-  async 'keys count within a scope and a tool'({ store }) {
+  async 'keys count within a server, a scope and a tool'({ store }) {
     const others: readonly Partial<TaskRecord>[] = [
       { key: 'k' },
+      { key: 'k', server: 'books' },
       { key: 'k', scope: 'bob' },
       { key: 'k', tool: 'mix' },
       { key: 'K' },
@@ -215,7 +216,7 @@ export const TASK_RECORDS: Checks = {
     await assertFails(() => store.list({ limit: 1 }), 'list after close')
     await assertFails(() => store.change(id, 1, { statusMessage: '' }), 'change after close')
     await assertFails(() => store.expire(0, 1), 'expire after close')
-    await assertFails(() => store.claim('node-2', 0, 1), 'claim after close')
+    await assertFails(() => store.claim('node-2', 0, 1, OWN), 'claim after close')
     await assertFails(() => store.beat('node-2', 0), 'beat after close')
   },
 }

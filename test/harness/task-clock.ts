@@ -2,21 +2,27 @@ import type { TaskClock } from '../../src/tasks/clock.ts'
 
 /** A clock that stands still until a test moves it. */
 export class FakeClock implements TaskClock {
-  #now = 1_000_000
+  #elapsed = 0
+  /** What the wall clock shows when nothing has elapsed. */
+  #start = 1_000_000
   readonly #timers = new Map<number, { readonly at: number; readonly act: () => void }>()
   #next = 1
 
   now(): number {
-    return this.#now
+    return this.#start + this.#elapsed
   }
 
-  /** Moves the clock, but runs nothing. */
+  elapsed(): number {
+    return this.#elapsed
+  }
+
+  /** Sets the wall clock, as an operator could. No time passes. */
   set(now: number): void {
-    this.#now = now
+    this.#start = now - this.#elapsed
   }
 
   after(ms: number, act: () => void): number {
-    this.#timers.set(this.#next, { at: this.#now + ms, act })
+    this.#timers.set(this.#next, { at: this.#elapsed + ms, act })
     return this.#next++
   }
 
@@ -31,7 +37,7 @@ export class FakeClock implements TaskClock {
 
   /** Moves the clock, and runs what is due, in order; what that leads to runs too. */
   async pass(ms: number): Promise<void> {
-    const end = this.#now + ms
+    const end = this.#elapsed + ms
     for (;;) {
       await settled()
       const due = [...this.#timers]
@@ -40,10 +46,10 @@ export class FakeClock implements TaskClock {
       const [first] = due
       if (first === undefined) break
       this.#timers.delete(first[0])
-      this.#now = Math.max(this.#now, first[1].at)
+      this.#elapsed = Math.max(this.#elapsed, first[1].at)
       first[1].act()
     }
-    this.#now = end
+    this.#elapsed = end
     await settled()
   }
 }

@@ -39,13 +39,21 @@ export class Node {
   readonly reports: string[] = []
 
   constructor(
-    options: { clock?: FakeClock; store?: TaskStore; limits?: Partial<Limits>; isInMemory?: boolean } = {},
+    options: {
+      clock?: FakeClock
+      store?: TaskStore
+      limits?: Partial<Limits>
+      isInMemory?: boolean
+      server?: string
+    } = {},
   ) {
     this.clock = options.clock ?? new FakeClock()
     this.store = options.store ?? new MemoryTaskStore()
     this.tasks = new Tasks(
       {
         limits: { ...USUAL, ...options.limits },
+        server: options.server ?? 'films',
+        tools: () => [...this.works.keys()],
         planOf: (tool) => this.works.get(tool)?.plan,
         attempt: (run) => this.#begin(run),
         toError: (thrown) => (thrown instanceof McpError ? thrown : mcpError(INTERNAL, { reference: 'r' })),

@@ -71,7 +71,7 @@ const FAULTS: readonly Fault[] = [
   ],
   [
     'keys of other tools count',
-    'keys count within a scope and a tool',
+    'keys count within a server, a scope and a tool',
     (store) => ({
       create: (record, room) => store.create({ ...record, tool: 'render' }, room),
     }),
@@ -308,9 +308,12 @@ const FAULTS: readonly Fault[] = [
   [
     'lists show the tasks of others',
     'a list has the tasks of its scope only',
-    (store) => ({
-      list: ({ scope: _, ...query }) => store.list(query),
-    }),
+    (store) => ({ list: ({ scope: _, ...query }) => store.list(query) }),
+  ],
+  [
+    'lists show the tasks of other servers',
+    'a list of a server has its own tasks, and those of no server',
+    (store) => ({ list: ({ server: _, ...query }) => store.list(query) }),
   ],
   [
     'pages are too long',
@@ -322,9 +325,7 @@ const FAULTS: readonly Fault[] = [
   [
     'every page is the first',
     'a list is read page by page',
-    (store) => ({
-      list: ({ after: _, ...query }) => store.list(query),
-    }),
+    (store) => ({ list: ({ after: _, ...query }) => store.list(query) }),
   ],
   [
     'pages are counted, not followed',
@@ -354,9 +355,7 @@ const FAULTS: readonly Fault[] = [
   [
     'filters are ignored',
     'lists are filtered by status and tool',
-    (store) => ({
-      list: ({ status: _, ...query }) => store.list(query),
-    }),
+    (store) => ({ list: ({ status: _, ...query }) => store.list(query) }),
   ],
   [
     'tasks expire one moment late',
@@ -397,7 +396,7 @@ const FAULTS: readonly Fault[] = [
     'tasks are claimed before they are due',
     'a node claims tasks that wait for one, once they are due',
     (store) => ({
-      claim: (node, _now, limit) => store.claim(node, Number.MAX_SAFE_INTEGER, limit),
+      claim: (node, _now, limit, own) => store.claim(node, Number.MAX_SAFE_INTEGER, limit, own),
       beat: (node) => store.beat(node, Infinity),
     }),
   ],
@@ -408,6 +407,21 @@ const FAULTS: readonly Fault[] = [
       async claim(...given) {
         return (await store.claim(...given)).map((task) => ({ ...task, version: task.version - 1 }))
       },
+    }),
+  ],
+  [
+    'tasks of other servers are claimed',
+    'a node claims tasks of its own server, and of tools that it has',
+    (store) => ({
+      create: (record, room) => store.create({ ...record, server: '' }, room),
+    }),
+  ],
+  [
+    'tasks without their tool are claimed',
+    'a node claims tasks of its own server, and of tools that it has',
+    (store) => ({
+      claim: (node, now, limit, own) =>
+        store.claim(node, now, limit, { ...own, tools: [...own.tools, 'print'] }),
     }),
   ],
   [

@@ -48,6 +48,7 @@ const DAMAGES: Readonly<Record<string, string>> = {
   'a time of creation that is a text': `${HEADS} created_at = 'yesterday' WHERE id = ?`,
   'a time that is due and a text': `${HEADS} due_at = 'soon' WHERE id = ?`,
   'a version that is a text': `${HEADS} version = 'first' WHERE id = ?`,
+  'a server that is a blob': `${HEADS} server = x'00' WHERE id = ?`,
   'a tool that is a blob': `${HEADS} tool = x'00' WHERE id = ?`,
   'an owner whose mark has nothing behind it': `${HEADS} owner = char(1) || 'a secret' WHERE id = ?`,
 }
@@ -99,7 +100,9 @@ test.each(Object.entries(DAMAGES))(
     const later = await serve(again, 0, logs)
     expect(await later.tasks.list({ status: 'failed' })).toMatchObject([{ id }])
     expect(await later.tasks.list()).toHaveLength(3)
-    expect(await again.tasks.claim('node', Number.MAX_SAFE_INTEGER, 10)).toEqual([])
+    expect(
+      await again.tasks.claim('node', Number.MAX_SAFE_INTEGER, 10, { server: 'films', tools: ['work'] }),
+    ).toEqual([])
     const reports = logs.filter(({ message }) => message.includes('damaged'))
     expect(reports).toHaveLength(1)
     expect(reports[0]?.facts).toContain(id)
@@ -122,7 +125,7 @@ test('lives of nodes and changes that cannot be read stop no claim and no watche
   const { driver, path, tasks } = await damaged(
     `INSERT INTO pierhead_nodes SELECT 'dead', 'never' FROM pierhead_tasks WHERE id = ?`,
   )
-  const claimed = await driver.tasks.claim('node', 1, 10)
+  const claimed = await driver.tasks.claim('node', 1, 10, { server: 'films', tools: ['work'] })
   expect(new Set(claimed.map(({ id }) => id))).toEqual(new Set(tasks.map(({ id }) => id)))
   const heard = new Set<string>()
   const all = new Promise<void>((resolve) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { findEngine, libsqlEngine, type Database } from '../../src/store/sqlite-engine.ts'
 import { SqliteFile, type Schema } from '../../src/store/sqlite-file.ts'
+import { TASK_SCHEMA } from '../../src/store/tasks-schema.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { sqlite, type SqliteOptions, type StoreDriver, type TaskQuery } from '../../src/stores.ts'
 import { ROOMY, sampleTask } from '../../src/testing/contract.ts'
@@ -104,7 +105,7 @@ const BAD_FILES: readonly (readonly [name: string, make: () => string, message: 
       database.close()
       return path
     },
-    /version 99 .* knows only up to 2/,
+    /version 99 .* knows only up to 3/,
     /newer version of Pierhead/,
   ],
 ]
@@ -272,8 +273,29 @@ test('tables of an older version are migrated, once', () => {
   expect(() => new SqliteFile(settings, [first])).toThrow(/version 2 .* only up to 1/)
 })
 
-/** The queries that a list runs on a file, and how SQLite would run each. */
-async function plansOf(query: TaskQuery): Promise<readonly string[]> {
+test('tasks of a file without the names of servers go on, on any server that has their tool', async () => {
+  const path = newPath()
+  const settings = { path, open: findEngine(), synchronous: 'normal', busyMs: 1000 } as const
+  const older = { ...TASK_SCHEMA, migrations: TASK_SCHEMA.migrations.slice(0, 2) }
+  void new SqliteFile(settings, [older]).close()
+  const columns =
+    'id, owner, scope, tool, key, status, status_message, is_error, created_at, updated_at, poll_ms, attempt, due_at, node, version'
+  const values = `'old', 'ada', 'ada', 'render', 'k', 'working', '', 0, 1, 1, 1000, 1, 0, 'dead', 1`
+  const database = bare(path)
+  database.prepare(`INSERT INTO pierhead_tasks (${columns}) VALUES (${values})`).run()
+  database.prepare(`INSERT INTO pierhead_task_texts VALUES (1, '{}', '', '')`).run()
+  database.close()
+  const { tasks } = opened(path)
+  expect(await tasks.list({ server: 'films', limit: 9 })).toMatchObject([{ id: 'old', server: '' }])
+  expect(await tasks.claim('node', 1, 9, { server: 'films', tools: ['render'] })).toMatchObject([
+    { id: 'old' },
+  ])
+})
+
+/** The queries that an act runs on a file, and how SQLite would run each. */
+async function plansOf(
+  act: (tasks: StoreDriver['tasks'], id: string) => unknown,
+): Promise<readonly string[]> {
   const path = newPath()
   const queries: string[] = []
   const open = (file: string): Database => {
@@ -287,7 +309,7 @@ async function plansOf(query: TaskQuery): Promise<readonly string[]> {
   const task = sampleTask()
   await driver.tasks.create(task, ROOMY)
   queries.length = 0
-  await driver.tasks.list(query.after === undefined ? query : { ...query, after: task.id })
+  await act(driver.tasks, task.id)
   const database = bare(path)
   return queries.flatMap((sql) => {
     const rows = database
@@ -302,12 +324,27 @@ const FILTERS: readonly (readonly [name: string, query: Omit<TaskQuery, 'limit'>
   ['tool', { tool: 'render' }, 'by_tool'],
   ['tool and status', { tool: 'render', status: 'failed' }, 'by_tool_and_status'],
   ['caller', { scope: 'ada' }, 'by_scope'],
+  ['server and status', { server: 'films', status: 'failed' }, 'by_status'],
+  ['server and caller', { server: 'films', scope: 'ada' }, 'by_scope'],
 ]
 
 test.each(FILTERS)('a list filtered by %s reads only the tasks that it shows', async (_, query, index) => {
   for (const after of [undefined, 'the last one']) {
-    const plans = await plansOf({ ...query, after, limit: 10 })
+    const plans = await plansOf((tasks, id) =>
+      tasks.list({ ...query, limit: 10, ...(after !== undefined && { after: id }) }),
+    )
     expect(plans.at(-1)).toMatch(new RegExp(`^SEARCH pierhead_tasks USING INDEX pierhead_tasks_${index} `))
     for (const plan of plans) expect(plan).not.toMatch(/^SCAN|TEMP B-TREE/)
   }
+})
+
+test('a claim reads neither tasks of living nodes nor finished ones, whatever their number', async () => {
+  const plans = await plansOf(async (tasks) => {
+    await tasks.beat('node-1', Number.MAX_SAFE_INTEGER)
+    await tasks.claim('node-2', 1, 10, { server: 'films', tools: ['render'] })
+  })
+  const ofTasks = plans.filter((plan) => plan.includes('pierhead_tasks '))
+  expect(ofTasks.filter((plan) => plan.includes('INDEX pierhead_tasks_by_node '))).toHaveLength(2)
+  for (const plan of ofTasks) expect(plan).toMatch(/INDEX pierhead_tasks_(by_node|unreadable)/)
+  for (const plan of plans) expect(plan).not.toMatch(/TEMP B-TREE/)
 })

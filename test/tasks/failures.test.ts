@@ -1,4 +1,5 @@
-import { expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import { z } from 'zod'
 import { createServer, type App } from '../../src/index.ts'
 import { ownerOf } from '../../src/rpc/call.ts'
 import { MemoryTaskStore } from '../../src/store/tasks-memory.ts'
@@ -141,6 +142,7 @@ function waiting(id: string, sub: string, createdAt: number): TaskRecord {
   }
   return {
     id,
+    server: 'tasks',
     owner: ownerOf({ sub }),
     scope: ownerOf({ sub }),
     tool: 'work',
@@ -161,3 +163,80 @@ function waiting(id: string, sub: string, createdAt: number): TaskRecord {
     outcome: '',
   }
 }
+
+test('servers that share a store keep their tasks apart, and a script leaves its retries to a server', async () => {
+  const { tasks } = memory()
+  const ran: string[] = []
+  let isBad = true
+  const create = (name: string, by: string): App =>
+    createServer({ ...quiet, name, store: { tasks } }).tool('work', { task: 'required' }, () => {
+      if (isBad) throw new Error('no')
+      ran.push(by)
+      return 'done'
+    })
+  const films = create('films', 'server')
+  const client = await testClient(films, { auth: { sub: 'ann' } })
+  const task = await client.start('work', {})
+  await expect(task.result()).rejects.toThrow('failed')
+  const id = task.id as string
+  isBad = false
+  const books = create('books', 'books')
+  expect(await books.tasks.list()).toEqual([])
+  await expect(books.tasks.retry(id)).rejects.toMatchObject({ kind: 'unknown_task' })
+  const script = create('films', 'script')
+  const again = await script.tasks.retry(id)
+  await script.close()
+  await expect(script.tasks.retry(id)).rejects.toMatchObject({ kind: 'shutting_down' })
+  await films.close()
+  const next = create('films', 'server')
+  const later = await testClient(next, { auth: { sub: 'ann' } })
+  expect(await (await later.resume(again.id)).result()).toBe('done')
+  expect(ran).toEqual(['server'])
+  await next.close()
+})
+
+describe.each(['2025-11-25', '2026-07-28'] as const)('at %s', (revision) => {
+  const accepted = (x: string) => ({ action: 'accept' as const, content: { x } })
+
+  test('an answer that the store refuses once is not lost', async () => {
+    const store = new MemoryTaskStore()
+    const change = store.change.bind(store)
+    let isRefused = false
+    store.change = (...args) => {
+      if (isRefused || args[2].state?.includes('harbour') !== true) return change(...args)
+      isRefused = true
+      throw new Error('busy')
+    }
+    const app = createServer({ ...quiet, store: { tasks: store } }).tool(
+      'ask',
+      { task: { mode: 'required', poll: '50ms' } },
+      async (_, { elicit }) => JSON.stringify(await elicit('Where?', z.object({ x: z.string() }))),
+    )
+    const client = await testClient(app, { revision, answers: { elicit: () => accepted('harbour') } })
+    const task = await client.start('ask', {})
+    expect(await task.result()).toContain('harbour')
+    expect(isRefused).toBe(true)
+    await app.close()
+  })
+
+  test('an answer for which there is no room fails the question', async () => {
+    const app = createServer({ ...quiet, limits: { taskBytes: 40_000 } }).tool(
+      'ask',
+      { task: { mode: 'required', poll: '50ms' } },
+      async (_, { elicit }) => {
+        const answer = elicit('Where?', z.object({ x: z.string() }))
+        return answer.then(
+          () => 'answered',
+          (error: { kind: string }) => error.kind,
+        )
+      },
+    )
+    const client = await testClient(app, {
+      revision,
+      answers: { elicit: () => accepted('y'.repeat(30_000)) },
+    })
+    const task = await client.start('ask', {})
+    expect(await task.result()).toBe('tasks_too_large')
+    await app.close()
+  })
+})

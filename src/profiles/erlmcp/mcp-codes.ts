@@ -71,7 +71,7 @@ export const MCP_CODES: readonly McpCode[] = [
 
   // Tasks
   { code: -32081, name: 'TASK_NOT_FOUND',                severity: 'error', kinds: ['unknown_task'], refusal: 'TASK_NOT_FOUND' },
-  { code: -32082, name: 'TASK_EXECUTION_FAILED',         severity: 'error', kinds: ['task_lost', 'task_damaged', 'task_result_too_large'], refusal: 'TASK_DEPENDENCY_FAILED' },
+  { code: -32082, name: 'TASK_EXECUTION_FAILED',         severity: 'error', kinds: ['task_crashed', 'task_lost', 'task_damaged', 'task_result_too_large'], refusal: 'TASK_DEPENDENCY_FAILED' },
   { code: -32083, name: 'INVALID_TASK_STATE',            severity: 'error', kinds: ['task_final'], refusal: 'INVALID_TASK_STATE' },
   { code: -32084, name: 'TASK_TIMEOUT',                  severity: 'error', kinds: ['task_timeout'], refusal: 'TASK_TIMEOUT' },
 

@@ -1,0 +1,205 @@
+import { expect, test } from 'vitest'
+import { Deferred } from '../base/deferred.ts'
+import { FakeClock, settled } from '../../test/harness/task-clock.ts'
+import { Node } from '../../test/harness/task-engine.ts'
+import { hooked } from '../../test/harness/task-hooks.ts'
+import { MemoryTaskStore } from '../store/tasks-memory.ts'
+import type { TaskHead } from './record.ts'
+
+const DONE = { content: [{ type: 'text', text: 'done' }] }
+const never = (): Promise<typeof DONE> => new Promise(() => undefined)
+
+/** A store with tasks that a server gave up in an orderly way. */
+async function given(count: number, text = ''): Promise<{ store: MemoryTaskStore; clock: FakeClock }> {
+  const [store, clock] = [new MemoryTaskStore(), new FakeClock()]
+  const node = new Node({ store, clock, isInMemory: false }).tool('work', never, { onRestart: 'retry' })
+  const request = {
+    revision: '2026-07-28',
+    params: { name: 'work', text },
+    client: undefined,
+    capabilities: {},
+    auth: undefined,
+    ip: undefined,
+  }
+  for (let number = 0; number < count; number++) await node.start('work', { request })
+  await node.tasks.close(0)
+  return { store, clock }
+}
+
+test('one look at the store ends before the next one begins', async () => {
+  const { store, clock } = await given(1)
+  const door = new Deferred<void>()
+  let claims = 0
+  const slow = hooked(store, { before: (step) => step === 'claim' && (claims++, door.promise) })
+  const node = new Node({ store: slow, clock, isInMemory: false }).tool('work', () => DONE)
+  await node.tasks.start()
+  await clock.pass(0)
+  expect(claims).toBe(1)
+  for (let times = 0; times < 3; times++) {
+    node.tasks.upkeep.due(clock.now())
+    await clock.pass(3000)
+  }
+  expect(claims).toBe(1)
+  door.resolve()
+  await clock.pass(0)
+  expect(claims).toBe(2)
+})
+
+test('an attempt that could not be written at first begins once, however often the server looks', async () => {
+  const { store, clock } = await given(4)
+  const begins = ([, , change]: readonly unknown[]): boolean => (change as { dueAt?: number }).dueAt === 0
+  const door = new Deferred<void>()
+  let isBusy = true
+  const slow = hooked(store, {
+    async before(step, args) {
+      if (step !== 'change' || !begins(args)) return
+      if (isBusy) throw new Error('busy')
+      await door.promise
+    },
+  })
+  const ran: unknown[] = []
+  const node = new Node({ store: slow, clock, isInMemory: false }).tool(
+    'work',
+    (run) => (ran.push(run.head?.id), never()),
+    { onRestart: 'retry' },
+  )
+  await node.tasks.start()
+  await clock.pass(0)
+  isBusy = false
+  for (let times = 0; times < 10; times++) {
+    node.tasks.upkeep.due(clock.now())
+    await clock.pass(1000)
+  }
+  door.resolve()
+  await clock.pass(10_000)
+  expect(ran).toHaveLength(4)
+  expect(new Set(ran).size).toBe(4)
+})
+
+test('after the wall clock jumped, a server waits one lease before it takes over tasks of others', async () => {
+  const [store, clock] = [new MemoryTaskStore(), new FakeClock()]
+  const options = { store, clock, isInMemory: false }
+  const ready = new Node(options).tool('work', () => DONE, { onRestart: 'retry' })
+  const worker = new Node(options).tool('work', never, { onRestart: 'retry' })
+  await ready.tasks.start()
+  const { id } = await worker.start('work')
+  await clock.pass(12_000)
+  clock.set(clock.now() + 60_000)
+  await clock.pass(30_000)
+  expect(store.head(id)).toMatchObject({ status: 'working', node: worker.tasks.node })
+  // Tasks of those that give no further sign of life are taken over as ever.
+  store.beat(worker.tasks.node, 0)
+  const beat = store.beat.bind(store)
+  store.beat = (node, until) => (node === worker.tasks.node ? undefined : beat(node, until))
+  await clock.pass(20_000)
+  expect(await ready.status(id)).toBe('completed')
+})
+
+test('progress and changes that are tried again do not depend on the wall clock', async () => {
+  const [store, clock] = [new MemoryTaskStore(), new FakeClock()]
+  const door = new Deferred<typeof DONE>()
+  let isBusy = false
+  const slow = hooked(store, {
+    before() {
+      if (isBusy) throw new Error('busy')
+    },
+  })
+  let say: (message: string) => void = () => undefined
+  const node = new Node({ store: slow, clock }).tool('work', (run) => {
+    say = (message) => run.progress(message)
+    return door.promise
+  })
+  const { id } = await node.start('work')
+  await settled()
+  say('one')
+  await settled()
+  clock.set(clock.now() - 500_000)
+  say('two')
+  await clock.pass(1000)
+  expect(store.head(id)).toMatchObject({ statusMessage: 'two' })
+  isBusy = true
+  door.resolve(DONE)
+  await settled()
+  isBusy = false
+  clock.set(clock.now() - 400_000)
+  await clock.pass(5000)
+  expect(await node.status(id)).toBe('completed')
+})
+
+test('no more tasks are claimed than there is room for', async () => {
+  const { store, clock } = await given(20, 'x'.repeat(10_000))
+  const limit = 80_000
+  const ends: (() => void)[] = []
+  let most = 0
+  const node = new Node({ store, clock, isInMemory: false, limits: { taskBytes: limit } }).tool(
+    'work',
+    () => {
+      most = Math.max(most, node.tasks.bytes.total)
+      return new Promise((resolve) => ends.push(() => resolve(DONE)))
+    },
+  )
+  await node.tasks.start()
+  await clock.pass(0)
+  expect(node.tasks.runs.size).toBeGreaterThan(0)
+  expect(node.tasks.runs.size).toBeLessThan(8)
+  const waiting = store.list({ limit: 20 }).filter((head) => head.node === '')
+  expect(waiting).toHaveLength(20 - node.tasks.runs.size)
+  for (let ended = 0; ended < 20; ended++) {
+    ends[ended]?.()
+    await clock.pass(0)
+  }
+  expect(store.list({ status: 'completed', limit: 20 })).toHaveLength(20)
+  expect(most).toBeLessThanOrEqual(limit)
+})
+
+test('a task that is larger than all the room runs alone', async () => {
+  const { store, clock } = await given(2, 'x'.repeat(10_000))
+  const ends: (() => void)[] = []
+  const node = new Node({ store, clock, isInMemory: false, limits: { taskBytes: 1000 } }).tool(
+    'work',
+    () => new Promise((resolve) => ends.push(() => resolve(DONE))),
+  )
+  await node.tasks.start()
+  await clock.pass(0)
+  expect(ends).toHaveLength(1)
+  ends[0]?.()
+  await clock.pass(0)
+  expect(ends).toHaveLength(2)
+})
+
+test('no more tasks are claimed than can run at once', async () => {
+  const { store, clock } = await given(10)
+  const ends: (() => void)[] = []
+  const node = new Node({ store, clock, isInMemory: false }).tool(
+    'work',
+    () => new Promise((resolve) => ends.push(() => resolve(DONE))),
+    { concurrency: 2 },
+  )
+  await node.tasks.start()
+  await clock.pass(0)
+  expect(ends).toHaveLength(2)
+  expect(node.tasks.runs.size).toBe(2)
+  for (let ended = 0; ended < 10; ended++) {
+    ends[ended]?.()
+    await clock.pass(0)
+  }
+  expect(store.list({ status: 'completed', limit: 20 })).toHaveLength(10)
+})
+
+test.each(['books', 'films'])(
+  'a server claims, lists and ends only its own tasks, of tools that it has (%s)',
+  async (server) => {
+    const { store, clock } = await given(1)
+    const [{ id }] = store.list({ limit: 1 }) as readonly [TaskHead]
+    const other = new Node({ store, clock, isInMemory: false, server })
+    if (server === 'books') other.tool('work', () => DONE)
+    await other.tasks.start()
+    await clock.pass(60_000)
+    expect(store.head(id)).toMatchObject({ status: 'working', node: '', attempt: 2 })
+    const isOwn = server === 'films'
+    expect(await other.tasks.list({ limit: 9 })).toHaveLength(isOwn ? 1 : 0)
+    expect((await other.tasks.show(id))?.id).toBe(isOwn ? id : undefined)
+    expect((await other.tasks.find(id, 'ann'))?.id).toBe(isOwn ? id : undefined)
+    expect((await other.tasks.cancel(id, 'ann'))?.isDone).toBe(isOwn ? true : undefined)
+  },
+)
