@@ -24,7 +24,7 @@ import { openRequest } from './envelope.ts'
 import { withErrorHeaders } from './error-headers.ts'
 import type { EventStream } from './event-stream.ts'
 import type { Authentication } from './auth-method.ts'
-import { checkCaller, createAuthenticate } from './authenticate.ts'
+import { checkCaller, createAuthenticate, isRevoked } from './authenticate.ts'
 import { Exchange, toJson, toStream } from './exchange.ts'
 import { createGuard, type Guard, type GuardOptions } from './guard.ts'
 import { checkHead, readAccept, readVersion, type Accepts } from './negotiate.ts'
@@ -207,6 +207,7 @@ export class Endpoint implements HttpHandler {
       checkId(id, this.limits.idLength)
       return this.#request(id, method, params ?? NO_PARAMS, request, headers)
     }
+    if (isRevoked(this.service, request)) return { status: 202, headers }
     if (method !== undefined) return this.#note(method, params ?? NO_PARAMS, request, headers)
     if (this.#stateful) this.#session(request).session.pending.settle(message)
     return { status: 202, headers }
@@ -221,6 +222,8 @@ export class Endpoint implements HttpHandler {
   ): HttpOut | Promise<HttpOut> {
     let dialect: Dialect | undefined
     try {
+      // A batch may take long enough for its caller to be revoked.
+      checkCaller(this.service, request)
       // Checked before the session, which may have ended already while the server closes.
       if (this.#inFlight.rejects) throw mcpError(SHUTTING_DOWN, {}, LATER)
       if (hasEnvelope(params) || request.header('mcp-protocol-version') === LATEST) {
