@@ -28,7 +28,8 @@ export function openAuthentication(methods: readonly AuthMethod[], host: AuthHos
 }
 
 class TokenAuthentication implements Authentication {
-  readonly authenticate = (head: HttpHead): Caller | Promise<Caller> => this.#for(head).#authenticate(head)
+  readonly authenticate = (head: HttpHead): Caller | Promise<Caller> =>
+    this.#for(head.target).#authenticate(head)
   readonly #methods: readonly AuthMethod[]
   readonly #host: AuthHost
   #resource: string | undefined
@@ -59,16 +60,22 @@ class TokenAuthentication implements Authentication {
   }
 
   addPath(path: string, paths: { has(path: string): boolean }): void {
-    const url = this.#resource && siblingOf(this.#resource, this.#host.path, path)
-    if (url === undefined) return
-    const methods = this.#methods.map((method) => method.at?.(url) ?? method)
-    if (methods.some(({ resource }) => resource !== undefined && resource !== url)) return
-    const authentication = new TokenAuthentication(methods, { ...this.#host, path })
-    this.#others.push({ paths, authentication })
+    const known = this.#others.find(({ authentication }) => authentication.#host.path === path)
+    const authentication = known?.authentication ?? this.#at(path)
+    if (authentication !== undefined) this.#others.push({ paths, authentication })
   }
 
-  /** The authentication for the path of a request. */
-  #for({ target }: HttpHead): TokenAuthentication {
+  /** The same methods for another path of the listener; undefined if they have no audience of its own for it. */
+  #at(path: string): TokenAuthentication | undefined {
+    const url = this.#resource && siblingOf(this.#resource, this.#host.path, path)
+    if (url === undefined) return undefined
+    const methods = this.#methods.map((method) => method.at?.(url) ?? method)
+    if (methods.some(({ resource }) => resource !== undefined && resource !== url)) return undefined
+    return new TokenAuthentication(methods, { ...this.#host, path })
+  }
+
+  /** The authentication for the target of a request. */
+  #for(target: string | undefined): TokenAuthentication {
     if (this.#others.length === 0 || target === undefined || target === this.#host.path) return this
     const path = target.split('?', 1)[0] as string
     return this.#others.find(({ paths }) => paths.has(path))?.authentication ?? this
@@ -89,10 +96,11 @@ class TokenAuthentication implements Authentication {
     return found
   }
 
-  challenge(error: Parameters<Authentication['challenge']>[0]): Headers {
+  challenge(...[error, path]: Parameters<Authentication['challenge']>): Headers {
+    const challenges = this.#for(path).#challenges
     return error.kind === 'auth_rejected'
-      ? this.#challenges.rejected(REVOKED, 'bearer').headers
-      : this.#challenges.insufficient(error)
+      ? challenges.rejected(REVOKED, 'bearer').headers
+      : challenges.insufficient(error)
   }
 
   #authenticate(head: HttpHead): Caller | Promise<Caller> {
@@ -189,7 +197,8 @@ class TokenAuthentication implements Authentication {
     const path = (head.target ?? '/').split('?', 1)[0] as string
     const resource = this.#resource
     if (resource === undefined) return `${head.scheme ?? 'http'}://${head.header('host') ?? ''}${path}`
-    return path === this.#host.path ? resource : `${new URL(resource).origin}${path}`
+    if (path === this.#host.path) return resource
+    return siblingOf(resource, this.#host.path, path) ?? `${new URL(resource).origin}${path}`
   }
 }
 

@@ -50,8 +50,8 @@ export const TOO_MANY_KEYS = {
   code: -32600,
   http: 400,
   refusal: 'PROTOCOL_ERROR',
-  text: 'the message has more than {limit} object members',
-  hint: 'Send less at once, or raise limits.keys.',
+  text: 'the message has more than {limit} object members{counted}',
+  hint: 'Send less at once, shorten long names, or raise limits.keys.',
 } as const
 
 export const TOO_LARGE = {

@@ -31,15 +31,12 @@ export interface GistEndpointOptions extends EnvelopeEndpointOptions {
   hasTasks(): boolean
 }
 
-const PATH = '/gist'
-
 /**
  * Serves the envelopes of the 2025-11 developer specification at their own path: a handshake, calls and lists of tools.
  * Each becomes a protocol request to the same server, with the same guard, limits and middleware.
  */
 export class GistEndpoint extends EnvelopeEndpoint {
-  readonly paths: ReadonlySet<string> = new Set([PATH])
-  readonly entry: string = PATH
+  readonly paths: ReadonlySet<string> = new Set([this.entry])
   protected readonly allowed = 'POST, OPTIONS'
   readonly sessions: Sessions
   readonly #options: GistEndpointOptions
@@ -61,7 +58,7 @@ export class GistEndpoint extends EnvelopeEndpoint {
   }
 
   owns(target = ''): boolean {
-    return (target.split('?', 1)[0] as string).endsWith(PATH)
+    return (target.split('?', 1)[0] as string).endsWith(this.entry)
   }
 
   /** Waits for running requests, up to a limit, and closes every session. */

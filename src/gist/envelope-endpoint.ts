@@ -33,6 +33,7 @@ export interface EnvelopeEndpointOptions {
 /** Answers HTTP requests with envelopes, behind the same guard, authentication and limits as MCP. */
 export abstract class EnvelopeEndpoint implements ExtraEndpoint {
   readonly option = 'gist'
+  readonly entry = '/gist'
   abstract readonly paths: ExtraEndpoint['paths']
   /** The methods that it allows. */
   protected abstract readonly allowed: string
@@ -118,7 +119,11 @@ export abstract class EnvelopeEndpoint implements ExtraEndpoint {
   }
 
   protected errorHeaders(error: McpError, headers: Headers): Headers {
-    return withErrorHeaders(error, headers, { allow: this.allowed, challenge: this.#authentication })
+    return withErrorHeaders(error, headers, {
+      allow: this.allowed,
+      challenge: this.#authentication,
+      path: this.entry,
+    })
   }
 
   protected errorReply(id: string | undefined, error: McpError, headers: Headers, begun: number): HttpOut {

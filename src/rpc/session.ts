@@ -56,8 +56,9 @@ export class Session implements Peer {
     return (this.#pending ??= new PendingRequests())
   }
 
+  /** Sends a notification that does not belong to a request, unless the client is gone. */
   notify(method: string, params: JsonObject): void {
-    this.#notify?.(method, params)
+    if (!this.#closed) this.#notify?.(method, params)
   }
 
   /** Runs `act` now, or once the client is ready. Of several waiting actions with the same key, only the first runs. */

@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { processorMs } from '../../test/harness/processor.ts'
 import { compile } from './compile.ts'
 import { inspect } from './inspect.ts'
+import { startCounting, TooCostly } from './work.ts'
 
 type Row = readonly [schema: object, fits: readonly unknown[], others: readonly unknown[]]
 
@@ -66,3 +68,38 @@ test.each(ROWS.map((row) => [JSON.stringify(row[0]), row] as const))(
     for (const value of others) expect([value, check(value)]).toEqual([value, false])
   },
 )
+
+describe('uniqueItems with long texts of the same length', () => {
+  const isUnique = compile(inspect({ uniqueItems: true }))
+  const check = (list: readonly unknown[]): boolean => {
+    startCounting()
+    return isUnique(list)
+  }
+  const textsOf = (count: number, length: number): string[] =>
+    Array.from({ length: count }, (_, at) => `${at}`.padStart(length, 'a'))
+  const texts = textsOf(2500, 17_000)
+
+  test('are compared in little time', async () => {
+    expect(await processorMs(() => expect(check(texts)).toBe(true))).toBeLessThan(2500)
+  })
+
+  test('are compared in little time in lists, or refused', async () => {
+    const inLists = texts.map((text) => [text])
+    expect(await processorMs(() => expect(() => check(inLists)).toThrow(TooCostly))).toBeLessThan(2500)
+    const fewer = textsOf(400, 100_000).map((text) => [text])
+    expect(await processorMs(() => expect(check(fewer)).toBe(true))).toBeLessThan(2500)
+  })
+
+  test('are the same only if each character is', () => {
+    const [one, other] = textsOf(2, 20_000) as [string, string]
+    expect(check([one, other])).toBe(true)
+    expect(check([one, other, one.slice(0)])).toBe(false)
+    expect(check([[one], other, [one]])).toBe(false)
+    expect(check([[one], JSON.stringify([one])])).toBe(true)
+    expect(check([one, 'a', 'a'])).toBe(false)
+  })
+
+  test('cost nothing where there is only one', () => {
+    expect(check([['a'.repeat(2 ** 27)]])).toBe(true)
+  })
+})

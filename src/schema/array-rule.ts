@@ -59,17 +59,35 @@ function containsNode(
 }
 
 function isUnique(list: readonly unknown[]): boolean {
-  const seen = new Set<unknown>()
-  const texts = new Set<string>()
+  if (list.length < 2) return true
   spend(PRICE.mark * list.length)
+  const texts: string[] = []
+  const others: unknown[] = []
   for (const item of list) {
-    if (typeof item === 'object' && item !== null) texts.add(textOf(item))
+    if (typeof item === 'object' && item !== null) texts.push(textOf(item))
     else {
       if (typeof item === 'string') spend(item.length >> 2)
-      seen.add(item)
+      others.push(item)
     }
   }
-  return seen.size + texts.size === list.length
+  return countDistinct(texts) + countDistinct(others) === list.length
+}
+
+/** The longest text that engines hash as a whole. Longer ones of the same length have the same hash, so a set would compare each with all. */
+const LONGEST_HASHED = 16_383
+
+/** How many of some texts and other simple values differ. */
+function countDistinct(values: readonly unknown[]): number {
+  const seen = new Set<unknown>()
+  const long: string[] = []
+  for (const value of values) {
+    if (typeof value !== 'string' || value.length <= LONGEST_HASHED) seen.add(value)
+    else long.push(value)
+  }
+  const chars = long.reduce((sum, { length }) => sum + length, 0)
+  spend((chars / 8) * Math.log2(long.length + 1))
+  long.sort()
+  return seen.size + long.filter((text, at) => text !== long[at - 1]).length
 }
 
 /** The same text for the same JSON, whatever the order of members. */

@@ -10,7 +10,9 @@ import { endOfString, skipSpace } from './skip.ts'
 export function checkValues(text: string, { values, keys }: Pick<ContentLimits, 'values' | 'keys'>): void {
   if (exceedsValues(text, values)) throw mcpError(TOO_MANY_VALUES, { limit: values })
   // A member takes at least four characters.
-  if (text.length > 4 * keys && isMore(text, keys, COLON)) throw mcpError(TOO_MANY_KEYS, { limit: keys })
+  if (text.length <= 4 * keys || !isMore(text, keys, COLON, MEMBERS_PER_LONG_NAME)) return
+  const why = `, counting each name of more than ${LONG_NAME} characters as ${MEMBERS_PER_LONG_NAME}`
+  throw mcpError(TOO_MANY_KEYS, { limit: keys, counted: isMore(text, keys, COLON) ? '' : why })
 }
 
 /** Whether a text has more than `most` JSON values. In invalid JSON, at least those before the first error are counted. */
@@ -36,12 +38,12 @@ const LONG_NAME = 16_383
 const MEMBERS_PER_LONG_NAME = 1000
 
 /**
- * Counts members by their colons; values by their commas, the outermost value, and the first item of each object or list that
- * is not empty.
+ * Counts members by their colons, each long name as `perLong` of them; values by their commas, the outermost value, and the first
+ * item of each object or list that is not empty.
  */
-function isMore(text: string, most: number, sign: typeof COMMA | typeof COLON): boolean {
+function isMore(text: string, most: number, sign: typeof COMMA | typeof COLON, perLong = 1): boolean {
   let count = sign === COMMA ? 1 : 0
-  let long = 0
+  let step = 1
   let walked = 0
   for (let at = 0, { length } = text; at < length && count <= most; at++) {
     if (++walked > WALK) {
@@ -52,11 +54,11 @@ function isMore(text: string, most: number, sign: typeof COMMA | typeof COLON): 
     }
     const letter = text.charCodeAt(at)
     if (letter === sign) {
-      count += 1 + long
+      count += step
       walked = 0
     } else if (letter === QUOTE) {
       const end = endOfString(text, at + 1)
-      long = sign === COLON && end - at > LONG_NAME ? MEMBERS_PER_LONG_NAME : 0
+      step = end - at > LONG_NAME + 1 ? perLong : 1
       at = end
       walked = 0
     } else if (sign === COMMA && (letter === OPEN_LIST || letter === OPEN_OBJECT)) {

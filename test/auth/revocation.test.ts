@@ -1,10 +1,11 @@
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import { serviceOf } from '../../src/app/app.ts'
 import { apiKeys, digestApiKey, oauth } from '../../src/auth.ts'
 import { createMethod } from '../../src/auth/method.ts'
 import type { App } from '../../src/index.ts'
-import { call, headed, initialize, message } from '../http/messages.ts'
+import { BOTH, call, headed, initialize, message } from '../http/messages.ts'
 import { frame } from '../ws/raw.ts'
 import { open as openSocket } from '../ws/server.ts'
 import { as, callTool, listen, RESOURCE, server } from './server.ts'
@@ -50,6 +51,40 @@ test.each([
     'HTTP/1.1 401 Unauthorized',
   )
 })
+
+test.each([true, false])(
+  'a caller that is revoked while a batch runs has the rest of it rejected (with sessions: %s)',
+  async (sessions) => {
+    const app = server(await keys())
+    const ran: string[] = []
+    const notice = vi.spyOn(serviceOf(app), 'notice')
+    app
+      .tool('first', {}, () => {
+        ran.push('first')
+        app.revoke({ sub: 'ann' })
+        return 'done'
+      })
+      .tool('second', {}, () => void ran.push('second'))
+    const { url } = await listen(undefined, { sessions }, app)
+    const headers = { ...BOTH, 'mcp-protocol-version': '2025-03-26', ...as(KEY) }
+    const opened = await fetch(url, { method: 'POST', body: initialize('2025-03-26'), headers })
+    const id = opened.headers.get('mcp-session-id')
+    const rest = [call('second', {}, 2), message('notifications/initialized'), call('second', {}, 3)]
+    const body = `[${[call('first', {}, 1), ...rest].join(',')}]`
+    const reply = await fetch(url, {
+      method: 'POST',
+      body,
+      headers: { ...headers, ...(id !== null && { 'mcp-session-id': id }) },
+    })
+    expect(await reply.json()).toMatchObject([
+      { id: 1 },
+      { id: 2, error: { message: 'the token is not accepted: it was revoked' } },
+      { id: 3, error: { message: 'the token is not accepted: it was revoked' } },
+    ])
+    expect(ran).toEqual(['first'])
+    expect(notice).not.toHaveBeenCalled()
+  },
+)
 
 test('a stream that opens after its caller was revoked ends at once', async () => {
   let answer: () => void = () => undefined

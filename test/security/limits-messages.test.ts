@@ -260,9 +260,9 @@ function uri(size: number): string {
   return `note://${'n'.repeat(size - 'note://'.length)}`
 }
 
-/** The words of an error, with the limit in their place. */
+/** The words of an error, with the limit in its place and anything for other facts. */
 function wordsOf(text: string, value: number): RegExp {
-  return new RegExp(text.replaceAll('{limit}', String(value)))
+  return new RegExp(text.replaceAll('{limit}', String(value)).replaceAll(/\{\w+\}/g, '.*'))
 }
 
 function messageOf(reply: JsonObject): string {

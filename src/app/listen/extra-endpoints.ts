@@ -1,5 +1,4 @@
 import type { GistOptions } from '../options.ts'
-import type { HttpHandler } from '../../transport/http/server/parts.ts'
 import type { WebHandler } from '../../transport/http/server/web-endpoint.ts'
 import type { Endpoint, EndpointOptions } from '../../transport/http/server/endpoint.ts'
 import type { ServerService } from '../../server/service.ts'
@@ -23,7 +22,7 @@ export async function createEndpoint(
   const { sse, path, gist = false, handlers = new Map<string, WebHandler>() } = options
   const { authentication } = options
   const { limits, guard, authenticate, extraEndpoints } = endpoint
-  const fail: HttpHandler['fail'] = (...reply) => endpoint.fail(...reply)
+  const fail: Endpoint['fail'] = (...reply) => endpoint.fail(...reply)
   if (sse) {
     const { SseEndpoint } = await import('../../transport/sse/server.ts')
     extraEndpoints.push(new SseEndpoint(service, { limits, guard, authenticate, fail, path }))

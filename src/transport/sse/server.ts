@@ -8,6 +8,7 @@ import { LATEST } from '../../protocol/revisions.ts'
 import { anonymousNetwork, ownerOf } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { checkCaller } from '../http/server/authenticate.ts'
+import type { Endpoint } from '../http/server/endpoint.ts'
 import { toStream } from '../http/server/exchange.ts'
 import type { Guard } from '../http/server/guard.ts'
 import { checkContent, readAccept } from '../http/server/negotiate.ts'
@@ -32,7 +33,7 @@ export interface SseOptions {
   /** The path of the other endpoint of this server, for messages. Default: `/mcp`. */
   readonly path?: string | undefined
   /** Creates an error reply. */
-  readonly fail: HttpHandler['fail']
+  readonly fail: Endpoint['fail']
 }
 
 /** The paths for opening a stream and for sending messages. */
@@ -58,7 +59,7 @@ export class SseEndpoint implements ExtraEndpoint {
   readonly #guard: Guard
   readonly #path: string
   readonly authenticate: HttpHandler['authenticate']
-  readonly #fail: HttpHandler['fail']
+  readonly #fail: Endpoint['fail']
   readonly #clients = new Map<string, SseClient>()
   readonly #owners = new Owners<SseClient>()
   /** Keeps streams alive. */
@@ -123,7 +124,7 @@ export class SseEndpoint implements ExtraEndpoint {
   }
 
   fail(...reply: Parameters<HttpHandler['fail']>): HttpOut {
-    return this.#fail(...reply)
+    return this.#fail(...reply, this.entry)
   }
 
   /** Waits for running requests, up to a limit, and ends every stream. */

@@ -128,12 +128,12 @@ export interface AuthHost {
 export interface Authentication {
   /** Identifies the caller of a request. It returns no promise if the token is known. */
   readonly authenticate: Authenticator
-  /** The headers that tell a caller which scopes it lacks, or that it needs another token. */
-  challenge(error: McpError): Headers
+  /** The headers that tell a caller which scopes it lacks, or that it needs another token. `path` is that of an added path, if it connected there. */
+  challenge(error: McpError, path?: string): Headers
   /** The reply to a request for metadata; undefined if the target is another one. */
   document(head: HttpHead): HttpOut | undefined
   /** Tells the methods the URL of our own listener once it has one. If it throws, the listener is closed. */
   listening?(url: string): void
-  /** Gives another path of our own listener, to which clients connect, metadata of its own. Requests at any of `paths` belong to it. */
+  /** Gives another path of our own listener, to which clients connect, metadata of its own. Requests at any of `paths` belong to it; a path may have several. */
   addPath?(path: string, paths: { has(path: string): boolean }): void
 }

@@ -66,13 +66,17 @@ export function createIdentify(
   }
 }
 
-/** Throws if the caller of a request was revoked after it was authenticated, for example while the body arrived. */
-export function checkCaller(
+/** Whether the caller of a request was revoked after it was authenticated, for example while the body arrived. */
+export function isRevoked(
   { leases }: Pick<Service, 'leases'>,
   { auth, certified }: Pick<HttpIn, 'auth' | 'certified'>,
-): void {
-  if (leases.isOver(auth) || leases.isOver(certified))
-    throw mcpError(AUTH_REJECTED, { reason: 'it was revoked' })
+): boolean {
+  return leases.isOver(auth) || leases.isOver(certified)
+}
+
+/** Throws if the caller of a request was revoked after it was authenticated. */
+export function checkCaller(...request: Parameters<typeof isRevoked>): void {
+  if (isRevoked(...request)) throw mcpError(AUTH_REJECTED, { reason: 'it was revoked' })
 }
 
 /** Rejects if an authenticator takes too long. */

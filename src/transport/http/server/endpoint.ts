@@ -24,7 +24,7 @@ import { openRequest } from './envelope.ts'
 import { withErrorHeaders } from './error-headers.ts'
 import type { EventStream } from './event-stream.ts'
 import type { Authentication } from './auth-method.ts'
-import { checkCaller, createAuthenticate } from './authenticate.ts'
+import { checkCaller, createAuthenticate, isRevoked } from './authenticate.ts'
 import { Exchange, toJson, toStream } from './exchange.ts'
 import { createGuard, type Guard, type GuardOptions } from './guard.ts'
 import { checkHead, readAccept, readVersion, type Accepts } from './negotiate.ts'
@@ -160,10 +160,12 @@ export class Endpoint implements HttpHandler {
     }
   }
 
-  /** Creates an error reply. */
-  fail(id: RequestId | undefined, thrown: unknown, dialect: Dialect | undefined, headers: Headers): HttpOut {
+  /** Creates an error reply; `path` is that of another endpoint, if the client connected there. */
+  fail(
+    ...[id, thrown, dialect, headers, path]: [...Parameters<HttpHandler['fail']>, path?: string]
+  ): HttpOut {
     const error = this.#inFlight.reject(thrown)
-    const out = this.#errorReply(id, error, dialect, headers)
+    const out = this.#errorReply(id, error, dialect, headers, path)
     // Without a request, there is no JSON-RPC response that could carry the error with status 200.
     return out.status === 200 ? { ...out, status: error.code === BAD_PARAMS.code ? 400 : 500 } : out
   }
@@ -173,9 +175,10 @@ export class Endpoint implements HttpHandler {
     error: McpError,
     dialect: Dialect = this.service.dialects['2025-11-25'],
     headers: Headers,
+    path?: string,
   ): HttpOut {
     const text = encodeError(id, toErrorObject(error, dialect), dialect)
-    return toJson(toStatus(error, dialect), text, this.errorHeaders(error, headers))
+    return toJson(toStatus(error, dialect), text, this.errorHeaders(error, headers, path))
   }
 
   /** Rejects new requests, waits for running ones up to a limit, and closes everything. */
@@ -207,6 +210,7 @@ export class Endpoint implements HttpHandler {
       checkId(id, this.limits.idLength)
       return this.#request(id, method, params ?? NO_PARAMS, request, headers)
     }
+    if (isRevoked(this.service, request)) return { status: 202, headers }
     if (method !== undefined) return this.#note(method, params ?? NO_PARAMS, request, headers)
     if (this.#stateful) this.#session(request).session.pending.settle(message)
     return { status: 202, headers }
@@ -221,6 +225,8 @@ export class Endpoint implements HttpHandler {
   ): HttpOut | Promise<HttpOut> {
     let dialect: Dialect | undefined
     try {
+      // A batch may take long enough for its caller to be revoked.
+      checkCaller(this.service, request)
       // Checked before the session, which may have ended already while the server closes.
       if (this.#inFlight.rejects) throw mcpError(SHUTTING_DOWN, {}, LATER)
       if (hasEnvelope(params) || request.header('mcp-protocol-version') === LATEST) {
@@ -387,8 +393,8 @@ export class Endpoint implements HttpHandler {
   }
 
   /** The headers of an error reply. */
-  errorHeaders(error: McpError, headers: Headers): Headers {
+  errorHeaders(error: McpError, headers: Headers, path?: string): Headers {
     const allow = this.#stateful ? 'POST, GET, DELETE, OPTIONS' : 'POST, OPTIONS'
-    return withErrorHeaders(error, headers, { allow, challenge: this.authentication })
+    return withErrorHeaders(error, headers, { allow, challenge: this.authentication, path })
   }
 }

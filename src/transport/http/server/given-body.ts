@@ -76,7 +76,7 @@ function measure(value: unknown, { depth, values, keys, stringLength }: Bounds):
       else {
         const names = Object.keys(one)
         members += names.length
-        if (members > keys) throw mcpError(TOO_MANY_KEYS, { limit: keys })
+        if (members > keys) throw mcpError(TOO_MANY_KEYS, { limit: keys, counted: '' })
         for (const name of names) {
           checkText(name)
           take((one as Readonly<Record<string, unknown>>)[name])

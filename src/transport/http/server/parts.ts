@@ -111,7 +111,7 @@ export interface ExtraEndpoint extends HttpHandler {
   readonly option: string
   /** Its paths on our own listener. */
   readonly paths: { has(path: string): boolean }
-  /** The one of them that clients connect to; undefined if callers need not authenticate. */
+  /** The path that clients connect to, whose metadata and audience hold for all of them; undefined if callers need not authenticate. */
   readonly entry?: string | undefined
   /** Whether a request target belongs to this handler, wherever it is mounted. */
   owns(target: string | undefined): boolean

@@ -59,9 +59,10 @@ export class HttpSession implements StreamKeeper {
 
   /**
    * Opens a stream for the response to one request. The oldest ended streams are discarded. `onLost` is called when the
-   * stream ends early because there was no room for its events.
+   * stream ends early because there was no room for its events. A closed session keeps no streams, since nobody can resume them.
    */
   openStream(onLost: () => void): EventStream {
+    if (this.session.closed) return new EventStream({ limits: this.#limits })
     this.#makeRoom()
     const name = (++this.#named).toString(36)
     const stream = this.#newStream(`r${name}`, false, onLost)
