@@ -2,6 +2,7 @@ import { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { orAborted } from '../base/backoff.ts'
 import { badOption, checkOptions } from '../base/options.ts'
+import { STREAMED_CALL } from '../protocol/meta.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type { Tool } from '../protocol/spec/2026-07-28.ts'
 import { Clock } from '../rpc/clock.ts'
@@ -40,7 +41,8 @@ export class Conversation {
   readonly known: Map<string, KnownTool> = new Map()
   #tools: KnownTools | undefined
   readonly #paramHeaders: boolean
-  readonly #checks: boolean
+  /** Whether the input of calls is checked. */
+  readonly checks: boolean
   readonly #maxPages: number
   readonly #checkCredentials: ClientSettings['checkCredentials']
   /** The URLs that the server asked to open, once there is one. */
@@ -48,7 +50,7 @@ export class Conversation {
 
   constructor({ answers, paramHeaders, checks, maxPages, checkCredentials, ...options }: ClientSettings) {
     this.#paramHeaders = paramHeaders
-    this.#checks = checks
+    this.checks = checks
     this.#maxPages = maxPages
     this.#checkCredentials = checkCredentials
     const settings = { ...options, events: this.events }
@@ -77,7 +79,7 @@ export class Conversation {
     if (typeof name !== 'string') throw badOption('call', CALL_FORM)
     const params = { name, arguments: (input ?? {}) as JsonObject }
     const refresh = (): Promise<void> => this.refreshTools(options, clock)
-    if (this.#checks) await (await import('./check-input.ts')).checkInput(this.known, params, refresh)
+    if (this.checks) await (await import('./check-input.ts')).checkInput(this.known, params, refresh)
     const callOnce = (): Promise<JsonObject> => this.#callOnce(params, options, { clock, asTask })
     const isOutdated = async (failed: unknown): Promise<boolean> =>
       !(failed instanceof McpError && failed.kind === 'timeout') &&
@@ -178,6 +180,14 @@ export class Conversation {
   ): Promise<JsonObject> {
     const request = { method, params, options }
     return this.middleware.send(request, (wrapped) => this.#perform(wrapped, more))
+  }
+
+  /** Sends any request, through the middleware, whether or not the server declared it. Streamed calls are checked as `call` does. */
+  async request(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
+    const more = { undeclared: true, clock: new Clock() }
+    const sent = (): Promise<JsonObject> => this.send(method, params, options, more)
+    if (method !== STREAMED_CALL) return sent()
+    return (await import('./streamed-call.ts')).checkStreamed(this, params, options, more.clock, sent)
   }
 
   #callOnce(
