@@ -10,6 +10,7 @@ import { Cache } from './cache.ts'
 import type { Elicitations } from './elicitations.ts'
 import { changeOf, Emitter, withTypes, type ClientEvents } from './events.ts'
 import { checkHeaders } from './headers.ts'
+import type { QuestionRate } from './question-rate.ts'
 import { ReconnectingConnection } from './reconnecting-connection.ts'
 import type { RequestOptions } from './connection-options.ts'
 import { eachItem, type ListMethod } from './lists.ts'
@@ -45,13 +46,25 @@ export class Conversation {
   readonly checks: boolean
   readonly #maxPages: number
   readonly #checkCredentials: ClientSettings['checkCredentials']
+  readonly #maxQuestions: number
+  /** Counts questions, once there is one. */
+  #rate: QuestionRate | undefined
   /** The URLs that the server asked to open, once there is one. */
   #elicitations: Elicitations | undefined
 
-  constructor({ answers, paramHeaders, checks, maxPages, checkCredentials, ...options }: ClientSettings) {
+  constructor({
+    answers,
+    paramHeaders,
+    checks,
+    maxPages,
+    maxQuestions,
+    checkCredentials,
+    ...options
+  }: ClientSettings) {
     this.#paramHeaders = paramHeaders
     this.checks = checks
     this.#maxPages = maxPages
+    this.#maxQuestions = maxQuestions
     this.#checkCredentials = checkCredentials
     const settings = { ...options, events: this.events }
     this.connection = new ReconnectingConnection(settings, answers, {
@@ -233,10 +246,12 @@ export class Conversation {
   }
 
   /** Answers a question of the server. */
-  answer(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+  async answer(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const { answers } = this.connection
+    const { answerQuestion, QuestionRate } = await loadAnswers()
+    this.#rate ??= new QuestionRate(this.#maxQuestions)
+    this.#rate.count(method)
     return this.middleware.answer({ method, params, options: { signal } }, async (request) => {
-      const { answerQuestion } = await loadAnswers()
       if (answers.elicitUrl !== undefined) (await this.#opened()).expect(params)
       return answerQuestion(answers, method, request.params, signal)
     })

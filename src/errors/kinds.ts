@@ -92,6 +92,7 @@ export type ErrorKind =
   | 'no_revision'
   | 'remote'
   | 'http_failed'
+  | 'asked_too_often'
   // transport.ts
   | 'connect_failed'
   | 'stream_lost'
