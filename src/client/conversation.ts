@@ -197,10 +197,8 @@ export class Conversation {
 
   /** Sends any request, through the middleware, whether or not the server declared it. Streamed calls are checked as `call` does. */
   async request(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
-    const more = { undeclared: true, clock: new Clock() }
-    const sent = (): Promise<JsonObject> => this.send(method, params, options, more)
-    if (method !== STREAMED_CALL) return sent()
-    return (await import('./streamed-call.ts')).checkStreamed(this, params, options, more.clock, sent)
+    if (method !== STREAMED_CALL) return this.send(method, params, options, { undeclared: true })
+    return (await import('./streamed-call.ts')).callStreamed(this, params, options)
   }
 
   #callOnce(

@@ -1,5 +1,5 @@
-import { ASKED_TOO_OFTEN } from '../errors/client.ts'
 import { mcpError } from '../errors/error.ts'
+import { ASKED_TOO_OFTEN } from '../errors/limits.ts'
 
 const MINUTE_MS = 60_000
 

@@ -48,11 +48,3 @@ export const HTTP_FAILED = {
   text: '{method} failed with HTTP status {status}{reason}',
   hint: 'For 401 and 403 send credentials; for 5xx try again later.',
 } as const
-
-export const ASKED_TOO_OFTEN = {
-  kind: 'asked_too_often',
-  code: -32000,
-  retryable: true,
-  text: 'the server asked more than {limit} questions within a minute',
-  hint: 'Let the server ask less often; if it needs so many answers, raise limits.clientQuestions.',
-} as const

@@ -83,6 +83,7 @@ export type ErrorKind =
   | 'too_many_bytes'
   | 'too_much_unsent'
   | 'slow_sender'
+  | 'asked_too_often'
   // custom.ts
   | 'custom'
   // client.ts
@@ -92,7 +93,6 @@ export type ErrorKind =
   | 'no_revision'
   | 'remote'
   | 'http_failed'
-  | 'asked_too_often'
   // transport.ts
   | 'connect_failed'
   | 'stream_lost'
