@@ -22,3 +22,20 @@ test('a client that did not declare tools rejects a sampling request with tools'
   expect(requests).toEqual([])
   expect(await ask({ sampleTools: true })).toEqual({ role: 'assistant' })
 })
+
+test('a URL that is too long to be shown to a user is rejected', async () => {
+  const opened: string[] = []
+  const elicitUrl = ({ url }: { readonly url: string }): { action: 'decline' } => {
+    opened.push(url)
+    return { action: 'decline' }
+  }
+  const ask = (url: string): Promise<unknown> =>
+    answerQuestion({ elicitUrl }, 'elicitation/create', { mode: 'url', url }, AbortSignal.any([]))
+  const longest = `https://mcp.example/${'a'.repeat(8192 - 20)}`
+  expect(await ask(longest)).toEqual({ action: 'decline' })
+  await expect(ask(`${longest}a`)).rejects.toMatchObject({
+    kind: 'bad_params',
+    message: expect.stringContaining('at most 8192 characters'),
+  })
+  expect(opened).toEqual([longest])
+})

@@ -4,7 +4,7 @@ import { UNKNOWN_METHOD } from '../errors/rpc.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { Root } from '../protocol/spec/2026-07-28.ts'
-import { toWebUrl } from '../protocol/web-url.ts'
+import { MAX_URL, toWebUrl } from '../protocol/web-url.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
 import { checkRoots } from './declared.ts'
 
@@ -89,6 +89,8 @@ export interface Answers {
   readonly roots?: readonly Root[] | (() => Soon<readonly Root[]>) | undefined
 }
 
+export { QuestionRate } from './question-rate.ts'
+
 /** Answers a question, or throws the error to send back. */
 export async function answerQuestion(
   answers: Answers,
@@ -147,7 +149,7 @@ async function elicit(answers: Answers, params: JsonObject, signal: AbortSignal)
     throw unsupportedMode(params['mode'], answers)
   const url = toWebUrl(params['url'])
   if (url === undefined) {
-    const reason = 'the URL is not an http or https URL without credentials'
+    const reason = `the URL is not an http or https URL of at most ${MAX_URL} characters without credentials`
     throw mcpError(BAD_PARAMS, { method: 'elicitation/create', reason })
   }
   const { elicitationId } = params

@@ -304,7 +304,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     params: JsonObject = {},
     options: CallOptions = {},
   ): Promise<JsonObject> {
-    return this.#conversation.send(method, params, options, { undeclared: true })
+    return this.#conversation.request(method, params, options)
   }
 
   /** Sends any notification; `params` are by default `{}`. */
@@ -344,7 +344,8 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
 
   /**
    * Adds middleware for one method. With a method that servers call, such as `sampling/createMessage`, it wraps the answers.
-   * The first middleware is the outermost.
+   * The first middleware is the outermost. Streamed calls (`toolStream`) pass the middleware of `tools/call`; it runs before the first
+   * piece of output arrives and after the last.
    *
    * @example
    * client.use('tools/call', async (request, next) => {

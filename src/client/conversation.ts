@@ -2,6 +2,7 @@ import { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { orAborted } from '../base/backoff.ts'
 import { badOption, checkOptions } from '../base/options.ts'
+import { STREAMED_CALL } from '../protocol/meta.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type { Tool } from '../protocol/spec/2026-07-28.ts'
 import { Clock } from '../rpc/clock.ts'
@@ -9,6 +10,7 @@ import { Cache } from './cache.ts'
 import type { Elicitations } from './elicitations.ts'
 import { changeOf, Emitter, withTypes, type ClientEvents } from './events.ts'
 import { checkHeaders } from './headers.ts'
+import type { QuestionRate } from './question-rate.ts'
 import { ReconnectingConnection } from './reconnecting-connection.ts'
 import type { RequestOptions } from './connection-options.ts'
 import { eachItem, type ListMethod } from './lists.ts'
@@ -40,16 +42,29 @@ export class Conversation {
   readonly known: Map<string, KnownTool> = new Map()
   #tools: KnownTools | undefined
   readonly #paramHeaders: boolean
-  readonly #checks: boolean
+  /** Whether the input of calls is checked. */
+  readonly checks: boolean
   readonly #maxPages: number
   readonly #checkCredentials: ClientSettings['checkCredentials']
+  readonly #maxQuestions: number
+  /** Counts questions, once there is one. */
+  #rate: QuestionRate | undefined
   /** The URLs that the server asked to open, once there is one. */
   #elicitations: Elicitations | undefined
 
-  constructor({ answers, paramHeaders, checks, maxPages, checkCredentials, ...options }: ClientSettings) {
+  constructor({
+    answers,
+    paramHeaders,
+    checks,
+    maxPages,
+    maxQuestions,
+    checkCredentials,
+    ...options
+  }: ClientSettings) {
     this.#paramHeaders = paramHeaders
-    this.#checks = checks
+    this.checks = checks
     this.#maxPages = maxPages
+    this.#maxQuestions = maxQuestions
     this.#checkCredentials = checkCredentials
     const settings = { ...options, events: this.events }
     this.connection = new ReconnectingConnection(settings, answers, {
@@ -77,7 +92,7 @@ export class Conversation {
     if (typeof name !== 'string') throw badOption('call', CALL_FORM)
     const params = { name, arguments: (input ?? {}) as JsonObject }
     const refresh = (): Promise<void> => this.refreshTools(options, clock)
-    if (this.#checks) await (await import('./check-input.ts')).checkInput(this.known, params, refresh)
+    if (this.checks) await (await import('./check-input.ts')).checkInput(this.known, params, refresh)
     const callOnce = (): Promise<JsonObject> => this.#callOnce(params, options, { clock, asTask })
     const isOutdated = async (failed: unknown): Promise<boolean> =>
       !(failed instanceof McpError && failed.kind === 'timeout') &&
@@ -180,6 +195,12 @@ export class Conversation {
     return this.middleware.send(request, (wrapped) => this.#perform(wrapped, more))
   }
 
+  /** Sends any request, through the middleware, whether or not the server declared it. Streamed calls are checked as `call` does. */
+  async request(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
+    if (method !== STREAMED_CALL) return this.send(method, params, options, { undeclared: true })
+    return (await import('./streamed-call.ts')).callStreamed(this, params, options)
+  }
+
   #callOnce(
     params: { readonly name: string; readonly arguments: JsonObject },
     options: CallOptions,
@@ -223,10 +244,12 @@ export class Conversation {
   }
 
   /** Answers a question of the server. */
-  answer(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+  async answer(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const { answers } = this.connection
+    const { answerQuestion, QuestionRate } = await loadAnswers()
+    this.#rate ??= new QuestionRate(this.#maxQuestions)
+    this.#rate.count(method)
     return this.middleware.answer({ method, params, options: { signal } }, async (request) => {
-      const { answerQuestion } = await loadAnswers()
       if (answers.elicitUrl !== undefined) (await this.#opened()).expect(params)
       return answerQuestion(answers, method, request.params, signal)
     })

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { STREAMED_CALL } from '../protocol/meta.ts'
 import { anything, callable, type KindsOf } from '../base/kinds.ts'
 import { badOption, checkOptions } from '../base/options.ts'
 import type { ClientMiddleware, ClientPlugin, ClientRequest } from './options.ts'
@@ -29,7 +30,10 @@ export class Middleware {
     if (plugin.clientMiddleware !== undefined) this.add(undefined, plugin.clientMiddleware)
   }
 
-  /** Runs a request of the client through the middleware for its method and for all methods. */
+  /**
+   * Runs a request of the client through the middleware for its method and for all methods. A streamed call also passes the middleware
+   * for `tools/call`, so that no approval or audit is bypassed.
+   */
   send(request: ClientRequest, handler: Handler): Promise<JsonObject> {
     return this.#run(request, handler, true)
   }
@@ -41,15 +45,17 @@ export class Middleware {
 
   async #run(request: ClientRequest, handler: Handler, includeUnscoped: boolean): Promise<JsonObject> {
     if (this.#entries.length === 0) return handler(request)
+    const { method: sent } = request
+    const seen = sent === STREAMED_CALL ? 'tools/call' : sent
     const wraps = this.#entries.filter(({ method }) =>
-      method === undefined ? includeUnscoped : method === request.method,
+      method === undefined ? includeUnscoped : method === sent || method === seen,
     )
     const run = wraps.reduceRight<(request: ClientRequest) => Promise<JsonObject>>(
-      (next, { wrap }) =>
+      (next, { method = seen, wrap }) =>
         async (request) =>
-          (await wrap(request, ({ params = request.params, options = request.options } = {}) =>
+          (await wrap({ ...request, method }, ({ params = request.params, options = request.options } = {}) =>
             next({ ...request, params, options }),
-          )) ?? (await import('./unsendable.ts')).noResult(request.method),
+          )) ?? (await import('./unsendable.ts')).noResult(method),
       async (request) => handler(request),
     )
     return run(request)

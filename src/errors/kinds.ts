@@ -83,6 +83,7 @@ export type ErrorKind =
   | 'too_many_bytes'
   | 'too_much_unsent'
   | 'slow_sender'
+  | 'asked_too_often'
   // custom.ts
   | 'custom'
   // client.ts

@@ -172,3 +172,11 @@ export const SLOW_SENDER = {
   text: 'the request did not arrive in time',
   hint: 'Send faster, or raise limits.headersMs or limits.bodyMs.',
 } as const
+
+export const ASKED_TOO_OFTEN = {
+  kind: 'asked_too_often',
+  code: -32000,
+  retryable: true,
+  text: 'the server asked more than {limit} questions within a minute',
+  hint: 'Let the server ask less often; if it needs so many answers, raise limits.clientQuestions.',
+} as const

@@ -4,6 +4,7 @@ import type { ContentBlock } from '../protocol/content.ts'
 import { mcpError } from '../errors/error.ts'
 import { ANSWER_TOO_LARGE } from '../errors/client.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { STREAMED_CALL } from '../protocol/meta.ts'
 import type { CallToolResult } from '../protocol/spec/2026-07-28.ts'
 import { requireDeclared } from './declared.ts'
 import { defineExtension, type Extension, type Remote } from './define.ts'
@@ -13,7 +14,7 @@ import type { Host } from './install.ts'
 export interface ToolStreamApi {
   /**
    * Calls a tool; yields its output piece by piece, and returns the complete result, failed or not. Leaving the loop cancels
-   * the call.
+   * the call. It passes the middleware of `tools/call`, and its result is checked as that of `client.call`; pieces are not checked.
    *
    * @example
    * for await (const blocks of toolStream.of(client).stream('report', { year: 2026 })) show(blocks)
@@ -51,8 +52,8 @@ export const toolStream: Extension<ToolStreamApi> = /* @__PURE__ */ defineExtens
   about: 'The output of a tool, piece by piece.',
   methods: METHODS,
   serve: (_options: undefined, { service }: Host): void => {
-    service.observers.targets.set(`${ID}/stream`, 'name')
-    service.intercept(`${ID}/stream`, async (call, answer) => {
+    service.observers.targets.set(STREAMED_CALL, 'name')
+    service.intercept(STREAMED_CALL, async (call, answer) => {
       requireDeclared(call.peer, ID, call.method)
       const { answerStream } = await import('./stream-call.ts')
       return answerStream(call, answer)

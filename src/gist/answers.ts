@@ -64,13 +64,18 @@ export function readResult(answer: ResultEnvelope): GistResult {
 export function readJob(answer: ResultEnvelope): GistJob | undefined {
   if (answer.status !== 'in_progress') return undefined
   const { job_id: id, poll_after: after = 1, ...part } = readPart(answer as unknown as JsonObject)
-  if (id === undefined || id === '' || id.length > MAX_JOB_ID)
-    throw bad('job', `job_id is not a text of 1 to ${MAX_JOB_ID} characters`)
+  if (!isJobId(id))
+    throw bad('job', `job_id is not a text of 1 to ${MAX_JOB_ID} characters that fits into a URL`)
   return { ...part, status: 'in_progress', job_id: id, poll_after: after }
 }
 
 /** The most characters of the id of a job. */
-export const MAX_JOB_ID = 1024
+const MAX_JOB_ID = 1024
+
+/** Whether a value can be the id of a job, as a segment of a URL. There, dots lead elsewhere, and half a character cannot be escaped. */
+export function isJobId(id: unknown): id is string {
+  return typeof id === 'string' && id !== '' && id.length <= MAX_JOB_ID && !/^\.{1,2}$|\p{Cs}/u.test(id)
+}
 
 /** Reads an update about a call. Members of the wrong type are left out. */
 export function readPart(answer: JsonObject): ResultEnvelope {

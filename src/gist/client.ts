@@ -25,7 +25,7 @@ import {
 import { badOption, checkOptions } from '../base/options.ts'
 import type { CallerHeaders, HeaderRecord } from '../transport/http/client/headers.ts'
 import {
-  MAX_JOB_ID,
+  isJobId,
   readDescriptor,
   readJob,
   readListed,
@@ -226,8 +226,7 @@ export class GistClient implements AsyncDisposable {
    */
   async resume(jobId: string, options: GistResumeOptions = {}): Promise<GistResult> {
     checkOptions('resume', options, RESUME_OPTIONS)
-    if (typeof jobId !== 'string' || jobId === '' || jobId.length > MAX_JOB_ID)
-      throw badOption('resume', 'pass the job_id of a job, as its handle has it')
+    if (!isJobId(jobId)) throw badOption('resume', 'pass the job_id of a job, as its handle has it')
     const { waitForJob } = await import('./resume.ts')
     const posting = { ...this.#times({ ...options, total: options.total ?? Infinity }), clock: new Clock() }
     return waitForJob(this.#parts.poster, jobId, { ...posting, onProgress: options.onProgress })

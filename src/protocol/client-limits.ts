@@ -14,6 +14,8 @@ export const CLIENT_LIMITS = {
   clientInvalid: { usual: 10_000, strict: 1_000 },
   /** The highest request id, after which a client opens a new connection. */
   clientIds: { usual: 9_007_199_254_740_991, strict: 9_007_199_254_740_991 },
+  /** Questions of a server within a minute: elicitation, sampling and roots. `ping` does not count. */
+  clientQuestions: { usual: 1000, strict: 100 },
   /** Nesting levels in a message. */
   depth: { usual: 128, strict: 64 },
   /** Values in a message, every array item and every object member included. */

@@ -74,6 +74,7 @@ const DOCUMENTED_CLIENT = `
   clientBytes 16Mi 4Mi
   clientInvalid 10000 1000
   clientIds 1safe 1safe
+  clientQuestions 1000 100
   depth 128 64
   values 1000000 100000
   keys 500000 50000

@@ -23,6 +23,9 @@ export const TASK_SUPPORT: unique symbol = Symbol('taskSupport')
 /** Our own prefix for `_meta` keys, error data and extensions. */
 export const VENDOR = 'dev.pierhead'
 
+/** The method of our extension that calls a tool and streams its output. Clients treat it as `tools/call`. */
+export const STREAMED_CALL = 'dev.pierhead/tools/stream'
+
 /** The `_meta` key of resource annotations that the protocol does not define. */
 export const FREE_ANNOTATIONS = 'dev.pierhead/annotations'
 

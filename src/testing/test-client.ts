@@ -94,6 +94,7 @@ export class TestClient<Tools = AnyTools> extends Client<Tools> {
       maxId: limits.clientIds,
       idLength: limits.idLength,
       maxPages: limits.pages,
+      maxQuestions: Infinity,
       backoff: { firstMs: limits.reconnectFirstMs, maxMs: limits.reconnectMaxMs },
       answers: toAnswers(options.answers ?? {}),
       extensions: declarationOf(options.extensions),

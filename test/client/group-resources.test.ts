@@ -251,6 +251,34 @@ describe('watching a group', () => {
     },
   )
 
+  test('goes on if onReady throws or rejects, with a warning, whichever server decides that the group is ready', async () => {
+    for (const onReady of [
+      (): never => {
+        throw new Error('no')
+      },
+      (): Promise<never> => Promise.reject(new Error('no')),
+    ]) {
+      const [good, late] = [library('good', 'a://1'), library('late', 'b://1')]
+      let fail = (): void => undefined
+      const failed = new Promise<void>((resolve) => (fail = resolve))
+      late.use('subscriptions/listen', async () => {
+        await failed
+        throw new McpError('bad_params', 'no')
+      })
+      good.use('subscriptions/listen', (_, next) => (setImmediate(fail), next()))
+      await using group = await connectAll({ good, late })
+      const warned = new Promise<string>((resolve) => {
+        for (const client of group.clients.values()) client.on('warning', resolve)
+      })
+      const watching = group.watch({ resources: ['a://1', 'b://1'], onReady: onReady as () => void })
+      const change = watching.next()
+      expect(await warned).toBe('onReady threw Error: no')
+      good.updated('a://1')
+      expect(await change).toMatchObject({ value: { server: 'good' } })
+      await watching.return()
+    }
+  })
+
   test('goes on without a server that fails, and fails when all do', async () => {
     const good = library('good', 'a://1')
     // Without resources, subscribing is an error at this revision.

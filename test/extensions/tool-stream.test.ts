@@ -383,3 +383,64 @@ test('pieces that nobody takes count with the memory that they need, not with th
   }
   await expect(read()).rejects.toMatchObject({ kind: 'answer_too_large' })
 })
+
+test('a streamed call passes the middleware of tools/call on both sides, and middleware for its own method', async () => {
+  const app = createStreaming()
+  const passed: string[] = []
+  app.use('tools/call', (_context, next) => (passed.push('server'), next()))
+  await using client = await connect(app, { extensions: [toolStream] })
+  client.use(({ method }, next) => (passed.push(`any ${method}`), next()))
+  client.use(STREAM, ({ method }, next) => (passed.push(`own ${method}`), next()))
+  client.use('tools/call', async ({ method, params }, next) => {
+    passed.push(`call ${method}`)
+    if (params['name'] !== 'plain') throw new Error('not approved')
+    return { ...(await next({ params: { ...params, name: 'typed' } })), isError: true }
+  })
+  const drained = async (name: string): Promise<unknown> => {
+    const stream = toolStream.of(client).stream(name)
+    let step = await stream.next()
+    while (step.done !== true) step = await stream.next()
+    return step.value
+  }
+  expect(await drained('plain')).toMatchObject({ isError: true, structuredContent: [1, 2] })
+  expect(passed).toEqual(['any tools/call', `own ${STREAM}`, 'call tools/call', 'server'])
+  await expect(drained('steps')).rejects.toThrow('not approved')
+  await expect(client.request(STREAM, { name: 'steps' })).rejects.toThrow('not approved')
+  expect(passed.filter((one) => one === 'server')).toHaveLength(1)
+})
+
+test('a streamed call is checked as tools/call is: its input if the client checks it, its blocks and its output', async () => {
+  const number = (name: string): object => ({
+    type: 'object',
+    properties: { [name]: { type: 'number' } },
+    required: [name],
+  })
+  let result: object = { content: [], structuredContent: { v: 'not a number' } }
+  const server = scripted(
+    '2025-11-25',
+    ({ method }, peer) => {
+      if (method === 'tools/list')
+        peer.reply({ tools: [{ name: 't', inputSchema: number('n'), outputSchema: number('v') }] })
+      else if (method === STREAM) peer.reply(result as never)
+      else return false
+      return true
+    },
+    { ...CAPABILITIES, experimental: { [ID]: {} } },
+  )
+  await using client = await connect(server, { extensions: [toolStream], checkInput: true })
+  await client.tools().toArray()
+  const streamed = (input: object): Promise<unknown> =>
+    toolStream
+      .of(client)
+      .stream('t', input as never)
+      .next()
+  await expect(streamed({ n: 1 })).rejects.toMatchObject({
+    kind: 'bad_answer',
+    message: expect.stringContaining('v: expected number'),
+  })
+  await expect(streamed({ n: 'one' })).rejects.toMatchObject({ kind: 'tool_arguments' })
+  result = { content: [{ type: 'text' }], structuredContent: { v: 1 } }
+  await expect(streamed({ n: 1 })).rejects.toMatchObject({ kind: 'bad_answer' })
+  result = { content: [], structuredContent: { v: 1 } }
+  expect(await streamed({ n: 1 })).toEqual({ done: true, value: result })
+})

@@ -40,6 +40,17 @@ function json(status: number, value: object): Response {
   return new Response(JSON.stringify(value), { status, headers: { 'content-type': 'application/json' } })
 }
 
+test.each(['.', '..', '\ud800', '', 'x'.repeat(1025)])(
+  'the id %j, which cannot be a part of a URL, is not asked for',
+  async (id) => {
+    const { url } = await start(films())
+    const { asked, fetch } = answering(() => json(200, { status: 'success', result: {} }))
+    const client = await meet(url, { fetch })
+    expect(await failureOf(client.resume(id))).toMatchObject({ kind: 'bad_option' })
+    expect(asked()).toBe(0)
+  },
+)
+
 test('a call with mode async gives a handle, which another client resumes [S1-4.3-3] [S1-8-3]', async () => {
   const { url } = await start(films())
   const ann = await meet(url)

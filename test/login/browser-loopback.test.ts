@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { request } from 'node:http'
+import { createConnection, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { openLoopback, type Loopback, type LoopbackPlace } from '../../src/auth/client/loopback.ts'
 import { serve } from '../auth/serve.ts'
@@ -165,4 +167,25 @@ test('a link leads nowhere before the login waits, and after its answer', async 
   const loopback = await open()
   const { href } = loopback.linkTo(new URL('https://id.example/')).url
   expect((await get(href)).status).toBe(410)
+})
+
+test('C.oauth-crowd connections that send nothing are closed, the oldest first, and the login goes on', async () => {
+  const loopback = await open()
+  const answer = loopback.wait(STATE)
+  const port = Number(new URL(loopback.uri).port)
+  const sockets: Socket[] = []
+  onTestFinished(() => sockets.forEach((socket) => socket.destroy()))
+  const closed: number[] = []
+  for (let at = 0; at < 200; at++) {
+    const socket = createConnection(port, '127.0.0.1')
+    socket.on('close', () => closed.push(at))
+    socket.on('error', () => undefined)
+    sockets.push(socket)
+    await once(socket, 'connect')
+    socket.write('GET / HTTP/1.1\r\n')
+  }
+  await expect.poll(() => closed.length).toBe(200 - 64)
+  expect(Math.max(...closed)).toBe(200 - 64 - 1)
+  expect((await get(`${loopback.uri}?code=good&state=${STATE}`)).status).toBe(200)
+  expect((await answer).searchParams.get('code')).toBe('good')
 })

@@ -1,6 +1,7 @@
 import { createServer as createHttps } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { loginRate } from '../../src/auth/client/login-rate.ts'
 import { devAuth } from '../../src/auth-dev.ts'
 import { browser } from '../../src/auth-client.ts'
 import { selfSigned } from '../harness/certificates.ts'
@@ -161,6 +162,7 @@ test('a login that is denied keeps its registration, and one that nobody finishe
   const { log } = world.issuer
   for (let turn = 0; turn < 3; turn++) await world.fail('who', { open: (page) => logIn(page, false) })
   expect(log.filter((line) => line === 'registered')).toHaveLength(1)
+  loginRate.reset(`browser ${world.server.url.href}`)
   // The issuer may have forgotten the client, and then never sends the browser back.
   await world.fail('who', { timeout: '20ms', open: () => new Promise(() => undefined) })
   expect(await world.vault.keys()).toEqual([])

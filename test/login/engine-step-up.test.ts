@@ -123,13 +123,14 @@ test('a step-up tells the program which scopes are new, and whether they were re
   expect(partial.length).toBe(stepUps.length)
 })
 
-test('logins that the user refuses do not count: the next call asks again', async () => {
+test('logins that the user refuses in the program do not count: the next call asks again', async () => {
   const world = await startWorld()
   const client = openAuth(
     world.login({
       open: (page) => {
         world.pages.push(page)
-        return logIn(page, isWilling)
+        if (!isWilling) throw new Error('the user does not want to log in')
+        return logIn(page)
       },
     }),
     world.server.url,

@@ -95,17 +95,24 @@ test('the fourth login within a minute is an error that says how long to wait, a
   expect(await world.call('who')).toBe('ann notes:read')
 })
 
-test('logins that the user refuses, on the page or in the program, do not count', async () => {
+test('logins that the user refuses in the program do not count', async () => {
   const world = await startWorld()
-  for (let times = 0; times < 3; times++) {
-    await world.fail('who', { open: (page) => logIn(page, false) })
+  for (let times = 0; times < 4; times++)
     await world.fail('who', {
       open: () => {
         throw new Error('the user does not want to log in')
       },
     })
-  }
   expect(await world.call('who')).toBe('ann notes:read')
+})
+
+test('C.oauth-refusals logins that an issuer calls refused count: it may say so without asking anybody', async () => {
+  const world = await startWorld()
+  for (let times = 0; times < 3; times++)
+    expect((await world.fail('who', { open: (page) => logIn(page, false) })).message).toContain(
+      'access_denied',
+    )
+  expect((await world.fail('who')).message).toContain('the next one may begin in')
 })
 
 test('the users of one program have limits of their own', async () => {

@@ -59,7 +59,7 @@ test('the address of the metadata may have a query, as that of a mount has', asy
 
 test('the result has the issuers, the scopes, and the resource as it is published', async () => {
   const site = await startSite((origin) => ({
-    [`${ROOT}/mcp`]: metadata(origin, {
+    [ROOT]: metadata(origin, {
       authorization_servers: ['https://one.example/', 7, 'https://two.example', 'https://two.example'],
       scopes_supported: ['a', 'b:c', 'not a scope', 8, 'a'],
     }),
@@ -70,7 +70,10 @@ test('the result has the issuers, the scopes, and the resource as it is publishe
     issuers: ['https://one.example/', 'https://two.example'],
     scopes: ['a', 'b:c'],
   })
-  expect(steps).toEqual([`read the metadata of the server at ${site.origin}${ROOT}/mcp`])
+  expect(steps).toEqual([
+    `found nothing at ${site.origin}${ROOT}/mcp: status 404`,
+    `read the metadata of the server at ${site.origin}${ROOT}`,
+  ])
 })
 
 test('a server without metadata is its own issuer, as at 2025-03-26', async () => {
@@ -208,4 +211,52 @@ test('if the challenge names the metadata of another URL of the server, that of 
   site.pages.delete(`${ROOT}/sse`)
   await expect(find(site, named, '/sse')).rejects.toThrow(`is the metadata of "${site.origin}/mcp", not of`)
   expect(site.requests).toEqual([`${ROOT}/mcp`, `${ROOT}/sse`])
+})
+
+const EVIL = '/tenants/evil/mcp'
+
+test.each([
+  [EVIL, ''],
+  [`${ROOT}${EVIL}`, ''],
+  [`${ROOT}${EVIL}/`, '/tenants'],
+  [`${ROOT}/tenants/evil`, ''],
+  ['/tenants/evil/metadata', '/tenants'],
+  ['/tenants/metadata?/.well-known/oauth-protected-resource', ''],
+  ['/%74enants/evil', ''],
+  ['//Tenants/evil', ''],
+  [`/.well-known//oauth-protected-resource${EVIL}`, ''],
+  ['/tenants%2fevil', ''],
+  ['/%/tenants', ''],
+])('C.oauth-rm-parent a document at %j must not name the resource %j for a tenant', async (place, parent) => {
+  const site = await startSite((origin) => ({ [place]: metadata(origin + parent) }))
+  const failure = await find(site, site.origin + place, EVIL).catch((error: unknown) => error as Error)
+  expect((failure as Error).message).toContain(
+    `which is more than ${site.origin}${EVIL}, and the metadata at ${site.origin}${ROOT}${parent} does not say so`,
+  )
+})
+
+test('C.oauth-rm-parent if the well-known document of a parent is about it, that document counts', async () => {
+  const issuers = (name: string): object => ({ authorization_servers: [`https://${name}.example`] })
+  const site = await startSite((origin) => ({
+    '/named': metadata(`${origin}/`, issuers('named')),
+    [`${ROOT}${EVIL}`]: metadata(`${origin}/tenants`, issuers('evil')),
+    [`${ROOT}/tenants`]: metadata(`${origin}/tenants`, issuers('good')),
+    [ROOT]: metadata(`${origin}/other`, issuers('root')),
+  }))
+  expect(await find(site, undefined, EVIL)).toMatchObject({
+    resource: `${site.origin}/tenants`,
+    issuers: ['https://good.example'],
+  })
+  expect(site.requests.splice(0)).toEqual([`${ROOT}${EVIL}`, `${ROOT}/tenants`])
+  // A site that publishes metadata, but not of all of it, does not leave that to others.
+  site.pages.delete(`${ROOT}${EVIL}`)
+  await expect(find(site, `${site.origin}/named`, EVIL)).rejects.toThrow('which is more than')
+  expect(site.requests).toEqual(['/named', ROOT, `${ROOT}${EVIL}`])
+})
+
+test('the server at the root of a site may describe the site at its own address', async () => {
+  const place = `/?${ROOT}`
+  const site = await startSite((origin) => ({ [place]: metadata(origin), [ROOT]: { status: 404 } }))
+  expect((await find(site, site.origin + place)).resource).toBe(site.origin)
+  expect(site.requests).toEqual([place])
 })

@@ -1,4 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
@@ -219,4 +228,21 @@ test('options are checked', () => {
     'fallback must be a vault',
   )
   expect(() => keyringVault({ service: 'x' } as never)).toThrow('there is no option "service"')
+})
+
+test('a folder that others can change is refused before anything in it is locked', async () => {
+  const path = newPath()
+  const victim = mkdtempSync(join(folder, 'victim-'))
+  mkdirSync(join(victim, 'key'))
+  writeFileSync(join(victim, 'key', 'thesis.txt'), '')
+  symlinkSync(victim, `${path}.locks`)
+  await expect(open(path).keys()).rejects.toMatchObject({ kind: 'vault_unsafe' })
+  chmodSync(dirname(path), 0o777)
+  const keyring = new Keyring()
+  await expect(open(path, keyring).keys()).rejects.toMatchObject({
+    kind: 'vault_unsafe',
+    message: expect.stringContaining('other users can change the folder'),
+  })
+  expect(keyring.reads).toBe(0)
+  expect(readdirSync(join(victim, 'key'))).toEqual(['thesis.txt'])
 })

@@ -1,9 +1,12 @@
 import {
+  chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -169,7 +172,7 @@ test('the owner of a lock touches its file', async () => {
   )
 })
 
-test('a file with another name in a lock is treated as an owner elsewhere', async () => {
+test('a lock that a network file system still shows is treated as one of an owner elsewhere', async () => {
   const path = newFolder()
   pretend(path, '.nfs0001')
   expect(await take(path, { ...TIMES, silence: 100 })).toBeGreaterThan(90)
@@ -228,4 +231,38 @@ test('an owner elsewhere, in this process and without a known start is not judge
   expect(await isRunning({ ...own, pid: 1, started: '' })).toBeUndefined()
   expect(await isRunning({ ...own, pid: 999_999_999 })).toBe(false)
   expect(readOwner('x')).toBeUndefined()
+})
+
+test('a folder of locks that is a link, or that others can change, is refused, and nothing in it is removed', async () => {
+  const victim = newFolder()
+  const file = pretend(victim, 'thesis.txt')
+  const dead = join(victim, `a~999999999.1.${readOwner(await createOwner())!.place}.${'0'.repeat(36)}`)
+  mkdirSync(dead)
+  const link = join(newFolder(), 'locks')
+  symlinkSync(victim, link)
+  const times = { ...TIMES, silence: 1 }
+  await expect(take(link, times)).rejects.toMatchObject({
+    kind: 'vault_unsafe',
+    message: expect.stringContaining('symbolic link'),
+  })
+  chmodSync(victim, 0o777)
+  await expect(take(victim, times)).rejects.toMatchObject({ kind: 'vault_unsafe' })
+  expect([existsSync(file), existsSync(dead)]).toEqual([true, true])
+})
+
+test('files that are not of a lock are never removed', async () => {
+  const path = newFolder()
+  const file = pretend(path, 'thesis.txt')
+  const { place } = readOwner(await createOwner())!
+  const dead = `999999999.1.${place}.${'0'.repeat(36)}`
+  mkdirSync(join(path, `b~${dead}`))
+  writeFileSync(join(path, `b~${dead}`, 'thesis.txt'), '')
+  writeFileSync(join(path, 'a', dead), '')
+  await expect(take(path, { ...TIMES, silence: 1 })).rejects.toMatchObject({
+    kind: 'vault_unsafe',
+    message: expect.stringContaining('"thesis.txt"'),
+  })
+  expect(readdirSync(join(path, 'a'))).toEqual(['thesis.txt'])
+  expect(existsSync(file)).toBe(true)
+  expect(readdirSync(join(path, `b~${dead}`))).toEqual(['thesis.txt'])
 })

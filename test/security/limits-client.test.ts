@@ -81,6 +81,49 @@ describe('limits.clientBytes an answer is refused from one byte more on, and the
   })
 })
 
+test.each(WAYS)('limits.clientQuestions further questions of a minute are rejected, over %s', async (way) => {
+  let shown = 0
+  const answers = { elicit: () => (shown++, { action: 'decline' as const }) }
+  const settings = { answers, limits: { clientQuestions: 3 } }
+  const question = { method: 'elicitation/create', params: { message: 'Who?' } }
+  const live = await meet(
+    way,
+    ({ method, id }, wire) => {
+      if (method !== 'tools/call') return false
+      for (let at = 0; at < 5; at++) wire.send({ jsonrpc: '2.0', id: `p${at}`, method: 'ping' })
+      for (let at = 0; at < 5; at++) wire.send({ jsonrpc: '2.0', id: `q${at}`, ...question })
+      return wire.send(answer(id, text('done')))
+    },
+    { ...settings, speaks: EARLIER },
+  )
+  await live.client.call('echo')
+  const replies = (start: string): readonly Asked[] =>
+    live.seen.filter(({ id }) => String(id).startsWith(start))
+  await expect.poll(() => [replies('p').length, replies('q').length]).toEqual([5, 5])
+  expect(replies('p').filter(({ result }) => result !== undefined)).toHaveLength(5)
+  expect(replies('q').filter(({ result }) => result !== undefined)).toHaveLength(3)
+  expect(replies('q').find(({ error }) => error !== undefined)?.error).toMatchObject({
+    message: expect.stringContaining('more than 3 questions within a minute') as string,
+  })
+  expect(shown).toBe(3)
+  const rounds = await meet(
+    way,
+    ({ method, params }, wire) => {
+      if (method !== 'tools/call') return false
+      const inputRequests = { a: question, b: question }
+      return wire.reply(
+        params['inputResponses'] === undefined
+          ? { resultType: 'input_required', inputRequests }
+          : { resultType: 'complete', ...text('done') },
+      )
+    },
+    settings,
+  )
+  expect(await endOf(rounds.client.call('echo'))).toBe('fine')
+  expect(await endOf(rounds.client.call('echo'))).toBe('asked_too_often')
+  expect(shown).toBe(6)
+})
+
 test.each(WAYS)('limits.depth an answer is refused from one level more on, over %s', async (way) => {
   for (const speaks of SPOKEN) {
     let levels = 0

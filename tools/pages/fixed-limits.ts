@@ -24,6 +24,7 @@ const FIXED: readonly FixedLimit[] = [
   { constant: 'KEPT_INTRODUCTION', file: 'server/introduction.ts',  meaning: 'Bytes of memory that a session keeps of them.',                         outcome: 'The largest parts are left out.' },
   { constant: 'MAX_BYTES',         file: 'client/question-room.ts', meaning: 'Bytes of memory that open questions of a server, and replies that it does not take, occupy in a client.', outcome: 'Further questions are ignored, and further replies are not sent.' },
   { constant: 'MAX_LENGTH',        file: 'client/elicitations.ts',  meaning: 'Characters of an `elicitationId`.',                                     outcome: 'The client does not report that the user has finished.' },
+  { constant: 'MAX_URL',           file: 'protocol/web-url.ts',     meaning: 'Characters of a URL that a server asks the user to open.',              outcome: '`bad_params` for the server; the user is not asked.' },
   { constant: 'MAX_ROUNDS',        file: 'client/rounds.ts',        meaning: 'Rounds of one request at 2026-07-28 that a client answers.',            outcome: 'The call fails.' },
 ]
 

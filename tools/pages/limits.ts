@@ -64,6 +64,7 @@ export const OUTCOMES: Readonly<Record<keyof Limits, string>> = {
   clientBytes: 'answer_too_large',
   clientInvalid: 'bad_answer',
   clientIds: 'A new connection is opened.',
+  clientQuestions: 'asked_too_often',
   depth: 'too_deep',
   values: 'too_many_values',
   pages: 'answer_too_large',

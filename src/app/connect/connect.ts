@@ -195,6 +195,7 @@ export function createClient<Tools = AnyTools>(
     maxId: limits.clientIds,
     idLength: limits.idLength,
     maxPages: limits.pages,
+    maxQuestions: limits.clientQuestions,
     backoff: { firstMs: limits.reconnectFirstMs, maxMs: limits.reconnectMaxMs },
     recovery: readRecovery(options.recovery),
     renews,

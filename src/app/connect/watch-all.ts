@@ -1,5 +1,5 @@
 import { onAbort } from '../../base/on-abort.ts'
-import type { Client } from '../../client/client.ts'
+import { warnOf, type Client } from '../../client/client.ts'
 import { checkWatched, urisOf, type Change, type Watched } from '../../client/watched.ts'
 
 interface Source {
@@ -36,7 +36,10 @@ export async function* watchAll(
     const settle = (count: number): void => {
       if (!unconfirmed.delete(server)) return
       ready += count
-      if (unconfirmed.size === 0 && ready > 0 && !stop.signal.aborted) watched.onReady?.()
+      if (unconfirmed.size > 0 || ready === 0 || stop.signal.aborted) return
+      Promise.resolve()
+        .then(watched.onReady)
+        .catch((error: unknown) => warnOf(client, `onReady threw ${String(error)}`))
     }
     const changes = client.watch({ ...part, signal: stop.signal, onReady: () => settle(1) })
     return { server, changes, onEnd: () => settle(0) }

@@ -29,7 +29,7 @@ export class LoginRate {
     this.#now = now
   }
 
-  /** Begins a login, or throws. The function that it returns takes that back, for a login that the person refused. */
+  /** Begins a login, or throws. The function that it returns takes that back, for a login that the person refused in the program. */
   begin(server: string): () => void {
     const now = this.#now()
     const times = (this.#begun.get(server) ?? []).filter((time) => time > now - LONGEST_MS)

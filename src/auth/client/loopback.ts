@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { Deferred } from '../../base/deferred.ts'
 import { isSame, randomText } from '../digests.ts'
 import { findPeerOwner, ownUsers, type Peer } from './peer-owner.ts'
@@ -32,6 +32,8 @@ export interface LoopbackPlace {
 
 const PATH = '/callback'
 const HOST = '127.0.0.1'
+/** The connections at once. A browser needs a few. */
+const MAX_CONNECTIONS = 64
 /** How long the last page may take. */
 const LAST_MS = 1_000
 
@@ -41,6 +43,7 @@ export async function openLoopback(
   users: readonly number[] = ownUsers(),
 ): Promise<Loopback> {
   const server = createServer({ requestTimeout: 10_000, maxHeaderSize: 32_768 })
+  evictOldest(server)
   if (uri !== undefined) {
     const { hostname, port } = new URL(uri)
     await listening(server, Number(port || 80), hostOf(hostname)).catch((error: NodeJS.ErrnoException) => {
@@ -62,6 +65,19 @@ export async function openLoopback(
   }
   const own = `http://${HOST}:${(server.address() as AddressInfo).port}${PATH}`
   return serve(server, new URL(own), { uri: own, users })
+}
+
+/** Bounds the connections. The oldest is closed rather than the newest refused, which may be that of the browser. */
+function evictOldest(server: Server): void {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    const [oldest] = sockets
+    if (sockets.size <= MAX_CONNECTIONS || oldest === undefined) return
+    sockets.delete(oldest)
+    oldest.destroy()
+  })
 }
 
 /** The port of a redirect URI as this file creates them. */

@@ -24,6 +24,13 @@ export async function locate(path: string, isCreating: boolean): Promise<string 
   return found
 }
 
+/** Throws if a folder is a link, or others can change it. It need not exist. */
+export async function checkOwnFolder(folder: string): Promise<void> {
+  const facts = await orNothing(lstat(folder))
+  if (facts?.isSymbolicLink() === true) throw unsafe(folder, 'it is a symbolic link; remove it')
+  if (facts?.isDirectory() === true) check(folder, folderDanger(folder, facts))
+}
+
 /** Reads a file; undefined if it does not exist. It throws if others can read or change it. */
 export async function readPrivate(path: string): Promise<string | undefined> {
   // With NONBLOCK, a pipe does not block. The opened file is checked, so that it cannot be exchanged in between.

@@ -7,7 +7,7 @@ export class LoginProblem extends Error {}
 /** A problem that may pass by itself: an issuer or a server cannot be reached, or is too busy. */
 export class PassingProblem extends LoginProblem {}
 
-/** A login that the person, or the program for the person, did not want. */
+/** A login that the person, or the program for the person, did not want. An issuer that says so may lie, so its error is not one. */
 export class LoginRefused extends LoginProblem {}
 
 /** Text of a peer for a message: short, in one line and in quotes. */

@@ -32,29 +32,22 @@ export interface FoundResource {
 }
 
 /** Finds the metadata of a server (RFC 9728): where its challenge says, then under its path, then at the root. */
-export async function findResource({
-  server,
-  metadataUrl,
-  fetch,
-  step,
-}: ResourceQuery): Promise<FoundResource> {
+export async function findResource(query: ResourceQuery): Promise<FoundResource> {
+  const { server, metadataUrl, step } = query
   const url = toHttpUrl(server)
   const { origin, pathname } = url
   const named = metadataUrl === undefined ? [] : [readNamed(metadataUrl, origin)]
-  const own = `${origin}${WELL_KNOWN}${pathname.replace(/\/$/, '')}`
+  const own = `${origin}${WELL_KNOWN}${withoutSlash(pathname)}`
   let problem: LoginProblem | undefined
   for (const place of new Set([...named, own, `${origin}${WELL_KNOWN}`])) {
     // A server with several URLs, such as /mcp and /sse, may always name the document of one of them.
     if (problem !== undefined && place !== own) break
-    const response = await fetchMetadata(place, fetch, step)
-    const document = response && (await readDocument(response))
-    if (document !== undefined) {
-      step(`read the metadata of the server at ${shownUrl(new URL(place))}`)
-      const found = readMetadata(document, url, place)
-      if (!(found instanceof LoginProblem)) return found
-      if (place === own) throw problem ?? found
-      problem ??= found
-    } else if (response !== undefined) step(`found no JSON object at ${shownUrl(new URL(place))}`)
+    const described = await readAt(place, url, query)
+    if (described === undefined) continue
+    const found = described instanceof LoginProblem ? described : await confirm(described, place, url, query)
+    if (!(found instanceof LoginProblem)) return found
+    if (place === own) throw problem ?? found
+    problem ??= found
   }
   if (problem !== undefined) throw problem
   const [promised] = named
@@ -82,6 +75,72 @@ function readNamed(text: string, origin: string): string {
 /** A URL that is not accepted, up to where it could contain credentials. */
 function shownIn(text: string): string {
   return quoted(/^[^@]*$/.test(text) ? text : text.replace(/^([^/]*\/\/)?.*@/, '$1…@'))
+}
+
+/** Reads the document at a place; the problem if it is not about this server, and undefined if there is none. */
+async function readAt(
+  place: string,
+  server: URL,
+  { fetch, step }: ResourceQuery,
+): Promise<FoundResource | LoginProblem | undefined> {
+  const response = await fetchMetadata(place, fetch, step)
+  if (response === undefined) return undefined
+  const document = await readDocument(response)
+  const shown = shownUrl(new URL(place))
+  step(
+    document === undefined
+      ? `found no JSON object at ${shown}`
+      : `read the metadata of the server at ${shown}`,
+  )
+  return document && readMetadata(document, server, place)
+}
+
+/**
+ * Confirms a resource that contains more than the server, such as the whole site: a tenant of the site must not get tokens for it. The document
+ * at the well-known address of that resource counts, if there is one. Otherwise the document must be where the server cannot have put it.
+ */
+async function confirm(
+  found: FoundResource,
+  place: string,
+  server: URL,
+  query: ResourceQuery,
+): Promise<FoundResource | LoginProblem> {
+  const { origin, pathname } = new URL(found.resource as string)
+  const path = withoutSlash(pathname)
+  const home = `${origin}${WELL_KNOWN}${path}`
+  const at = new URL(place)
+  if (path === withoutSlash(server.pathname) || place === home || withoutSlash(at.pathname) === path)
+    return found
+  const published = await readAt(home, server, query)
+  if (published === undefined && isBeyond(at, server)) return found
+  const isConfirmed = published !== undefined && !(published instanceof LoginProblem)
+  if (isConfirmed && withoutSlash(published.resource as string) === origin + path) return published
+  return new LoginProblem(
+    `${shownUrl(at)} names the resource ${quoted(found.resource)}, which is more than ${shownUrl(server)}, and the metadata at ${shownUrl(new URL(home))} does not say so; the server must publish its own URL as its resource`,
+  )
+}
+
+/** Whether a document is outside the part of the site that the server is in. Sites differ in how they read escapes, case and repeated slashes. */
+function isBeyond({ pathname }: URL, server: URL): boolean {
+  const [part] = segmentsOf(server.pathname)
+  const segments = segmentsOf(pathname)
+  return part !== undefined && segments.length > 0 && !segments.includes(part)
+}
+
+/** The segments of a path in lower case; none if its escapes are invalid. */
+function segmentsOf(path: string): readonly string[] {
+  try {
+    return decodeURIComponent(path)
+      .toLowerCase()
+      .split(/[/\\]+/)
+      .filter((segment) => segment !== '')
+  } catch {
+    return []
+  }
+}
+
+function withoutSlash(path: string): string {
+  return path.replace(/\/$/, '')
 }
 
 async function readDocument(response: Response): Promise<JsonObject | undefined> {
@@ -116,7 +175,7 @@ function isResourceOf(resource: string, server: URL): boolean {
   const { origin, username, password, pathname, search } = new URL(resource)
   if (origin !== server.origin || username !== '' || password !== '') return false
   if (search !== '' && search !== server.search) return false
-  const path = pathname.replace(/\/$/, '')
+  const path = withoutSlash(pathname)
   return `${server.pathname}/`.startsWith(`${path}/`)
 }
 

@@ -4,6 +4,7 @@ import { McpError, mcpError } from '../../errors/error.ts'
 import { KEYRING_UNAVAILABLE } from '../../errors/vault.ts'
 import { isObject } from '../../protocol/jsonrpc.ts'
 import type { KeyringVaultOptions } from './keyring-vault.ts'
+import { locate } from './private-file.ts'
 import { reasonOf } from './reason.ts'
 import { explained, pathOf, VaultFile, type Cipher } from './vault-files.ts'
 import { withLock } from './vault-lock.ts'
@@ -58,9 +59,10 @@ export function openKeyringVault(
   }
 }
 
-/** The key of a file. Two processes must not both create one. */
-function lockedKey(path: string, load: () => Promise<unknown>): Promise<Buffer> {
-  return withLock(`${path}.locks`, 'key', async () => keyIn(await entryIn(load)))
+/** The key of a file, whose folder is checked before anything is locked in it. Two processes must not both create one. */
+async function lockedKey(path: string, load: () => Promise<unknown>): Promise<Buffer> {
+  const found = (await locate(path, true)) as string
+  return withLock(`${found}.locks`, 'key', async () => keyIn(await entryIn(load)))
 }
 
 async function entryIn(load: () => Promise<unknown>): Promise<KeyringEntry> {

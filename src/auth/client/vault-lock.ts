@@ -1,10 +1,11 @@
-import { mkdir, readdir, rename, rm, rmdir, stat, unlink, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rename, rmdir, stat, unlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pause } from '../../base/backoff.ts'
 import { mcpError } from '../../errors/error.ts'
-import { VAULT_LOCKED } from '../../errors/vault.ts'
+import { VAULT_LOCKED, VAULT_UNSAFE } from '../../errors/vault.ts'
 import { createOwner, isRunning, readOwner } from './lock-owner.ts'
 import { OneAtATime } from './one-at-a-time.ts'
+import { checkOwnFolder } from './private-file.ts'
 
 /*
  * A lock between processes. Node has no lock that the system releases when a process ends, so it consists of folders:
@@ -19,6 +20,8 @@ import { OneAtATime } from './one-at-a-time.ts'
  * An owner was killed if its process id does not exist or belongs to a process that started at another time. A process that is slow or stopped
  * keeps its lock. Where ids say nothing (another machine or container that shares the folder, another thread, Windows after an id was used again), the
  * owner must touch its file every second, and loses the lock if somebody who waits sees no touch for ten.
+ *
+ * Only files with the name of an owner are removed, and folders that are empty. So a folder that was mistaken for a lock keeps its contents.
  */
 
 /** How long things take, in milliseconds. */
@@ -48,6 +51,9 @@ const LONGEST_PREPARED = 86_400_000
 /** The errors of renaming a folder to one that has a file: the last three on Windows. */
 const TAKEN: ReadonlySet<unknown> = new Set(['ENOTEMPTY', 'EEXIST', 'EPERM', 'EACCES', 'EBUSY'])
 
+/** The name of a file of an owner that was removed while somebody else had it open, on a network file system. */
+const REMOVED = /^\.nfs[0-9a-f]+$/
+
 const queue = new OneAtATime()
 const swept = new Set<string>()
 
@@ -60,6 +66,7 @@ export function withLock<Result>(
 ): Promise<Result> {
   const lock = join(folder, name)
   return queue.run(lock, async () => {
+    await checkOwnFolder(folder)
     await sweep(folder)
     const owner = await take(folder, name, waiting)
     const file = join(lock, owner)
@@ -97,7 +104,7 @@ async function take(folder: string, name: string, { signal, ...times }: Waiting)
       await pause(pauseMs(attempt), ...(signal === undefined ? [] : [signal]))
     }
   } finally {
-    await rm(prepared, { recursive: true, force: true })
+    await removeOwner(prepared, owner)
   }
 }
 
@@ -126,7 +133,7 @@ class Watch {
 
   /** Whether the lock can be taken now. If its owner was killed, it is released first. */
   async hasEnded(): Promise<boolean> {
-    const [owner] = await readdir(this.#lock).catch(() => [])
+    const owner = ownerIn(this.#lock, await readdir(this.#lock).catch(() => []))
     if (owner === undefined) {
       this.owner = undefined
       // Windows does not rename folders to one that exists, even if it is empty.
@@ -161,6 +168,18 @@ class Watch {
   }
 }
 
+/** The owner among the files of a lock; undefined if there are none. It throws if there are only others. */
+function ownerIn(lock: string, files: readonly string[]): string | undefined {
+  const owner = files.find((file) => readOwner(file) !== undefined || REMOVED.test(file))
+  const [other] = files
+  if (owner !== undefined || other === undefined) return owner
+  const shown = JSON.stringify(other.slice(0, 64))
+  throw mcpError(VAULT_UNSAFE, {
+    path: lock,
+    reason: `it contains ${shown}, which is not part of a lock; move it`,
+  })
+}
+
 async function removeOwner(lock: string, owner: string): Promise<void> {
   await unlink(join(lock, owner)).catch(ignore)
   // This fails if somebody else has the lock by now.
@@ -172,13 +191,13 @@ async function sweep(folder: string): Promise<void> {
   if (swept.has(folder)) return
   swept.add(folder)
   for (const name of await readdir(folder).catch(() => [])) {
-    const owner = readOwner(name.slice(name.indexOf('~') + 1))
+    const prepared = name.slice(name.indexOf('~') + 1)
+    const owner = readOwner(prepared)
     if (owner === undefined || !name.includes('~')) continue
     const path = join(folder, name)
     const age = Date.now() - ((await stat(path).catch(() => undefined))?.mtimeMs ?? Date.now())
     const runs = await isRunning(owner)
-    if (runs === false || (runs === undefined && age > LONGEST_PREPARED))
-      await rm(path, { recursive: true, force: true }).catch(ignore)
+    if (runs === false || (runs === undefined && age > LONGEST_PREPARED)) await removeOwner(path, prepared)
   }
 }
 
