@@ -66,6 +66,8 @@ export interface RequestOptions {
   readonly onRound?: (() => void) | undefined
   /** Params that ask for a task, where the caller does. With them, a result that is a task is returned as it is. */
   readonly asTask?: JsonObject | undefined
+  /** Whether the connection was opened for the request. */
+  readonly opens?: boolean | undefined
   /** Called with the id of each attempt. */
   readonly onId?: ((id: number) => void) | undefined
 }
@@ -76,6 +78,8 @@ export interface Live {
   readonly agreement: Agreement
   /** The number of requests that wait for an answer. */
   pending: number
+  /** Whether new requests have another login. */
+  isFormer?: boolean
   /** Cancellations to be sent, and how many are being sent. */
   readonly cancelled: JsonObject[]
   cancelling: number

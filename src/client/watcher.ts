@@ -206,12 +206,13 @@ export class Watcher {
     const onId = (id: number): void => void (this.#listening = id)
     const notifications = filterOf(this.#watched)
     while (!signal.aborted) {
+      const login = this.#connection.login.signal
       try {
         if ((await this.#connection.agreement()).revision !== LATEST) break
         await this.#connection.request(
           'subscriptions/listen',
           { notifications },
-          { isOwn: true, signal, onId },
+          { isOwn: true, signal: AbortSignal.any([signal, login]), onId },
         )
       } catch (error) {
         const { kind } = error as McpError
@@ -222,7 +223,10 @@ export class Watcher {
       }
       this.#missed = true
       this.#listening = 'starting'
-      await pause(RELISTEN_MS, signal)
+      if (!login.aborted) await pause(RELISTEN_MS, signal)
+      // If the connection has ended with the login, the next one is that of a request.
+      else if (this.#connection.state !== 'ready') break
+      else await this.#throttle()
     }
     this.#listening = undefined
   }

@@ -7,6 +7,7 @@ import type { Revision } from '../../protocol/revisions.ts'
 import type { ClientTransport, OlderTransportOptions, OutgoingRequest } from '../../rpc/client-transport.ts'
 import type { Clock } from '../../rpc/clock.ts'
 import { MessageStream } from '../../rpc/message-stream.ts'
+import { OtherLogin, type Bound } from '../../rpc/other-login.ts'
 import type { ReadEvent } from '../../wire/sse-reader.ts'
 import type { ReadingOptions } from '../http/client/answer.ts'
 import type { OlderParts } from '../http/client/client.ts'
@@ -21,7 +22,8 @@ import { receiveText } from '../io/receive.ts'
 
 /** How long to wait for the stream to announce the endpoint for messages. */
 const ADDRESS_MS = 10_000
-type Posted = Pick<OutgoingRequest, 'text' | 'method' | 'auth' | 'cancel'> & {
+type Posted = Pick<OutgoingRequest, 'text' | 'method' | 'auth' | 'cancel' | 'opens'> & {
+  readonly bound?: Bound
   readonly headers?: HeaderRecord | undefined
 }
 
@@ -50,6 +52,7 @@ class SseClientTransport implements ClientTransport {
   #stream: Hold | undefined
   #send: Send | undefined
   #agreed: Revision | undefined
+  readonly #bound: Bound = {}
   #noted = false
   #onAddress: ((address: string | undefined) => void) | undefined
 
@@ -78,7 +81,8 @@ class SseClientTransport implements ClientTransport {
     const { target, fetch, owner, callerHeaders } = this.#parts
     const headers = { ...callerHeaders, accept: 'text/event-stream' }
     const get = createSend(target, fetch, owner)
-    const sending = { verb: 'GET', headers, signal, method: 'initialize', clock } as const
+    const own = { method: 'initialize', clock, bound: this.#bound, opens: true }
+    const sending = { verb: 'GET', headers, signal, ...own } as const
     const response = await get(sending).catch((error: unknown) => {
       if (error instanceof McpError && error.kind.startsWith('login_')) throw error
       return undefined
@@ -184,9 +188,11 @@ class SseClientTransport implements ClientTransport {
 
   async #deliver(outgoing: OutgoingRequest): Promise<void> {
     const { id, method, cancel } = outgoing
+    const opens = outgoing.opens === true || this.#agreed === undefined
+    const sent = { ...outgoing, headers: outgoing.headers(), bound: this.#bound, opens }
     const hold = this.#holds.begin(() => mcpError(CLOSED, {}), cancel.signal)
     try {
-      const response = await hold.race(this.#post({ ...outgoing, headers: outgoing.headers() }, hold.signal))
+      const response = await hold.race(this.#post(sent, hold.signal))
       if (response.status === 404) throw this.#refused(response, method)
       if (response.ok) this.#readRest(response)
       else this.#messages.take({ ...(await readFailure(response, outgoing, this.#reading(hold.signal))), id })
@@ -194,11 +200,12 @@ class SseClientTransport implements ClientTransport {
     } catch (error) {
       const reason = hold.release(error) as McpError
       this.#messages.reject(id, () => reason)
-      if (reason.kind === 'session_lost') this.#down(mcpError(STREAM_LOST, { method }))
+      if (reason.kind === 'session_lost' && !(reason instanceof OtherLogin))
+        this.#down(mcpError(STREAM_LOST, { method }))
     }
   }
 
-  async #post({ text, headers = {}, method, auth, cancel }: Posted, signal: AbortSignal): Promise<Response> {
+  async #post({ text, headers = {}, cancel, ...rest }: Posted, signal: AbortSignal): Promise<Response> {
     const all = {
       ...this.#parts.callerHeaders,
       ...readRequestHeaders(headers),
@@ -212,8 +219,7 @@ class SseClientTransport implements ClientTransport {
       headers: all,
       body: text,
       signal,
-      method,
-      auth,
+      ...rest,
       clock: cancel.clock,
     })
   }

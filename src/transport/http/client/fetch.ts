@@ -4,6 +4,7 @@ import { CONNECT_FAILED, STREAM_LOST } from '../../../errors/transport.ts'
 import type { AuthServer, ClientAuth } from '../../../rpc/client-auth.ts'
 import type { TransportEvents } from '../../../rpc/client-transport.ts'
 import type { Clock } from '../../../rpc/clock.ts'
+import type { Bound } from '../../../rpc/other-login.ts'
 import { Deadline } from '../../../rpc/deadline.ts'
 import { dropBody } from './body.ts'
 import type { Credentials } from './credentials.ts'
@@ -20,6 +21,10 @@ export interface Sending {
   readonly auth?: ClientAuth | undefined
   /** Stands still while a person logs in. */
   readonly clock?: Clock | undefined
+  /** The session, whose login the request must have. */
+  readonly bound?: Bound | undefined
+  /** Whether the session takes over the login of the request instead. */
+  readonly opens?: boolean | undefined
 }
 
 /** A client as its credentials know it. */
