@@ -384,7 +384,8 @@ export class ReconnectingConnection {
   #onNewCredentials(loggedOut = false): void {
     const reason = new OtherLogin()
     this.#owner.onNewCredentials()
-    if (loggedOut && this.#current !== undefined) this.#retire(this.#current, reason)
+    const live = this.#current
+    if (live !== undefined && (loggedOut || live.transport.confirm !== undefined)) this.#retire(live, reason)
     this.login.renew(reason)
   }
 

@@ -179,15 +179,13 @@ test('at 2026-07-28 a stream that listens for one user ends when another calls',
   const streams: ServerResponse[] = []
   const { url } = await serve(({ headers, message: { id, method } }, response) => {
     const answer = (result: object): unknown =>
-      response
-        .writeHead(200, { 'content-type': 'application/json' })
-        .end(
-          JSON.stringify({
-            jsonrpc: '2.0',
-            id,
-            result: { resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...result },
-          }),
-        )
+      response.writeHead(200, { 'content-type': 'application/json' }).end(
+        JSON.stringify({
+          jsonrpc: '2.0',
+          id,
+          result: { resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...result },
+        }),
+      )
     if (method === 'server/discover')
       return void answer({
         supportedVersions: ['2026-07-28'],
@@ -218,9 +216,10 @@ test('at 2026-07-28 a stream that listens for one user ends when another calls',
 test('the WebSocket of the former user closes', async () => {
   const served = await serveAll()
   const target = new URL(served.ws)
+  const { port, hostname } = target
   const closed: Promise<void>[] = []
   const relay = createRelay((socket) => {
-    const onward = createConnection(Number(target.port), target.hostname)
+    const onward = createConnection(Number(port), hostname)
     closed.push(new Promise((resolve) => onward.once('close', () => resolve())))
     for (const each of [socket, onward]) each.on('error', () => undefined)
     socket.pipe(onward).pipe(socket)
