@@ -66,8 +66,6 @@ export interface RequestOptions {
   readonly onRound?: (() => void) | undefined
   /** Params that ask for a task, where the caller does. With them, a result that is a task is returned as it is. */
   readonly asTask?: JsonObject | undefined
-  /** Whether the connection was opened for the request. */
-  readonly opens?: boolean | undefined
   /** Called with the id of each attempt. */
   readonly onId?: ((id: number) => void) | undefined
 }

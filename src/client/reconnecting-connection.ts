@@ -2,7 +2,6 @@ import { McpError, mcpError } from '../errors/error.ts'
 import { CLOSED } from '../errors/rpc.ts'
 import { markReceived } from '../errors/where.ts'
 import type { JsonObject, RequestId, Message } from '../protocol/jsonrpc.ts'
-import { methodRow } from '../protocol/methods.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type { Answers } from './answers.ts'
 import { orAborted } from '../base/backoff.ts'
@@ -12,19 +11,17 @@ import { Clock } from '../rpc/clock.ts'
 import { OtherLogin } from '../rpc/other-login.ts'
 import { capabilitiesOf, checkAnswers } from './declared.ts'
 import type { State } from './events.ts'
-import { toRemoteError } from './first-exchange.ts'
 import { Ids } from './ids.ts'
 import type { ConnectionOptions, ConnectionOwner, Live, RequestOptions } from './connection-options.ts'
 import { negotiate, type Agreement, type Opened } from './negotiate.ts'
-import { requireOffered } from './offered.ts'
 import { QuestionRoom } from './question-room.ts'
 import type { Questions } from './questions.ts'
 import { LazyRecovery } from './lazy-recovery.ts'
 import { LoginSignal } from './login-signal.ts'
 import type { Attempt, RetryHistory } from './recovery.ts'
-import { readResult } from './results.ts'
-import { createSender, headersOf, encodeCall, encodeNotification, type Sender } from './encode-call.ts'
-import { progressOf, sendCancelled, startDeadline } from './request-end.ts'
+import { createSender, encodeNotification, type Sender } from './encode-call.ts'
+import { confirm, exchange, type Exchange } from './exchange.ts'
+import { startDeadline } from './request-end.ts'
 import { forgetMode, recallMode, rememberMode } from './opening-mode.ts'
 
 /** Errors of the connection rather than of a request. */
@@ -117,7 +114,7 @@ export class ReconnectingConnection {
           this.#renewIds()
           const opens = this.#live === undefined
           live = this.#current ?? (await this.#waitFor(this.open(), deadline))
-          return await this.#exchange(live, method, params, { ...options, opens }, deadline)
+          return await this.#exchange(live, { method, params, options, deadline, opens })
         } catch (error) {
           history ??= { tries: 0, waits: 0, done: new Set() }
           history.tries++
@@ -141,7 +138,7 @@ export class ReconnectingConnection {
     const { transport, agreement } = live
     const deadline = this.deadline(method, {})
     try {
-      if (!opens) await this.#confirm(live, method, deadline)
+      if (!opens) await confirm(live, method, deadline)
       const sent = transport.send(encodeNotification(method, params, agreement.forms), this.#options.idleMs)
       return await orAborted(sent, deadline.signal)
     } catch (error) {
@@ -151,10 +148,6 @@ export class ReconnectingConnection {
       deadline.end()
     }
     return this.notify(method, params)
-  }
-
-  async #confirm({ transport }: Live, method: string, { signal }: Deadline): Promise<void> {
-    if (transport.confirm !== undefined) await orAborted(transport.confirm(method, signal), signal)
   }
 
   /** Replaces the functions that answer questions. It reconnects if the old ones were declared in a handshake. */
@@ -265,7 +258,8 @@ export class ReconnectingConnection {
     const level = this.#logLevel
     if (level === undefined || revision === LATEST || capabilities['logging'] === undefined) return
     const deadline = this.deadline('logging/setLevel', {})
-    this.#exchange(live, 'logging/setLevel', { level }, { isOwn: true }, deadline)
+    const request = { method: 'logging/setLevel', params: { level }, options: { isOwn: true }, opens: true }
+    this.#exchange(live, { ...request, deadline })
       .catch(() => undefined)
       .finally(() => deadline.end())
   }
@@ -275,47 +269,20 @@ export class ReconnectingConnection {
     return startDeadline(method, options, this.#options)
   }
 
-  async #exchange(
-    live: Live,
-    method: string,
-    params: JsonObject,
-    options: RequestOptions,
-    deadline: Deadline,
-  ): Promise<JsonObject> {
-    const { transport, agreement } = live
-    if (options.undeclared !== true) requireOffered(agreement, method)
-    const id = this.ids.next()
-    const { revision, forms } = agreement
-    options.onId?.(id)
-    const wantsProgress =
-      methodRow(method)?.rounds === true || (options.undeclared === true && options.onProgress !== undefined)
-    const text = encodeCall({ id, method, params, revision, forms, sender: this.#sender, wantsProgress })
-    this.ids.begin(id, wantsProgress ? progressOf(options, deadline) : undefined)
+  async #exchange(live: Live, request: Exchange): Promise<JsonObject> {
     live.pending++
     try {
-      if (options.opens !== true) await this.#confirm(live, method, deadline)
-      const answer = await transport.request({
-        id,
-        method,
-        text,
-        headers: () => ({
-          ...options.headers,
-          ...(revision === LATEST && headersOf(method, params, options.paramHeaders)),
-        }),
-        auth: options.auth,
-        opens: options.opens,
-        cancel: deadline,
-        onMessage: (message) => this.#receive(message, live),
-      })
-      if (options.isOwn !== true) this.#backoff.answered()
-      if (answer.error !== undefined) throw await toRemoteError(answer.error, forms)
-      return readResult(method, answer.result ?? {}, agreement, params['task'] && id)
-    } catch (error) {
-      // Not awaited: a server that does not answer may not accept the notification either.
-      if (deadline.aborted && transport.cancels === 'message') void sendCancelled(live, id, deadline.reason)
-      throw deadline.aborted ? deadline.reason : markReceived(error)
+      return await exchange(
+        live,
+        {
+          ids: this.ids,
+          sender: this.#sender,
+          onMessage: (message) => this.#receive(message, live),
+          onAnswer: () => this.#backoff.answered(),
+        },
+        request,
+      )
     } finally {
-      this.ids.end(id)
       live.pending--
       this.#closeIfRetired(live)
     }
