@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { browser, type LoginMethod } from '../../src/auth-client.ts'
 import { devAuth } from '../../src/auth-dev.ts'
+import type { Duration } from '../../src/base/duration.ts'
 import { Deferred } from '../../src/base/deferred.ts'
 import { connect, type Client, type ConnectOptions } from '../../src/client.ts'
 import { createServer } from '../../src/index.ts'
@@ -26,15 +27,15 @@ interface Served {
 }
 
 /** A server to which people log in, for one test. */
-async function serve(transport: 'http' | 'ws'): Promise<Served> {
-  const dev = await devAuth({ port: 0, scopes: ['read'] })
+async function serve(transport: 'http' | 'ws', tokenTtl: Duration = '1h'): Promise<Served> {
+  const dev = await devAuth({ port: 0, scopes: ['read'], tokenTtl })
   onTestFinished(() => dev.close())
   const slow = new Deferred<() => void>()
   const app = createServer({ name: 'notes', version: '1', ttl: '1h', auth: dev, log: () => undefined })
     .tool('who', {}, (_, { auth }) => auth?.sub ?? 'nobody')
     .resource('note://mine', {}, (_, { auth }) => `of ${auth?.sub}`)
     .resource('note://slow', {}, async (_, { auth }) => {
-      await new Promise<void>((resolve) => slow.resolve(resolve))
+      if (auth?.sub === 'alice') await new Promise<void>((resolve) => slow.resolve(resolve))
       return `of ${auth?.sub}`
     })
   const running = await app.listen({ onUncaught: 'exit', http: { port: 0, sse: true }, ws: true })
@@ -77,9 +78,7 @@ test.each(WAYS)(
     go()
     expect(await reading).toMatchObject({ text: 'of alice' })
     served.next = 'bob'
-    served.slow.promise.then(() => undefined)
-    const again = read(client, 'note://mine')
-    expect(await again).toMatchObject({ text: 'of bob' })
+    expect(await read(client, 'note://slow')).toMatchObject({ text: 'of bob' })
   },
 )
 
@@ -100,5 +99,27 @@ test.each(WAYS)(
     expect(served.logins).toEqual(['alice', 'bob'])
     expect(states).toEqual(['connecting', 'ready'])
     await end()
+  },
+)
+
+test.each(WAYS.slice(0, 3))(
+  'over %s, a refreshed token keeps the connection and the session',
+  async (_, transport, options) => {
+    const served = await serve(transport, '2s')
+    const tokens = new Set<string | null>()
+    const sessions = new Set<string | null>()
+    const fetching: typeof fetch = (input, init) => {
+      const headers = new Headers(init?.headers)
+      if (typeof init?.body === 'string' && init.body.includes('tools/call')) {
+        tokens.add(headers.get('authorization'))
+        sessions.add(headers.get('mcp-session-id'))
+      }
+      return fetch(input, init)
+    }
+    await using client = await connect(served.url, { ...options, auth: served.auth, fetch: fetching })
+    const states: string[] = []
+    client.on('state', (state) => states.push(state))
+    while (tokens.size < 2) expect(await client.call('who')).toBe('alice')
+    expect([sessions.size, states, served.logins]).toEqual([1, [], ['alice']])
   },
 )
