@@ -76,6 +76,8 @@ export interface Live {
   readonly agreement: Agreement
   /** The number of requests that wait for an answer. */
   pending: number
+  /** Whether new requests have another login. */
+  isFormer?: boolean
   /** Cancellations to be sent, and how many are being sent. */
   readonly cancelled: JsonObject[]
   cancelling: number

@@ -4,7 +4,7 @@ import { checkWord } from '../base/options.ts'
 import { oneLine } from '../errors/printable.ts'
 
 /**
- * The state of the connection: `connecting` until it is open for the first time, `ready`, `reconnecting` from its loss until the
+ * The state of the connection: `connecting` until it is open for the first time, or again with the credentials of another login, `ready`, `reconnecting` from its loss until the
  * next request or watcher has opened another, and `closed` for good.
  */
 export type State = 'connecting' | 'ready' | 'reconnecting' | 'closed'

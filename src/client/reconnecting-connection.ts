@@ -2,28 +2,26 @@ import { McpError, mcpError } from '../errors/error.ts'
 import { CLOSED } from '../errors/rpc.ts'
 import { markReceived } from '../errors/where.ts'
 import type { JsonObject, RequestId, Message } from '../protocol/jsonrpc.ts'
-import { methodRow } from '../protocol/methods.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type { Answers } from './answers.ts'
 import { orAborted } from '../base/backoff.ts'
 import { createBackoff, type Backoff } from './backoff.ts'
 import type { Deadline } from '../rpc/deadline.ts'
 import { Clock } from '../rpc/clock.ts'
+import { OtherLogin } from '../rpc/other-login.ts'
 import { capabilitiesOf, checkAnswers } from './declared.ts'
 import type { State } from './events.ts'
-import { toRemoteError } from './first-exchange.ts'
 import { Ids } from './ids.ts'
 import type { ConnectionOptions, ConnectionOwner, Live, RequestOptions } from './connection-options.ts'
 import { negotiate, type Agreement, type Opened } from './negotiate.ts'
-import { requireOffered } from './offered.ts'
-import type { Progress } from './options.ts'
 import { QuestionRoom } from './question-room.ts'
 import type { Questions } from './questions.ts'
 import { LazyRecovery } from './lazy-recovery.ts'
+import { LoginSignal } from './login-signal.ts'
 import type { Attempt, RetryHistory } from './recovery.ts'
-import { readResult } from './results.ts'
-import { createSender, headersOf, encodeCall, encodeNotification, type Sender } from './encode-call.ts'
-import { sendCancelled, startDeadline } from './request-end.ts'
+import { createSender, encodeNotification, type Sender } from './encode-call.ts'
+import { confirm, exchange, type Exchange } from './exchange.ts'
+import { startDeadline } from './request-end.ts'
 import { forgetMode, recallMode, rememberMode } from './opening-mode.ts'
 
 /** Errors of the connection rather than of a request. */
@@ -52,6 +50,7 @@ export class ReconnectingConnection {
   readonly #recovery: LazyRecovery
   /** Measures how long opening takes. It stands still, with all that waits, while a person logs in. */
   readonly #opening = new Clock()
+  readonly login: LoginSignal = new LoginSignal()
   readonly #closing = new AbortController()
   /** Aborts when the client closes. */
   readonly closing: AbortSignal = this.#closing.signal
@@ -98,6 +97,7 @@ export class ReconnectingConnection {
     if (this.#state === 'closed') return Promise.reject(mcpError(CLOSED, {}))
     this.#live ??= this.#openNow().catch((error: unknown) => {
       this.#live = undefined
+      if (this.#reopening) this.#setState('reconnecting')
       throw markReceived(error)
     })
     return this.#live
@@ -112,8 +112,9 @@ export class ReconnectingConnection {
         let live: Live | undefined
         try {
           this.#renewIds()
+          const opens = this.#live === undefined
           live = this.#current ?? (await this.#waitFor(this.open(), deadline))
-          return await this.#exchange(live, method, params, options, deadline)
+          return await this.#exchange(live, { method, params, options, deadline, opens })
         } catch (error) {
           history ??= { tries: 0, waits: 0, done: new Set() }
           history.tries++
@@ -132,10 +133,21 @@ export class ReconnectingConnection {
   }
 
   async notify(method: string, params: JsonObject): Promise<void> {
-    const { transport, agreement } = await this.open()
+    const opens = this.#live === undefined
+    const live = await this.open()
+    const { transport, agreement } = live
     const deadline = this.deadline(method, {})
-    const sent = transport.send(encodeNotification(method, params, agreement.forms), this.#options.idleMs)
-    await orAborted(sent, deadline.signal).finally(() => deadline.end())
+    try {
+      if (!opens) await confirm(live, method, deadline)
+      const sent = transport.send(encodeNotification(method, params, agreement.forms), this.#options.idleMs)
+      return await orAborted(sent, deadline.signal)
+    } catch (error) {
+      if (!(error instanceof OtherLogin)) throw error
+      this.#retire(live, error)
+    } finally {
+      deadline.end()
+    }
+    return this.notify(method, params)
   }
 
   /** Replaces the functions that answer questions. It reconnects if the old ones were declared in a handshake. */
@@ -183,10 +195,11 @@ export class ReconnectingConnection {
         open,
         events: {
           signal: deadline.signal,
-          onMessage: (message) => this.#receive(message),
+          onMessage: (message) => this.#receive(message, live),
           onDown: (reason) => live && this.#onDown(live, reason),
           onMissed: () => this.#owner.onMissed(),
-          onNewCredentials: () => this.#owner.onNewCredentials(),
+          onNewCredentials: (loggedOut) => this.#onNewCredentials(loggedOut),
+          onOtherLogin: () => live && this.#retire(live, new OtherLogin(), 'reconnecting'),
           clock,
           onNote: (kind, text) => this.#options.events.emit(kind === 'stderr' ? 'stderr' : 'warning', text),
         },
@@ -245,7 +258,8 @@ export class ReconnectingConnection {
     const level = this.#logLevel
     if (level === undefined || revision === LATEST || capabilities['logging'] === undefined) return
     const deadline = this.deadline('logging/setLevel', {})
-    this.#exchange(live, 'logging/setLevel', { level }, { isOwn: true }, deadline)
+    const request = { method: 'logging/setLevel', params: { level }, options: { isOwn: true }, opens: true }
+    this.#exchange(live, { ...request, deadline })
       .catch(() => undefined)
       .finally(() => deadline.end())
   }
@@ -255,54 +269,20 @@ export class ReconnectingConnection {
     return startDeadline(method, options, this.#options)
   }
 
-  async #exchange(
-    live: Live,
-    method: string,
-    params: JsonObject,
-    options: RequestOptions,
-    deadline: Deadline,
-  ): Promise<JsonObject> {
-    const { transport, agreement } = live
-    if (options.undeclared !== true) requireOffered(agreement, method)
-    const id = this.ids.next()
-    const { revision, forms } = agreement
-    options.onId?.(id)
-    const wantsProgress =
-      methodRow(method)?.rounds === true || (options.undeclared === true && options.onProgress !== undefined)
-    const text = encodeCall({ id, method, params, revision, forms, sender: this.#sender, wantsProgress })
-    const onProgress = (params: JsonObject): void => {
-      deadline.touch()
-      if (options.reported !== undefined) options.reported.last = params as unknown as Progress
-      try {
-        options.onProgress?.(params as unknown as Progress)
-      } catch (error) {
-        deadline.abort(error instanceof Error ? error : new Error(String(error)))
-      }
-    }
-    this.ids.begin(id, wantsProgress ? onProgress : undefined)
+  async #exchange(live: Live, request: Exchange): Promise<JsonObject> {
     live.pending++
     try {
-      const answer = await transport.request({
-        id,
-        method,
-        text,
-        headers: () => ({
-          ...options.headers,
-          ...(revision === LATEST && headersOf(method, params, options.paramHeaders)),
-        }),
-        auth: options.auth,
-        cancel: deadline,
-        onMessage: (message) => this.#receive(message, live),
-      })
-      if (options.isOwn !== true) this.#backoff.answered()
-      if (answer.error !== undefined) throw await toRemoteError(answer.error, forms)
-      return readResult(method, answer.result ?? {}, agreement, params['task'] && id)
-    } catch (error) {
-      // Not awaited: a server that does not answer may not accept the notification either.
-      if (deadline.aborted && transport.cancels === 'message') void sendCancelled(live, id, deadline.reason)
-      throw deadline.aborted ? deadline.reason : markReceived(error)
+      return await exchange(
+        live,
+        {
+          ids: this.ids,
+          sender: this.#sender,
+          onMessage: (message) => this.#receive(message, live),
+          onAnswer: () => this.#backoff.answered(),
+        },
+        request,
+      )
     } finally {
-      this.ids.end(id, params['task'] !== undefined)
       live.pending--
       this.#closeIfRetired(live)
     }
@@ -317,7 +297,7 @@ export class ReconnectingConnection {
     if (id !== undefined) this.#reply(id, method, params, live).catch(() => undefined)
     else if (method === 'notifications/progress') this.ids.progress(params)
     else if (method === 'notifications/cancelled') this.#questions?.cancel(params['requestId'])
-    else this.#owner.onNotification(method, params)
+    else if (live?.isFormer !== true) this.#owner.onNotification(method, params)
   }
 
   async #reply(id: RequestId, method: string, params: JsonObject, from?: Live): Promise<void> {
@@ -343,6 +323,10 @@ export class ReconnectingConnection {
   async #mayRetry(error: unknown, live: Live | undefined, attempt: Attempt): Promise<boolean> {
     const { options, history } = attempt
     if (!(error instanceof McpError) || this.closing.aborted || options.signal?.aborted === true) return false
+    if (live !== undefined && error instanceof OtherLogin) {
+      this.#retire(live, error)
+      return true
+    }
     if (live !== undefined && CONNECTION_ERRORS.has(error.kind)) {
       // The server rejects a lost session before it runs the request. Other requests on the connection may have run.
       if (error.kind === 'session_lost') this.#retire(live, error)
@@ -364,16 +348,34 @@ export class ReconnectingConnection {
     void live.transport.close().catch(() => undefined)
   }
 
-  /** Sends no more requests on a connection. It closes when the pending ones have finished. */
-  #retire(live: Live, reason: Error): void {
+  #onNewCredentials(loggedOut = false): void {
+    const reason = new OtherLogin()
+    this.#owner.onNewCredentials()
+    const live = this.#current
+    if (live !== undefined && (loggedOut || live.transport.confirm !== undefined)) this.#retire(live, reason)
+    this.login.renew(reason)
+  }
+
+  /**
+   * Sends no more requests on a connection. It closes when the pending ones have finished. After a change of login, the next request opens
+   * another one, and no watcher does so before.
+   */
+  #retire(
+    live: Live,
+    reason: Error,
+    state: State = reason instanceof OtherLogin ? 'connecting' : 'reconnecting',
+  ): void {
+    live.isFormer ||= reason instanceof OtherLogin
     if (this.#state === 'closed' || this.#current !== live) return
     this.#live = undefined
     this.#current = undefined
     this.#reopening = true
     this.#retired.add(live)
-    this.#questions?.cancelAll()
+    // A change of login has no effect on requests that are under way, nor does it mean that the server fails.
+    if (live.isFormer) this.#backoff.answered()
+    else this.#questions?.cancelAll()
     this.#options.events.emit('warning', reason.message)
-    this.#setState('reconnecting')
+    this.#setState(state)
     this.#closeIfRetired(live)
   }
 

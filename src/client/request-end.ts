@@ -1,8 +1,10 @@
 import { McpError } from '../errors/error.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import { Deadline } from '../rpc/deadline.ts'
 import type { ConnectionOptions, Live, RequestOptions } from './connection-options.ts'
 import { encodeNotification } from './encode-call.ts'
+import type { Progress } from './options.ts'
 
 /** Starts the timeouts of a request: its own, or those of the connection. */
 export function startDeadline(
@@ -18,6 +20,20 @@ export function startDeadline(
     clock,
     signal,
   })
+}
+
+/** The function that receives the progress of a request. If a listener throws, the request ends. */
+export function progressOf(options: RequestOptions, deadline: Deadline): (params: JsonObject) => void {
+  return (params) => {
+    deadline.touch()
+    const progress = params as unknown as Progress
+    if (options.reported !== undefined) options.reported.last = progress
+    try {
+      options.onProgress?.(progress)
+    } catch (error) {
+      deadline.abort(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
 }
 
 /** How many cancellations are on their way at once, and for how long: over HTTP, each takes a connection. */

@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
 import { pause } from '../base/backoff.ts'
+import { onAbort } from '../base/on-abort.ts'
 import type { ChangeQueue } from './change-queue.ts'
 import type { State } from './events.ts'
 import { isWatched } from './followers.ts'
@@ -203,15 +204,23 @@ export class Watcher {
     if (this.#listening !== undefined) return
     this.#listening = 'starting'
     const { signal } = this.#queue
-    const onId = (id: number): void => void (this.#listening = id)
     const notifications = filterOf(this.#watched)
     while (!signal.aborted) {
+      const stop = new AbortController()
+      let remove: (() => void) | undefined
+      const onId = (id: number): void => {
+        this.#listening = id
+        remove?.()
+        // The login may have changed while a connection was opened, so it is the one that this attempt has.
+        const login = this.#connection.login.signal
+        remove = onAbort(login, () => stop.abort(login.reason))
+      }
       try {
         if ((await this.#connection.agreement()).revision !== LATEST) break
         await this.#connection.request(
           'subscriptions/listen',
           { notifications },
-          { isOwn: true, signal, onId },
+          { isOwn: true, signal: AbortSignal.any([signal, stop.signal]), onId },
         )
       } catch (error) {
         const { kind } = error as McpError
@@ -219,10 +228,15 @@ export class Watcher {
         if (FINAL.has(kind) || (REJECTED.has(kind) && !this.#isSubscribed))
           return this.#queue.end(error as McpError)
         this.#reject(error)
+      } finally {
+        remove?.()
       }
       this.#missed = true
       this.#listening = 'starting'
-      await pause(RELISTEN_MS, signal)
+      if (!stop.signal.aborted) await pause(RELISTEN_MS, signal)
+      // If the connection has ended with the login, the next one is that of a request.
+      else if (this.#connection.state !== 'ready') break
+      else await this.#throttle()
     }
     this.#listening = undefined
   }

@@ -24,23 +24,27 @@ export interface AuthServer {
   readonly ownFetch?: typeof globalThis.fetch | undefined
   /** Tells the user of the client. */
   warn(text: string): void
+  /** Call it when the user has logged out: the client then forgets results and closes connections of that login. Default: it notices at the next request. */
+  loggedOut?(): void
 }
 
 /** The credentials of one client for one server. */
 export interface Authorization {
   /**
    * Sends a request with credentials, and again with new ones while the server rejects them and others can be had. Resolves with the last
-   * reply. Rejects with an `McpError` if a login fails.
+   * reply. Rejects with an `McpError` if a login fails. `login` identifies the login that the headers come from: sessions and cached results of
+   * one login are not used for another. Default: the header `Authorization`, so that each new token counts as another login.
    */
   attempt<Reply extends AuthReply>(
     request: AuthRequest,
-    send: (headers: Readonly<Record<string, string>>) => Promise<Reply>,
+    send: (headers: Readonly<Record<string, string>>, login?: string) => Promise<Reply>,
   ): Promise<Reply>
   /**
-   * The header `Authorization` of a request that is sent now. The client asks before it answers a request from its cache, in case the
-   * program uses the credentials of another user by now. Default: they change only with the requests that are sent.
+   * The `login` of a request that is sent now; undefined if nobody is logged in. The client asks before it answers a request from its cache or
+   * sends it over an open WebSocket, in case the program uses the credentials of another user by now. Default: they change only with the HTTP
+   * requests that are sent.
    */
-  current?(signal: AbortSignal): Promise<string>
+  current?(signal: AbortSignal): Promise<string | undefined>
   /** Stops a login that nobody waits for. */
   close?(): void
 }

@@ -13,6 +13,8 @@ export interface OutgoingRequest {
   headers(): Readonly<Record<string, string>>
   /** Replaces the credentials of the connection for this request, over HTTP. */
   readonly auth?: ClientAuth | undefined
+  /** Whether the connection was opened for this request, and so belongs to the same login even if the token is another by now. */
+  readonly opens?: boolean | undefined
   /** Aborts when the caller stops waiting; the transport then cancels the request in its own way. */
   readonly cancel: CancelSignal
   /** Receives messages that arrive for this request before its response: notifications and server requests. */
@@ -50,8 +52,10 @@ export interface TransportEvents {
   onDown(reason: Error): void
   /** Notifications may have been missed. */
   onMissed?(): void
-  /** Other credentials are used from now on, perhaps those of somebody else. */
-  onNewCredentials?(): void
+  /** Other credentials are used from now on, perhaps those of somebody else, or none because the user logged out. */
+  onNewCredentials?(loggedOut?: boolean): void
+  /** A stream could not be opened again because it belongs to another login. The connection should be replaced. */
+  onOtherLogin?(): void
   /** Something worth reporting that is not a failure, such as the stderr output of a server process. */
   onNote?(kind: 'stderr' | 'stream', text: string): void
 }
@@ -60,6 +64,8 @@ export interface TransportEvents {
 export interface ClientTransport {
   /** How requests are cancelled: by a message from the client, or by the transport itself when the signal aborts. */
   readonly cancels: 'message' | 'itself'
+  /** Rejects with `OtherLogin` if a request would not have the login of the connection. Missing on transports that find out as they send. */
+  readonly confirm?: ((method: string, signal: AbortSignal) => Promise<void>) | undefined
   /** Sends a request and resolves with its response, even an error response. Rejects when none can arrive. */
   request(outgoing: OutgoingRequest): Promise<Message>
   /** Sends a message that expects no response. Over HTTP, the server has a minute to accept it, or as long as `timeoutMs`. */

@@ -50,7 +50,13 @@ test('the method is opened once per client, with the URL and fetch of the client
   await client.call('who')
   await client.call('who')
   expect(auth.asked.servers).toEqual([
-    { url: new URL(url), fetch: globalThis.fetch, ownFetch: undefined, warn: expect.any(Function) },
+    {
+      url: new URL(url),
+      fetch: globalThis.fetch,
+      ownFetch: undefined,
+      warn: expect.any(Function),
+      loggedOut: expect.any(Function),
+    },
   ])
   auth.asked.servers[0]?.warn('the token expires soon')
   expect(warnings).toEqual(['the token expires soon'])

@@ -22,7 +22,7 @@ const MAX_REMEMBERED = 64
 /** How often the vault is looked into at most, because others who share it may log out. */
 const LOOK_MS = 1_000
 
-type Send<Reply> = (headers: HeaderRecord) => Promise<Reply>
+type Send<Reply> = (headers: HeaderRecord, login?: string) => Promise<Reply>
 
 /** The credentials for one server, shared by all clients of one method. At most one login or refresh runs at a time. */
 export class SharedLogin {
@@ -37,18 +37,37 @@ export class SharedLogin {
   readonly requested: (readonly string[])[]
   #lookedAt: number = performance.now()
 
+  /** The number of logins so far. */
+  #logins = 0
+  /** Called when the user logs out. */
+  readonly onForgotten: Set<() => void> = new Set()
+
   /** The requests of closed clients still count. */
   constructor(requested: SharedLogin['requested'] = []) {
     this.requested = requested
   }
 
+  /** Uses other credentials, of another login or of the same. */
+  hold(held: Held | undefined, isSame: boolean): void {
+    if (held !== undefined) held.login ??= String(isSame ? this.#logins : ++this.#logins)
+    this.held = held
+  }
+
   /** Forgets everything, because the user logs out. A login that runs is cancelled, and waited for until the signal aborts. */
   async forget(signal: AbortSignal): Promise<void> {
-    this.held = this.before = undefined
+    this.before = undefined
     this.requested.length = 0
     const ended = this.flight?.cancel('the user logged out')
+    this.lose()
     // What goes on after that stores no tokens.
     if (ended !== undefined) await orAborted(ended, signal).catch(() => undefined)
+  }
+
+  /** The user has logged out, here or elsewhere. */
+  lose(): void {
+    this.held = undefined
+    this.#logins++
+    for (const tell of this.onForgotten) tell()
   }
 
   /** Whether it is time to look into the vault again. */
@@ -66,10 +85,18 @@ export class GrantAuthorization implements Authorization {
   readonly #shared: SharedLogin
   readonly #closed = new AbortController()
 
-  constructor(setup: Setup, shared: SharedLogin) {
+  readonly #onForgotten: () => void
+
+  constructor(setup: Setup, shared: SharedLogin, onForgotten: () => void = () => undefined) {
     this.#setup = setup
     this.#shared = shared
+    this.#onForgotten = onForgotten
     shared.clients++
+    shared.onForgotten.add(onForgotten)
+  }
+
+  async current(): Promise<string | undefined> {
+    return this.#shared.held?.login
   }
 
   async attempt<Reply extends AuthReply>(request: AuthRequest, send: Send<Reply>): Promise<Reply> {
@@ -95,6 +122,7 @@ export class GrantAuthorization implements Authorization {
   close(): void {
     if (this.#closed.signal.aborted) return
     this.#shared.clients--
+    this.#shared.onForgotten.delete(this.#onForgotten)
     this.#closed.abort(new Steps(this.#setup.server).failed(new LoginProblem('the client was closed')))
   }
 
@@ -130,7 +158,8 @@ export class GrantAuthorization implements Authorization {
       for (const key of await vault.keys()) {
         const place = readPlace(key, owner, server)
         const isAllowed = place !== undefined && (this.#setup.issuer ?? place.issuer) === place.issuer
-        if (isAllowed) this.#shared.held ??= await toHeld(this.#setup, place, await vault.read(key))
+        if (isAllowed && this.#shared.held === undefined)
+          this.#shared.hold(await toHeld(this.#setup, place, await vault.read(key)), false)
       }
     } catch (thrown) {
       this.#shared.loading = undefined
@@ -148,7 +177,9 @@ export class GrantAuthorization implements Authorization {
       const stored = await this.#setup.vault.read(place.key)
       if (stored?.tokens?.accessToken === tokens.accessToken) return
       const next = await toHeld(this.#setup, place, stored)
-      if (shared.held === held && shared.flight === undefined) shared.held = next
+      if (shared.held !== held || shared.flight !== undefined) return
+      if (next === undefined) shared.lose()
+      else shared.hold(next, this.#isSame(next))
     } catch {
       // The token may be good, so the server decides.
     }
@@ -198,11 +229,16 @@ export class GrantAuthorization implements Authorization {
     const start = async (started: Flight<Held | undefined>): Promise<Held | undefined> => {
       const held = await run(started)
       // If nobody waits any more, the vault has the result. After a logout, nobody should.
-      if (shared.flight === started) shared.held = held
+      if (shared.flight === started) shared.hold(held, this.#isSame(held))
       return held
     }
     const flight = (shared.flight ??= new Flight(start, ended))
     return flight.join(request, signal)
+  }
+
+  /** Whether new credentials are those of the user before. Whoever logs in or stores a login may be another; a service stays the same. */
+  #isSame(held: Held | undefined): boolean {
+    return held?.source === 'refreshed' || !this.#setup.grant.isInteractive
   }
 
   /** Whether the scopes that are missing were requested so often that one more request would not help. */
@@ -236,12 +272,12 @@ async function sendWith<Reply extends AuthReply>(
   send: Send<Reply>,
 ): Promise<Reply> {
   if (held === undefined) return send({})
-  const { dpop, tokens } = held
-  if (dpop === undefined) return send({ authorization: `Bearer ${tokens.accessToken}` })
-  const reply = await send(await dpop.headers(request, tokens.accessToken))
+  const { dpop, tokens, login } = held
+  if (dpop === undefined) return send({ authorization: `Bearer ${tokens.accessToken}` }, login)
+  const reply = await send(await dpop.headers(request, tokens.accessToken), login)
   if (!dpop.observe(request.url, reply)) return reply
   await discard(reply)
-  const second = await send(await dpop.headers(request, tokens.accessToken))
+  const second = await send(await dpop.headers(request, tokens.accessToken), login)
   dpop.observe(request.url, second)
   return second
 }

@@ -108,7 +108,9 @@ export function createMethod(name: string, grant: Grant, options: MethodOptions 
     open(given) {
       const server = toHttpUrl(given.url)
       warnOfPlainText(server, given)
-      return new GrantAuthorization(setupFor(server, given), sharedLogin(logins, server))
+      return new GrantAuthorization(setupFor(server, given), sharedLogin(logins, server), () =>
+        given.loggedOut?.(),
+      )
     },
     async logout(url, given = {}) {
       const where = `${name}().logout`

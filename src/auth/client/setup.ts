@@ -34,6 +34,8 @@ export interface Held {
   readonly steps?: Steps | undefined
   /** When to get others, in milliseconds since 1970: a little before they expire. */
   readonly refreshAt: number
+  /** The login that they come from, once the client uses them. */
+  login?: string
   /** Whether the server accepted them at least once. */
   isAccepted: boolean
 }

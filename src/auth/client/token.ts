@@ -23,7 +23,8 @@ export interface TokenQuestion {
 export type TokenSource = (question: TokenQuestion) => string | Promise<string>
 
 /**
- * Sends tokens that the program manages itself. The function is called for each request, even if the client has a cached result, and once more if the server rejects the token with 401: once for all requests with that token.
+ * Sends tokens that the program manages itself. The function is called for each request, even if the client has a cached result or an open WebSocket, and once more if the server rejects the token with 401: once for
+ * all requests with that token. Another token may be that of another user, so the client then opens another WebSocket, stream or session for the request.
  *
  * @example
  * await connect('https://mcp.example/mcp', { auth: token(() => session.accessToken) })

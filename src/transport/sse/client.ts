@@ -9,6 +9,7 @@ import type { Revision } from '../../protocol/revisions.ts'
 import type { ClientTransport, OlderTransportOptions, OutgoingRequest } from '../../rpc/client-transport.ts'
 import type { Clock } from '../../rpc/clock.ts'
 import { MessageStream } from '../../rpc/message-stream.ts'
+import { OtherLogin, type Bound } from '../../rpc/other-login.ts'
 import { scopeChallenge } from '../../rpc/scopes.ts'
 import type { ReadEvent } from '../../wire/sse-reader.ts'
 import type { ReadingOptions } from '../http/client/answer.ts'
@@ -24,7 +25,8 @@ import { receiveText } from '../io/receive.ts'
 
 /** How long to wait for the stream to announce the endpoint for messages. */
 const ADDRESS_MS = 10_000
-type Posted = Pick<OutgoingRequest, 'text' | 'method' | 'auth' | 'cancel'> & {
+type Posted = Pick<OutgoingRequest, 'text' | 'method' | 'auth' | 'cancel' | 'opens'> & {
+  readonly bound?: Bound
   readonly headers?: HeaderRecord | undefined
   readonly settle?: Sending['settle']
 }
@@ -54,6 +56,7 @@ class SseClientTransport implements ClientTransport {
   #stream: Hold | undefined
   #send: Send | undefined
   #agreed: Revision | undefined
+  readonly #bound: Bound = {}
   #noted = false
   #onAddress: ((address: string | undefined) => void) | undefined
 
@@ -82,7 +85,8 @@ class SseClientTransport implements ClientTransport {
     const { target, fetch, owner, callerHeaders } = this.#parts
     const headers = { ...callerHeaders, accept: 'text/event-stream' }
     const get = createSend(target, fetch, owner)
-    const sending = { verb: 'GET', headers, signal, method: 'initialize', clock } as const
+    const own = { method: 'initialize', clock, bound: this.#bound, opens: true }
+    const sending = { verb: 'GET', headers, signal, ...own } as const
     const response = await get(sending).catch((error: unknown) => {
       if (error instanceof McpError && error.kind.startsWith('login_')) throw error
       return undefined
@@ -208,10 +212,11 @@ class SseClientTransport implements ClientTransport {
 
   async #deliver(outgoing: OutgoingRequest, settle?: Sending['settle']): Promise<void> {
     const { id, method, cancel } = outgoing
+    const opens = outgoing.opens === true || this.#agreed === undefined
+    const sent = { ...outgoing, headers: outgoing.headers(), bound: this.#bound, opens }
     const hold = this.#holds.begin(() => mcpError(CLOSED, {}), cancel.signal)
     try {
-      const headers = outgoing.headers()
-      const response = await hold.race(this.#post({ ...outgoing, headers, settle }, hold.signal))
+      const response = await hold.race(this.#post({ ...sent, settle }, hold.signal))
       if (response.status === 404) throw this.#refused(response, method)
       if (response.ok) this.#readRest(response)
       else this.#messages.take({ ...(await readFailure(response, outgoing, this.#reading(hold.signal))), id })
@@ -219,12 +224,12 @@ class SseClientTransport implements ClientTransport {
     } catch (error) {
       const reason = hold.release(error) as McpError
       this.#messages.reject(id, () => reason)
-      if (reason.kind === 'session_lost') this.#down(mcpError(STREAM_LOST, { method }))
+      if (reason.kind === 'session_lost' && !(reason instanceof OtherLogin))
+        this.#down(mcpError(STREAM_LOST, { method }))
     }
   }
 
-  async #post(posted: Posted, signal: AbortSignal): Promise<Response> {
-    const { text, headers = {}, method, auth, cancel, settle } = posted
+  async #post({ text, headers = {}, cancel, ...rest }: Posted, signal: AbortSignal): Promise<Response> {
     const all = {
       ...this.#parts.callerHeaders,
       ...readRequestHeaders(headers),
@@ -238,10 +243,8 @@ class SseClientTransport implements ClientTransport {
       headers: all,
       body: text,
       signal,
-      method,
-      auth,
+      ...rest,
       clock: cancel.clock,
-      settle,
     })
   }
 

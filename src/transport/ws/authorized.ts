@@ -2,7 +2,7 @@ import { toHttpUrl } from '../../base/http-url.ts'
 import type { McpError } from '../../errors/error.ts'
 import { scopeChallenge } from '../../rpc/scopes.ts'
 import type { AuthReply, ClientAuth } from '../../rpc/client-auth.ts'
-import type { AuthOwner } from '../http/client/fetch.ts'
+import type { AuthOwner, Sending } from '../http/client/fetch.ts'
 import type { HeaderRecord } from '../http/client/headers.ts'
 import { replyOf } from './rejections.ts'
 
@@ -17,6 +17,10 @@ function lacking(scopes: readonly string[]): Reply {
   return { status: 403, headers: new Headers({ 'www-authenticate': challenge }) }
 }
 
+interface AuthorizedOpening extends Pick<Sending, 'headers' | 'signal' | 'bound' | 'opens'> {
+  readonly owner: AuthOwner
+}
+
 const OPENED: Reply = { status: 101, headers: new Headers() }
 
 /**
@@ -24,11 +28,12 @@ const OPENED: Reply = { status: 101, headers: new Headers() }
  * rejects with an error whose cause shows the reply.
  */
 export async function openAuthorized(
-  { owner, headers, signal }: { owner: AuthOwner; headers: HeaderRecord; signal: AbortSignal },
+  { owner, headers, signal, bound, opens }: AuthorizedOpening,
   open: (headers: HeaderRecord) => Promise<void>,
 ): Promise<void> {
   const { credentialsOf } = await import('../http/client/credentials.ts')
-  const sending = { verb: 'GET', headers, signal, clock: owner.events?.clock } as const
+  const { clock } = owner.events ?? {}
+  const sending = { verb: 'GET', method: 'initialize', headers, signal, clock, bound, opens } as const
   let forbidden = owner.missing && lacking(owner.missing)
   owner.missing = undefined
   const openWith = (all: HeaderRecord): Promise<Reply> =>

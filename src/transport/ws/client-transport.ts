@@ -28,7 +28,7 @@ export interface Opening extends Required<Pick<DialOptions, 'onPong'>> {
   take(socket: ClientSocket, ack: SessionAck | undefined): void
 }
 
-export interface WsTransportOptions extends Pick<ClientTransport, 'stepUp'> {
+export interface WsTransportOptions extends Pick<ClientTransport, 'stepUp' | 'confirm'> {
   readonly events: TransportEvents
   readonly limits: WsTransportLimits
   /** What sessions are made of; undefined if the runtime cannot resume them. */
@@ -46,6 +46,7 @@ const CLOSE_MS = 2000
 export class WsClientTransport implements ClientTransport {
   readonly cancels = 'message'
   readonly stepUp: ClientTransport['stepUp']
+  readonly confirm: ClientTransport['confirm']
   readonly #options: WsTransportOptions
   readonly #messages: MessageStream
   readonly #inbox: Inbox<unknown> | undefined
@@ -59,6 +60,7 @@ export class WsClientTransport implements ClientTransport {
   constructor(options: WsTransportOptions) {
     this.#options = options
     this.stepUp = options.stepUp
+    this.confirm = options.confirm
     this.#messages = new MessageStream({
       events: options.events,
       write: (text) => void this.#write(text),

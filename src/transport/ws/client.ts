@@ -4,6 +4,7 @@ import { badOption } from '../../base/options.ts'
 import { mcpError } from '../../errors/error.ts'
 import { CONNECT_FAILED } from '../../errors/transport.ts'
 import type { OpenTransport } from '../../rpc/client-transport.ts'
+import type { Bound } from '../../rpc/other-login.ts'
 import type { AuthOwner } from '../http/client/fetch.ts'
 import { afterMs } from '../io/timer.ts'
 import type { ClientSocket, DialOptions, SessionAck, SocketLibrary } from './client-socket.ts'
@@ -29,13 +30,15 @@ export function connectWs(url: URL, options: ConnectWsOptions): OpenTransport {
     const library = await loadSockets()
     const { owner, limits } = options
     if (owner !== undefined) owner.events = events
+    const bound: Bound = {}
     const transport = new WsClientTransport({
       events,
       limits,
       Session: library.Session,
       Inbox: library.Inbox,
       stepUp: owner?.auth && stepUpOf(owner),
-      open: openWith(url, options, library),
+      confirm: owner?.auth && (async (method, stop) => owner.credentials?.check(stop, { method, bound })),
+      open: openWith(url, options, library, bound),
     })
     const { signal } = events
     if (signal === undefined) return transport.begin()
@@ -59,16 +62,20 @@ function openWith(
   url: URL,
   options: ConnectWsOptions,
   library: SocketLibrary,
+  bound: Bound,
 ): (opening: Opening) => Promise<void> {
   const { owner, headers } = options
   if (owner?.auth === undefined) return (opening) => open(url, options, library, opening)
   const { openAuthorized } = library
   if (openAuthorized === undefined)
     throw badOption('connect auth', 'this runtime sends no credentials with a WebSocket; connect over HTTP')
-  return (opening) =>
-    openAuthorized({ owner, headers, signal: opening.signal }, (all) =>
+  return (opening) => {
+    // A session is resumed only with the login that began it.
+    const opens = opening.session?.id === undefined
+    return openAuthorized({ owner, headers, signal: opening.signal, bound, opens }, (all) =>
       open(url, { ...options, headers: all }, library, opening),
     )
+  }
 }
 
 /** Opens a connection and passes it on synchronously, because a message may follow at once. */

@@ -14,6 +14,7 @@ import type {
   OpenTransport,
   OutgoingRequest,
 } from '../../../rpc/client-transport.ts'
+import type { Bound } from '../../../rpc/other-login.ts'
 import { readJsonAnswer, type ReadingOptions } from './answer.ts'
 import { dropBody, readRest } from './body.ts'
 import { createSend, nameOf, sendingDeadline, type AuthOwner, type Send, type Sending } from './fetch.ts'
@@ -81,13 +82,15 @@ interface Parts extends HttpConnectOptions {
 }
 
 /** The message that an HTTP request is for. */
-type Outgoing = Pick<OutgoingRequest, 'method' | 'auth'> & Partial<Pick<OutgoingRequest, 'cancel'>>
+type Outgoing = Pick<OutgoingRequest, 'method' | 'auth' | 'opens'> &
+  Partial<Pick<OutgoingRequest, 'cancel'> & Pick<Sending, 'bound'>>
 
 class HttpClientTransport implements ClientTransport {
   readonly #parts: Parts
   readonly #holds = new Holds()
   #agreed: Revision | undefined
   #session: string | undefined
+  #bound: Bound = {}
   /** The HTTP status of the last rejected handshake. */
   #refusal = 0
   #listening = false
@@ -154,7 +157,8 @@ class HttpClientTransport implements ClientTransport {
       ...this.#reading(hold.signal),
       events: this.#parts.events,
       ...this.#backoff,
-      get: (lastId) => this.#get(lastId, { method: 'listen' }, hold.signal),
+      get: (lastId, isFirst) =>
+        this.#get(lastId, { method: 'listen', bound: isFirst ? undefined : this.#bound }, hold.signal),
       onLost: () => {
         this.#lose()
         this.#reportLoss()
@@ -175,10 +179,15 @@ class HttpClientTransport implements ClientTransport {
 
   async #exchange(outgoing: OutgoingRequest, signal: AbortSignal): Promise<Message> {
     const opens = outgoing.method === 'initialize'
-    if (opens) this.#session = undefined
+    if (opens) {
+      this.#session = undefined
+      this.#bound = {}
+    }
     // Load the reader before a resumable stream arrives; otherwise the events of a broken connection would be lost.
     if (this.#resumes) await streams()
-    const response = await this.#post({ ...outgoing, headers: outgoing.headers() }, signal)
+    const bound = opens || this.#hasSession ? this.#bound : undefined
+    const sent = { ...outgoing, headers: outgoing.headers(), bound, opens: opens || outgoing.opens }
+    const response = await this.#post(sent, signal)
     if (response.status === 404 && this.#hasSession && !opens) {
       dropBody(response)
       throw this.#lose()
@@ -239,13 +248,13 @@ class HttpClientTransport implements ClientTransport {
 
   async #send(
     sending: Pick<Sending, 'verb' | 'body' | 'signal'>,
-    { method, auth, cancel }: Outgoing,
+    { method, auth, cancel, bound, opens }: Outgoing,
     own: HeaderRecord,
     request: HeaderRecord = {},
   ): Promise<Response> {
     const headers = this.#headers(own, request)
     if (sending.signal.aborted) throw sending.signal.reason
-    return this.#parts.send({ ...sending, headers, method, auth, clock: cancel?.clock })
+    return this.#parts.send({ ...sending, headers, method, auth, clock: cancel?.clock, bound, opens })
   }
 
   /** The headers of one HTTP request; those of the protocol take precedence. */

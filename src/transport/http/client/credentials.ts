@@ -1,13 +1,18 @@
 import { badOption } from '../../../base/options.ts'
 import { McpError } from '../../../errors/error.ts'
 import type { AuthReply, Authorization, ClientAuth } from '../../../rpc/client-auth.ts'
+import { methodRow } from '../../../protocol/methods.ts'
 import type { Clock } from '../../../rpc/clock.ts'
+import { OtherLogin } from '../../../rpc/other-login.ts'
 import { stopClock } from '../../../rpc/stop-clock.ts'
 import type { AuthOwner, Sending } from './fetch.ts'
 import { readRequestHeaders, type HeaderRecord } from './headers.ts'
 
 /** A request that gets credentials. */
-type Authorized = Pick<Sending, 'verb' | 'headers' | 'signal' | 'clock'>
+type Authorized = Pick<Sending, 'verb' | 'headers' | 'signal' | 'clock'> & Use
+
+/** The use of a login. */
+type Use = Pick<Sending, 'method' | 'bound' | 'opens'>
 
 type Step = () => string | undefined
 
@@ -37,8 +42,8 @@ export function credentialsOf(owner: AuthOwner): Credentials {
 export class Credentials {
   readonly #owner: AuthOwner
   readonly #opened = new WeakMap<ClientAuth, Authorization>()
-  /** The credentials that a connection sent last. */
-  #sent: string | undefined
+  /** The login of the last request. */
+  #login: string | undefined
 
   constructor(owner: AuthOwner) {
     this.#owner = owner
@@ -48,7 +53,7 @@ export class Credentials {
   async attempt<Reply extends AuthReply>(
     auth: ClientAuth,
     url: URL,
-    { verb, headers, signal, clock }: Authorized,
+    { verb, headers, signal, clock, ...use }: Authorized,
     send: (headers: HeaderRecord) => Promise<Reply>,
   ): Promise<Reply> {
     const isShared = auth === this.#owner.auth
@@ -56,17 +61,17 @@ export class Credentials {
       throw badOption('headers "authorization"', `auth: ${auth.name}() sets it; give only one of the two`)
     const timed = clock && { pause: () => stopClock(clock), during: (step: Step) => explain(clock, step) }
     const request = { verb, url, signal, ...timed }
-    return this.#open(auth).attempt(request, async (own) => {
+    return this.#open(auth).attempt(request, async (own, login) => {
       const all = { ...headers, ...readRequestHeaders(own) }
-      if (isShared) this.#note(all['authorization'])
+      if (isShared) this.#use(login ?? all['authorization'], use)
       return send(all)
     })
   }
 
-  /** Finds out whether connections have other credentials by now. */
-  async check(signal: AbortSignal): Promise<void> {
+  /** Finds out whether requests have another login by now. Rejects if a connection that a method uses does not belong to it. */
+  async check(signal: AbortSignal, use: Partial<Use> = {}): Promise<void> {
     const opened = this.#opened.get(this.#owner.auth as ClientAuth)
-    if (opened?.current !== undefined) this.#note(await opened.current(signal))
+    if (opened?.current !== undefined) this.#use(await opened.current(signal), use)
   }
 
   /** Ends the logins of connections. */
@@ -82,14 +87,23 @@ export class Credentials {
       const url = new URL(owner.url)
       url.username = url.password = url.hash = ''
       const warn = (text: string): void => owner.events?.onNote?.('stream', text)
-      this.#opened.set(auth, (opened = auth.open({ url, fetch, ownFetch, warn })))
+      const loggedOut = (): void => {
+        if (auth === owner.auth) owner.events?.onNewCredentials?.(true)
+      }
+      this.#opened.set(auth, (opened = auth.open({ url, fetch, ownFetch, warn, loggedOut })))
     }
     return opened
   }
 
-  /** Tells the client if these are not the credentials that were sent before. */
-  #note(authorization: string | undefined): void {
-    if (this.#sent !== undefined && this.#sent !== authorization) this.#owner.events?.onNewCredentials?.()
-    this.#sent = authorization
+  /** Tells the client if this is not the login that was used before, and keeps the connections of different logins apart. */
+  #use(login: string | undefined, { method = '', bound, opens = false }: Partial<Use>): void {
+    // A stream that listens again follows the others; it must not make them listen again in turn.
+    if (methodRow(method)?.lasting !== true) {
+      if (this.#login !== undefined && this.#login !== login) this.#owner.events?.onNewCredentials?.()
+      this.#login = login
+    }
+    if (bound === undefined) return
+    if (!opens && bound.login !== undefined && bound.login !== login) throw new OtherLogin()
+    bound.login = login
   }
 }

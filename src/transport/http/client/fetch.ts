@@ -4,6 +4,7 @@ import { CONNECT_FAILED, STREAM_LOST } from '../../../errors/transport.ts'
 import type { AuthServer, ClientAuth } from '../../../rpc/client-auth.ts'
 import type { TransportEvents } from '../../../rpc/client-transport.ts'
 import type { Clock } from '../../../rpc/clock.ts'
+import type { Bound } from '../../../rpc/other-login.ts'
 import { Deadline } from '../../../rpc/deadline.ts'
 import { dropBody } from './body.ts'
 import type { Credentials } from './credentials.ts'
@@ -22,6 +23,10 @@ export interface Sending {
   readonly clock?: Clock | undefined
   /** Waits for an answer that comes elsewhere, and returns the reply that counts if it is not the given one. */
   readonly settle?: ((response: Response) => Promise<Response | undefined>) | undefined
+  /** The session, whose login the request must have. */
+  readonly bound?: Bound | undefined
+  /** Whether the session takes over the login of the request instead. */
+  readonly opens?: boolean | undefined
 }
 
 /** A client as its credentials know it. */

@@ -1,6 +1,7 @@
 import type { ReadLimits } from '../../../protocol/client-limits.ts'
 import type { Message } from '../../../protocol/jsonrpc.ts'
 import type { TransportEvents } from '../../../rpc/client-transport.ts'
+import { OtherLogin } from '../../../rpc/other-login.ts'
 import type { ReadEvent } from '../../../wire/sse-reader.ts'
 import { dropBody } from './body.ts'
 import { readReceived } from './message.ts'
@@ -13,7 +14,7 @@ export interface ListenOptions extends BackoffOptions {
   readonly signal: AbortSignal
   readonly leftovers: Set<() => void>
   readonly events: TransportEvents
-  get(lastId: string | undefined): Promise<Response>
+  get(lastId: string | undefined, isFirst: boolean): Promise<Response>
   /** Called when the server no longer knows the session. */
   onLost(): void
   /** Called when nothing is read any more; returns the error that counts. */
@@ -39,6 +40,7 @@ export function listen(options: ListenOptions): Promise<void> {
     const onEnd = (error?: unknown): void => {
       onOpen()
       const reason = options.onEnd(error)
+      if (reason instanceof OtherLogin) return options.events.onOtherLogin?.()
       if (reason !== undefined && options.isWanted())
         options.events.onNote?.('stream', `the stream for notifications failed: ${reason.message}`)
     }
@@ -48,13 +50,14 @@ export function listen(options: ListenOptions): Promise<void> {
 
 /** Reconnects when the stream is lost; ends if the server has none. */
 async function readAll(options: ListenOptions, onOpen: () => void): Promise<void> {
-  const { signal, events, get } = options
+  const { signal, events } = options
   const backoff = new ReconnectBackoff(options.reconnect, options.random)
   const place = new Place()
   const invalid = { inRow: 0, noted: false }
   const note = (text: string): void => events.onNote?.('stream', `the stream for notifications ${text}`)
   const onWait = (ms: number): void => note(`is not open; the next attempt is in ${ms} ms`)
   for (let opened = false; ;) {
+    const get = (lastId?: string): Promise<Response> => options.get(lastId, !opened)
     const response = await resume({ place, backoff, signal, get, onWait, counted: false }, opened)
     if (response === undefined) return
     if (!isStream(response)) {
