@@ -3,6 +3,7 @@ import type { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import type { Conversation } from './conversation.ts'
+import { LoginStream } from './login-stream.ts'
 import type { ReconnectingConnection } from './reconnecting-connection.ts'
 import { LOST } from './task-report.ts'
 
@@ -40,19 +41,28 @@ export async function listenForTask(
     if (accepts(params, taskId)) change(true)
     else end()
   })
-  const options = { isOwn: true, signal: stop.signal, onId: (id: number) => void (listening = id) }
   let kind = 'stream_lost'
-  while (!stop.signal.aborted && LOST.has(kind)) {
+  let isLoggedOut = false
+  while (!stop.signal.aborted && !isLoggedOut && LOST.has(kind)) {
+    const stream = new LoginStream(connection.login)
+    const onId = (id: number): void => {
+      listening = id
+      stream.begin()
+    }
+    const options = { isOwn: true, signal: AbortSignal.any([stop.signal, stream.signal]), onId }
     kind = await connection
       .request('subscriptions/listen', { notifications: { taskIds: [taskId] } }, options)
       .then(() => 'stream_lost')
       .catch((error: unknown) => (error as McpError).kind)
+      .finally(() => stream.end())
     change(false)
-    if (LOST.has(kind)) await pause(AGAIN_MS, stop.signal)
+    // After a logout, tasks are polled, and nobody is asked to log in for a stream.
+    isLoggedOut = stream.signal.aborted && connection.state !== 'ready'
+    if (LOST.has(kind) && !isLoggedOut) await pause(AGAIN_MS, stop.signal)
   }
   off()
   signal.removeEventListener('abort', end)
-  streams.set(connection, signal.aborted ? (streams.get(connection) ?? 1) - 1 : Infinity)
+  streams.set(connection, signal.aborted || isLoggedOut ? (streams.get(connection) ?? 1) - 1 : Infinity)
 }
 
 function subscriptionOf(params: JsonObject): unknown {

@@ -5,10 +5,10 @@ import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
 import { pause } from '../base/backoff.ts'
-import { onAbort } from '../base/on-abort.ts'
 import type { ChangeQueue } from './change-queue.ts'
 import type { State } from './events.ts'
 import { isWatched } from './followers.ts'
+import { LoginStream } from './login-stream.ts'
 import { Parents } from './parents.ts'
 import { Clock } from '../rpc/clock.ts'
 import { asksForCredentials } from './recovery.ts'
@@ -206,21 +206,17 @@ export class Watcher {
     const { signal } = this.#queue
     const notifications = filterOf(this.#watched)
     while (!signal.aborted) {
-      const stop = new AbortController()
-      let remove: (() => void) | undefined
+      const stream = new LoginStream(this.#connection.login)
       const onId = (id: number): void => {
         this.#listening = id
-        remove?.()
-        // The login may have changed while a connection was opened, so it is the one that this attempt has.
-        const login = this.#connection.login.signal
-        remove = onAbort(login, () => stop.abort(login.reason))
+        stream.begin()
       }
       try {
         if ((await this.#connection.agreement()).revision !== LATEST) break
         await this.#connection.request(
           'subscriptions/listen',
           { notifications },
-          { isOwn: true, signal: AbortSignal.any([signal, stop.signal]), onId },
+          { isOwn: true, signal: AbortSignal.any([signal, stream.signal]), onId },
         )
       } catch (error) {
         const { kind } = error as McpError
@@ -229,11 +225,11 @@ export class Watcher {
           return this.#queue.end(error as McpError)
         this.#reject(error)
       } finally {
-        remove?.()
+        stream.end()
       }
       this.#missed = true
       this.#listening = 'starting'
-      if (!stop.signal.aborted) await pause(RELISTEN_MS, signal)
+      if (!stream.signal.aborted) await pause(RELISTEN_MS, signal)
       // If the connection has ended with the login, the next one is that of a request.
       else if (this.#connection.state !== 'ready') break
       else await this.#throttle()
