@@ -2,13 +2,13 @@ import type { Size } from './measure.ts'
 import { TASKS } from './programs.ts'
 
 /** The maximum compressed size of the browser client, in bytes. */
-export const CLIENT_TARGETS = { single: 68_000, initial: 26_600 } as const
+export const CLIENT_TARGETS = { single: 71_000, initial: 27_500 } as const
 
 /**
  * How far our server may be above its target, the size of official v2. Most of the difference is the WebSocket library,
  * which every server includes; the rest grows with what the peer lacks (docs/notes/004-bundle-size.md).
  */
-export const SERVER_EXCESS = 75_000
+export const SERVER_EXCESS = 82_000
 
 /** The exceeded targets: our server as one file must not be larger than official v2, and our client has fixed targets. */
 export function breaches(sizes: readonly Size[]): readonly string[] {

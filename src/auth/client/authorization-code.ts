@@ -8,7 +8,7 @@ import {
   validateAuthResponse,
 } from 'oauth4webapi'
 import type { Grant, GrantContext } from './grant.ts'
-import { LoginProblem, quoted, shownUrl } from './problem.ts'
+import { LoginDenied, LoginProblem, quoted, shownUrl } from './problem.ts'
 import { pushRequest } from './pushed-request.ts'
 import type { LoginRequest, Redirect } from './redirect.ts'
 import { refreshTokens } from './refresh.ts'
@@ -155,6 +155,7 @@ function checkAnswer(
     if (!(thrown instanceof AuthorizationResponseError)) throw new LoginProblem((thrown as Error).message)
     const { error, error_description: description } = thrown
     const reason = description === undefined ? quoted(error) : `${quoted(error)}, ${quoted(description)}`
-    throw new LoginProblem(`${issuer.issuer} answered the login with the error ${reason}`)
+    const Problem = error === 'access_denied' ? LoginDenied : LoginProblem
+    throw new Problem(`${issuer.issuer} answered the login with the error ${reason}`)
   }
 }

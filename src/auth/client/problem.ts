@@ -7,8 +7,11 @@ export class LoginProblem extends Error {}
 /** A problem that may pass by itself: an issuer or a server cannot be reached, or is too busy. */
 export class PassingProblem extends LoginProblem {}
 
-/** A login that the person, or the program for the person, did not want. An issuer that says so may lie, so its error is not one. */
+/** A login that the person, or the program for the person, did not want. */
 export class LoginRefused extends LoginProblem {}
+
+/** A login of which the issuer says that the person did not want it. It may lie, so the login counts towards the limit. */
+export class LoginDenied extends LoginRefused {}
 
 /** Text of a peer for a message: short, in one line and in quotes. */
 export function quoted(value: unknown): string {

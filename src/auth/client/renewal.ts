@@ -10,7 +10,7 @@ import type { Need } from './need.ts'
 import { placeOf, readPlace, type Place } from './place.ts'
 import { loginRate } from './login-rate.ts'
 import { inTurn } from './login-turn.ts'
-import { LoginProblem, LoginRefused } from './problem.ts'
+import { LoginDenied, LoginProblem, LoginRefused } from './problem.ts'
 import { isUnknownClient } from './reason.ts'
 import { LoginTimeout } from './redirect.ts'
 import { findResource, type FoundResource } from './resource.ts'
@@ -131,7 +131,7 @@ function askPerson(setup: Setup, renewal: PlacedRenewal, run: () => Promise<Held
     try {
       return await run()
     } catch (thrown) {
-      if (thrown instanceof LoginRefused) takeBack()
+      if (thrown instanceof LoginRefused && !(thrown instanceof LoginDenied)) takeBack()
       throw thrown
     }
   })
