@@ -29,6 +29,8 @@ import { Upkeep } from './upkeep.ts'
 export const TRIES = 10
 /** The pauses before further attempts. */
 const RETRY_PAUSES = { firstMs: 1000, maxMs: 300_000 }
+/** Errors up to this size are kept, whatever room there is. */
+const SHORT_BYTES = 1024
 
 /** How a task is put back. */
 interface Release {
@@ -268,7 +270,9 @@ export class TaskRunner {
       const text = outcomeText(outcome)
       const bytes = textBytes(text)
       if (bytes > taskResultBytes) throw mcpError(TASK_RESULT_TOO_LARGE, { limit: taskResultBytes })
-      if (!this.bytes.set(id, run.holder, bytesOf(run.requestBytes) + bytes))
+      // Another error in place of a short one would take as much.
+      const isShort = 'error' in outcome && bytes <= SHORT_BYTES
+      if (!isShort && !this.bytes.set(id, run.holder, bytesOf(run.requestBytes) + bytes))
         throw mcpError(TASKS_TOO_LARGE, { limit: taskBytes })
       return [text, outcome]
     } catch (thrown) {
