@@ -8,6 +8,7 @@ import { MUCH_LATER } from '../errors/retry-after.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
 import { TASK_CANCELLED, TASK_EXPIRED, TASK_RESULT_TOO_LARGE, TASKS_TOO_LARGE } from '../errors/tasks.ts'
 import { ToolError } from '../errors/tool-error.ts'
+import type { Call } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { Admission, type Admitted } from './admission.ts'
 import { bytesOf, holderOf, TaskBytes } from './bytes.ts'
@@ -54,8 +55,8 @@ export class TaskRunner {
   readonly node: string = newTaskId()
   readonly followers: Followers = new Followers()
   readonly runs: TurnoverMap<string, Run> = new TurnoverMap()
-  /** The questions that a request carries to the client. */
-  readonly carried: Set<string> = new Set()
+  /** The requests that carry questions to clients, by question: of several, the last. */
+  readonly carried: Map<string, Call> = new Map()
   /** The connections of tasks that wait for another attempt. */
   readonly links: TaskLinks = new TaskLinks()
   readonly bytes: TaskBytes
