@@ -53,6 +53,11 @@ export class TaskBytes {
     return this.#total
   }
 
+  /** Whether a task takes any. */
+  has(id: string): boolean {
+    return this.#tasks.has(id)
+  }
+
   /** Says how much a task takes from now on. False, and nothing changes, if it would be more than there is room for. */
   set(id: string, holder: TaskHolder, bytes: number): boolean {
     const more = bytes - (this.#tasks.get(id)?.bytes ?? 0)

@@ -334,9 +334,18 @@ export class TaskRunner {
   noticed(id: string): void {
     this.followers.changed(id)
     const run = this.runs.get(id)
-    if (run === undefined) return this.unawaited(() => this.links.check(id, this))
+    if (run === undefined) return this.unawaited(() => this.#noticedWaiting(id))
     if (run.isChanging) run.noticeLater()
     else this.compare(run)
+  }
+
+  /** Forgets a task that does not run here if it is gone, or drops its link if another node has it. */
+  #noticedWaiting(id: string): Soon<void> {
+    if (!this.isInMemory || !this.bytes.has(id)) return this.links.check(id, this)
+    return soon(this.store.head(id), (head) => {
+      if (head === undefined) this.bytes.delete(id)
+      return this.links.check(id, this)
+    })
   }
 
   /** Compares a run with its record, which another node may have changed. */
