@@ -110,6 +110,8 @@ export interface Channel {
   emit(method: string, params: JsonObject, peer: Peer): void
   /** Sends a request to the client and waits for the response. Absent when the client cannot be reached. */
   readonly ask?: ((method: string, params: JsonObject, call: Call) => Promise<JsonObject>) | undefined
+  /** False while the client is away and may come back; absent if it is never so. */
+  readonly isConnected?: boolean
   /** Cancels another request from the same client, if that request is known. */
   cancel?(params: JsonObject): void
   /** Rejects all further requests from the client. */
@@ -183,6 +185,8 @@ export class Call {
   onAbort: (() => void) | undefined = undefined
   /** Called when the caller gives up the request, also if its work goes on. */
   onCancel: (() => void) | undefined = undefined
+  /** Called when the client of a question has disconnected, and may come back. */
+  onDisconnect: (() => void) | undefined = undefined
   #ended = false
   /** Whether the work goes on after the answer. */
   #goesOn = false

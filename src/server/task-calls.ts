@@ -14,6 +14,7 @@ import type { Checked } from '../schema/checker.ts'
 import { isSame } from '../schema/scalar-rules.ts'
 import { newTaskId } from '../tasks/id.ts'
 import { TaskLink } from '../tasks/link.ts'
+import { isReserved } from '../tasks/key.ts'
 import { readOutcome } from '../tasks/outcome.ts'
 import type { TaskCaller, TaskPlan } from '../tasks/plan.ts'
 import type { TaskHead, TaskRequest } from '../tasks/record.ts'
@@ -346,7 +347,8 @@ function keyOf({ key }: TaskPlan, input: Checked<unknown>, context: Context): So
   if (typeof made !== 'string' && typeof made !== 'number')
     throw new TypeError(`the key of a task must be a string; the option key returned ${typeof made}`)
   const text = String(made)
-  return text.length <= MOST_KEY_CHARS ? text : digestOf(text).then((digest) => `sha-256 ${digest}`)
+  const isPlain = text.length <= MOST_KEY_CHARS && !isReserved(text)
+  return isPlain ? text : digestOf(text).then((digest) => `sha-256 ${digest}`)
 }
 
 const MOST_KEY_CHARS = 1024

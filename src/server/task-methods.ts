@@ -153,42 +153,54 @@ function resultOf(tasks: Tasks, id: string): Soon<Result> {
 async function carry(tasks: Tasks, id: string, owner: string, call: Call): Promise<void> {
   const watch = new TaskWatch(tasks.followers, id)
   call.onAbort = watch.wake
+  // Another request may ask instead.
+  call.onDisconnect = () => tasks.followers.changed(id)
   const link = tasks.runs.get(id)?.link ?? tasks.links.get(id)
   const unlink = link?.add((method, params) =>
     call.emit(method, { ...params, _meta: related(id, params['_meta']) }),
   )
   const asked = new Set<string>()
   try {
-    for (;;) {
+    for (let isNew = true; ; isNew = false) {
       call.throwIfAborted()
       const head = await tasks.find(id, owner)
       if (head === undefined || isFinal(head.status)) return
       tasks.checkOpen()
-      if (head.status === 'input_required') await askAll(tasks, head, call, asked)
+      if (head.status === 'input_required') await askAll(tasks, head, call, { asked, isNew })
       await watch.changed()
     }
   } finally {
-    call.onAbort = undefined
+    call.onAbort = call.onDisconnect = undefined
     watch.stop()
     unlink?.()
   }
 }
 
-/** Asks the questions that no other request carries. */
-async function askAll(tasks: Tasks, { id, owner }: TaskHead, call: Call, asked: Set<string>): Promise<void> {
+/** Asks the questions that no other request carries, and those that may have been lost with the client of another one. */
+async function askAll(
+  tasks: Tasks,
+  { id, owner }: TaskHead,
+  call: Call,
+  { asked, isNew }: { readonly asked: Set<string>; readonly isNew: boolean },
+): Promise<void> {
   const record = await tasks.get(id, owner)
   if (record === undefined) return
   for (const [name, { method, params }] of AttemptState.of(record.state).questions) {
     const place = `${id} ${name}`
-    if (asked.has(name) || tasks.carried.has(place) || call.channel.ask === undefined) continue
+    if (asked.has(name) || call.channel.ask === undefined) continue
+    const carrier = tasks.carried.get(place)
+    if (carrier !== undefined && !mayReplace(call, carrier, isNew)) continue
     asked.add(name)
-    tasks.carried.add(place)
+    tasks.carried.set(place, call)
+    const isLast = (): boolean => tasks.carried.get(place) === call
     void call.channel
       .ask(method, { ...params, _meta: related(id, params['_meta']) }, call)
       .then(
         (answer) => tasks.answer(id, owner, [[name, answer]]),
         (error: unknown) =>
-          call.aborted || call.ended ? undefined : tasks.refuse(id, owner, name, error as McpError),
+          call.aborted || call.ended || !isLast()
+            ? undefined
+            : tasks.refuse(id, owner, name, error as McpError),
       )
       .catch((error: unknown) => {
         // The answer could not be stored, so the question is still open.
@@ -196,11 +208,16 @@ async function askAll(tasks: Tasks, { id, owner }: TaskHead, call: Call, asked: 
         tasks.reportFailure(error)
       })
       .finally(() => {
-        tasks.carried.delete(place)
+        if (isLast()) tasks.carried.delete(place)
         // Another request may ask instead.
         tasks.followers.changed(id)
       })
   }
+}
+
+/** Whether a request asks what another one carries: that one's client is away, or a new client came, perhaps in its place. */
+function mayReplace({ peer }: Call, carrier: Call, isNew: boolean): boolean {
+  return carrier.channel.isConnected === false || (isNew && carrier.peer.session !== peer.session)
 }
 
 function readId(context: Context): string {

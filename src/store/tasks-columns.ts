@@ -111,8 +111,8 @@ function readHead(row: Row): TaskHead {
     status: statusIn(row[6]),
     statusMessage: textIn(row[7], 'statusMessage'),
     isError: numberIn(row[8], 'isError') === 1,
-    createdAt: numberIn(row[9], 'createdAt'),
-    updatedAt: numberIn(row[10], 'updatedAt'),
+    createdAt: timeIn(row[9], 'createdAt'),
+    updatedAt: timeIn(row[10], 'updatedAt'),
     ttlMs: row[11] === null ? null : numberIn(row[11], 'ttlMs'),
     pollMs: numberIn(row[12], 'pollMs'),
     attempt: numberIn(row[13], 'attempt'),
@@ -137,8 +137,8 @@ function salvagedHead(row: Row, damage: McpError, { id, now }: Lost = NOTHING): 
     status: 'failed',
     statusMessage: damage.message,
     isError: false,
-    createdAt: number(9, now),
-    updatedAt: number(10, now),
+    createdAt: orElse(() => timeIn(row[9], ''), now),
+    updatedAt: orElse(() => timeIn(row[10], ''), now),
     ttlMs: number(11, null),
     pollMs: number(12, 1000),
     attempt: number(13, 1),
@@ -156,6 +156,15 @@ function textIn(value: unknown, part: string): string {
 function numberIn(value: unknown, part: string): number {
   if (typeof value !== 'number') throw mcpError(TASK_DAMAGED, { part })
   return value
+}
+
+/** The last time that a `Date` can have. */
+const LAST_TIME = 8.64e15
+
+function timeIn(value: unknown, part: string): number {
+  const time = numberIn(value, part)
+  if (!(Math.abs(time) <= LAST_TIME)) throw mcpError(TASK_DAMAGED, { part })
+  return time
 }
 
 function statusIn(value: unknown): TaskStatus {

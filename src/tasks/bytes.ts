@@ -1,7 +1,10 @@
+import { networkOf } from '../base/address.ts'
 import { hasShare } from '../base/share.ts'
 import { Tally } from '../base/tally.ts'
 import { textBytes } from '../base/weight.ts'
+import { parsed } from './damage.ts'
 import type { TaskCaller } from './plan.ts'
+import type { TaskRecord } from './record.ts'
 
 /** The memory that a task takes besides its texts. */
 const TASK_OVERHEAD = 512
@@ -20,6 +23,12 @@ export interface TaskHolder {
 /** The holder of the tasks of a caller. Anonymous callers without a session are told apart by their networks. */
 export function holderOf({ owner, scope, network }: TaskCaller): TaskHolder {
   return { name: owner || scope || `network ${network ?? ''}`, network }
+}
+
+/** The holder of a stored task. The network of an anonymous caller follows from the address in its request. */
+export function storedHolder({ owner, scope, request }: TaskRecord): TaskHolder {
+  const ip = owner === '' ? parsed(request)?.['ip'] : undefined
+  return holderOf({ owner, scope, network: typeof ip === 'string' ? networkOf(ip) : undefined })
 }
 
 interface Held {
@@ -42,6 +51,11 @@ export class TaskBytes {
   /** The bytes of all tasks. */
   get total(): number {
     return this.#total
+  }
+
+  /** Whether a task takes any. */
+  has(id: string): boolean {
+    return this.#tasks.has(id)
   }
 
   /** Says how much a task takes from now on. False, and nothing changes, if it would be more than there is room for. */

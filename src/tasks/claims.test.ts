@@ -4,23 +4,22 @@ import { FakeClock, settled } from '../../test/harness/task-clock.ts'
 import { Node } from '../../test/harness/task-engine.ts'
 import { hooked } from '../../test/harness/task-hooks.ts'
 import { MemoryTaskStore } from '../store/tasks-memory.ts'
-import type { TaskHead } from './record.ts'
+import type { TaskCaller } from './plan.ts'
+import type { TaskHead, TaskRequest } from './record.ts'
 
 const DONE = { content: [{ type: 'text', text: 'done' }] }
 const never = (): Promise<typeof DONE> => new Promise(() => undefined)
+
+function requestOf(text: string, ip?: string): TaskRequest {
+  const nobody = { client: undefined, capabilities: {}, auth: undefined, ip }
+  return { revision: '2026-07-28', params: { name: 'work', text }, ...nobody }
+}
 
 /** A store with tasks that a server gave up in an orderly way. */
 async function given(count: number, text = ''): Promise<{ store: MemoryTaskStore; clock: FakeClock }> {
   const [store, clock] = [new MemoryTaskStore(), new FakeClock()]
   const node = new Node({ store, clock, isInMemory: false }).tool('work', never, { onRestart: 'retry' })
-  const request = {
-    revision: '2026-07-28',
-    params: { name: 'work', text },
-    client: undefined,
-    capabilities: {},
-    auth: undefined,
-    ip: undefined,
-  }
+  const request = requestOf(text)
   for (let number = 0; number < count; number++) await node.start('work', { request })
   await node.tasks.close(0)
   return { store, clock }
@@ -146,7 +145,7 @@ test('no more tasks are claimed than there is room for', async () => {
   expect(waiting).toHaveLength(20 - node.tasks.runs.size)
   for (let ended = 0; ended < 20; ended++) {
     ends[ended]?.()
-    await clock.pass(0)
+    await clock.pass(30_000)
   }
   expect(store.list({ status: 'completed', limit: 20 })).toHaveLength(20)
   expect(most).toBeLessThanOrEqual(limit)
@@ -163,7 +162,7 @@ test('a task that is larger than all the room runs alone', async () => {
   await clock.pass(0)
   expect(ends).toHaveLength(1)
   ends[0]?.()
-  await clock.pass(0)
+  await clock.pass(30_000)
   expect(ends).toHaveLength(2)
 })
 
@@ -203,3 +202,101 @@ test.each(['books', 'films'])(
     expect((await other.tasks.cancel(id, 'ann'))?.isDone).toBe(isOwn ? true : undefined)
   },
 )
+
+/** A store with tasks that a server gave up, of these callers and sizes, in this order. */
+async function left(
+  ...drafts: readonly { readonly caller: TaskCaller; readonly text?: string; readonly ip?: string }[]
+): Promise<{ store: MemoryTaskStore; clock: FakeClock; ids: readonly string[] }> {
+  const [store, clock] = [new MemoryTaskStore(), new FakeClock()]
+  const node = new Node({ store, clock, isInMemory: false }).tool('work', never, { onRestart: 'retry' })
+  const ids: string[] = []
+  for (const { caller, text = '', ip } of drafts)
+    ids.push((await node.start('work', { caller, request: requestOf(text, ip) })).id)
+  await node.tasks.upkeep.halt()
+  for (const id of ids) {
+    await clock.pass(1)
+    await node.tasks.release(node.tasks.runs.get(id)!, {})
+  }
+  await node.tasks.close(0)
+  return { store, clock, ids }
+}
+
+test('a task that has no room does not keep others waiting, and is tried again after growing pauses', async () => {
+  const [eve, ann] = ['eve', 'ann'].map((owner) => ({ owner, scope: owner }))
+  const large = { caller: eve!, text: 'x'.repeat(10_000) }
+  const { store, clock, ids } = await left(large, large, { caller: ann! }, { caller: ann! })
+  const claimed: string[] = []
+  const claim = store.claim.bind(store)
+  store.claim = (...args) => {
+    const records = claim(...args)
+    claimed.push(...records.map(({ id }) => id))
+    return records
+  }
+  const ends = new Map<string, () => void>()
+  const node = new Node({ store, clock, isInMemory: false, limits: { taskBytes: 60_000 } }).tool(
+    'work',
+    (run) => new Promise((resolve) => ends.set(run.head!.id, () => resolve(DONE))),
+    { onRestart: 'retry' },
+  )
+  await node.tasks.start()
+  await clock.pass(0)
+  expect([...ends.keys()]).toEqual([ids[0], ids[2], ids[3]])
+  // The end of another task does not read it again.
+  ends.get(ids[2]!)?.()
+  await clock.pass(0)
+  expect(claimed.filter((id) => id === ids[1])).toHaveLength(1)
+  await clock.pass(60_000)
+  const times = claimed.filter((id) => id === ids[1]).length
+  expect(times).toBeGreaterThan(2)
+  expect(times).toBeLessThan(10)
+  ends.get(ids[0]!)?.()
+  await clock.pass(30_000)
+  ends.get(ids[1]!)?.()
+  await clock.pass(0)
+  expect(await node.status(ids[1]!)).toBe('completed')
+})
+
+test('a task of a node that died counts as crashed, even if there is no room for it yet', async () => {
+  const [store, clock] = [new MemoryTaskStore(), new FakeClock()]
+  const options = { store, clock, isInMemory: false }
+  const dead = new Node(options).tool('safe', never, { onRestart: 'retry' }).tool('unsafe', never)
+  const request = requestOf('x'.repeat(10_000))
+  const first = await dead.start('safe', { request })
+  const safe = await dead.start('safe', { request })
+  const unsafe = await dead.start('unsafe', { request })
+  await dead.tasks.upkeep.halt()
+  store.beat(dead.tasks.node, 0)
+  const ends = new Map<string, () => void>()
+  const node = new Node({ ...options, limits: { taskBytes: 60_000 } })
+    .tool('safe', (run) => new Promise((resolve) => ends.set(run.head!.id, () => resolve(DONE))), {
+      onRestart: 'retry',
+    })
+    .tool('unsafe', never)
+  await node.tasks.start()
+  await clock.pass(0)
+  expect([...ends.keys()]).toEqual([first.id])
+  expect(store.get(unsafe.id)).toMatchObject({ status: 'failed', outcome: expect.stringContaining('lost') })
+  expect(store.get(safe.id)).toMatchObject({
+    node: '',
+    attempt: 2,
+    state: expect.stringContaining('"crashes":1'),
+  })
+  ends.get(first.id)?.()
+  await clock.pass(30_000)
+  expect(store.get(safe.id)).toMatchObject({ node: node.tasks.node, attempt: 2 })
+})
+
+test('anonymous callers without a session are told apart after a restart, too', async () => {
+  const caller = { owner: '', scope: '' }
+  const text = 'x'.repeat(10_000)
+  const { store, clock } = await left(
+    ...['192.0.2.1', '198.51.100.1', '203.0.113.1'].map((ip) => ({ caller, text, ip })),
+  )
+  const node = new Node({ store, clock, isInMemory: false, limits: { taskBytes: 80_000 } }).tool(
+    'work',
+    never,
+  )
+  await node.tasks.start()
+  await clock.pass(0)
+  expect(node.tasks.runs.size).toBe(3)
+})

@@ -11,6 +11,16 @@ export function withOwnKey<Head extends TaskHead>(head: Head): Head {
   return head.key.startsWith(mark) ? { ...head, key: head.key.slice(mark.length) } : head
 }
 
+/** The key of a retry, by which a second one finds the first. */
+export function retryKey(id: string): string {
+  return `retry of ${id}`
+}
+
+/** Whether a key has a form that only the server gives. */
+export function isReserved(key: string): boolean {
+  return /^(retry of|freed by) /.test(key)
+}
+
 function freed(id: string): string {
   return `freed by ${id}: `
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { settled } from '../../test/harness/task-clock.ts'
+import { FakeClock, settled } from '../../test/harness/task-clock.ts'
 import { Node } from '../../test/harness/task-engine.ts'
+import { MemoryTaskStore } from '../store/tasks-memory.ts'
 import type { McpError } from '../errors/error.ts'
 import { newTaskId } from './id.ts'
 
@@ -195,4 +196,20 @@ test('an expired task frees its key, and exists for operators no more, before th
   expect(await node.tasks.retry(failed.id)).toBeUndefined()
   const second = await node.start('hang', { key: 'k' })
   expect(second.id).not.toBe(first.id)
+})
+
+test('a server frees the memory of its tasks that another server with the same store removes', async () => {
+  const [store, clock] = [new MemoryTaskStore(), new FakeClock()]
+  const [one, other] = ['films', 'books'].map((server) =>
+    new Node({ store, clock, server }).tool('quick', () => DONE),
+  ) as [Node, Node]
+  await one.start('quick', { ttlMs: 1000 })
+  await other.start('quick', { ttlMs: 60_000 })
+  await settled()
+  clock.set(clock.now() + 2000)
+  const [before, rest] = [one.tasks.bytes.total, other.tasks.bytes.total]
+  expect(before).toBeGreaterThan(0)
+  await other.tasks.upkeep.expire(clock.now())
+  expect(one.tasks.bytes.total).toBe(0)
+  expect(other.tasks.bytes.total).toBe(rest)
 })

@@ -1,5 +1,6 @@
-import { McpError, type ErrorExtras, type ErrorKind } from '../errors/error.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { McpError, mcpError, type ErrorExtras, type ErrorKind } from '../errors/error.ts'
+import { TASK_DAMAGED } from '../errors/tasks.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { freedKey } from './key.ts'
 import type { TaskHead } from './record.ts'
@@ -10,7 +11,11 @@ export type TaskOutcome = { readonly result: Result } | { readonly error: McpErr
 
 /** The text of an outcome for the record. Throws if a result is not JSON. */
 export function outcomeText(outcome: TaskOutcome): string {
-  if ('result' in outcome) return `{"result":${JSON.stringify(outcome.result)}}`
+  if ('result' in outcome) {
+    const text: string | undefined = JSON.stringify(outcome.result)
+    if (text === undefined) throw new TypeError('the result is not JSON: its toJSON returns undefined')
+    return `{"result":${text}}`
+  }
   const { kind, message, code, data, refusal, retryable, retryAfterMs } = outcome.error
   return JSON.stringify({ error: { kind, message, code, data, refusal, retryable, retryAfterMs } })
 }
@@ -20,14 +25,23 @@ export function readError(text: string): McpError {
   return (readOutcome(text) as { readonly error: McpError }).error
 }
 
-/** Reads the text of an outcome. */
+/** Reads the text of an outcome. One that is damaged gives an error that says so. */
 export function readOutcome(text: string): TaskOutcome {
-  const { result, error } = JSON.parse(text) as { readonly result?: Result; readonly error?: JsonObject }
-  if (result !== undefined) return { result }
+  try {
+    const { result, error } = JSON.parse(text) as { readonly result?: Result; readonly error?: JsonObject }
+    if (isObject(result)) return { result }
+    if (typeof error?.['kind'] === 'string') return { error: errorIn(error) }
+  } catch {
+    // The same as a text of another form.
+  }
+  return { error: mcpError(TASK_DAMAGED, { part: 'outcome' }) }
+}
+
+function errorIn(error: JsonObject): McpError {
   const { kind, message, ...extras } = error as JsonObject & ErrorExtras
   const { code, ...others } = extras
   const coded = kind === 'custom' ? { code: code as number } : {}
-  return { error: new McpError(kind as ErrorKind, String(message), { ...(others as ErrorExtras), ...coded }) }
+  return new McpError(kind as ErrorKind, String(message), { ...(others as ErrorExtras), ...coded })
 }
 
 /** The members of a record that say how the task ended. A failure of any kind frees its key; what attempts share is kept for a retry. */

@@ -3,7 +3,9 @@ import { textBytes } from '../base/weight.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { TASK_CRASHED, TASK_LOST } from '../errors/tasks.ts'
 import type { Result } from '../rpc/dispatch.ts'
-import { bytesOf, holderOf } from './bytes.ts'
+import { AttemptState } from './attempt-state.ts'
+import { bytesOf, storedHolder, type TaskHolder } from './bytes.ts'
+import type { TaskPlan } from './plan.ts'
 import type { TaskRecord, TaskRequest } from './record.ts'
 import { Run } from './run.ts'
 import type { TaskRunner } from './runner.ts'
@@ -13,17 +15,17 @@ import type { Soon } from './store.ts'
 const MOST_CRASHES = 10
 
 /** Runs a task that this node has claimed, or ends it. */
-export function resumeTask(tasks: TaskRunner, record: TaskRecord): void {
+export function resumeTask(tasks: TaskRunner, record: TaskRecord, holder: TaskHolder): void {
   const run = new Run(tasks, record.tool, tasks.host.planOf(record.tool))
   run.load(record)
   run.link = tasks.links.take(record.id)
-  run.holder = holderOf(record)
+  run.holder = holder
   run.requestBytes = textBytes(record.request)
   tasks.runs.set(record.id, run)
   tasks.bytes.force(record.id, run.holder, bytesOf(run.requestBytes, record.state))
   // A task that waited has a time; one whose node died has none.
   const isDue = record.dueAt > 0
-  const error = isDue ? undefined : errorOfCrash(run, record)
+  const error = isDue ? undefined : errorOfCrash(run.plan, run.shared, record)
   if (error !== undefined) return tasks.unawaited(() => tasks.finish(run, { error }))
   const attempt = isDue ? record.attempt : record.attempt + 1
   const work = async (): Promise<Result> => tasks.host.attempt(run, JSON.parse(record.request) as TaskRequest)
@@ -38,11 +40,27 @@ export function resumeTask(tasks: TaskRunner, record: TaskRecord): void {
   tasks.unawaited(() => tasks.upkeep.insist(run, begin))
 }
 
+/** Puts back a claimed task that has no room here until a time, so that others go on; or ends it, which needs no room. */
+export function postponeTask(tasks: TaskRunner, record: TaskRecord, dueAt: number): Soon<unknown> {
+  const { id, version, tool } = record
+  const change = { node: '', dueAt }
+  if (record.dueAt > 0) return tasks.store.change(id, version, change)
+  // A task with a time has not crashed, so that this one counts its crash now.
+  const shared = AttemptState.of(record.state)
+  const error = errorOfCrash(tasks.host.planOf(tool), shared, record)
+  if (error !== undefined) return resumeTask(tasks, record, storedHolder(record))
+  return tasks.store.change(id, version, { ...change, attempt: record.attempt + 1, state: shared.text })
+}
+
 /** Counts a crash; the error if the task does not begin again. */
-function errorOfCrash(run: Run, { attempt, status }: TaskRecord): McpError | undefined {
-  if (run.plan?.onRestart !== 'retry') return mcpError(TASK_LOST, { attempt })
+function errorOfCrash(
+  plan: TaskPlan | undefined,
+  shared: AttemptState,
+  { attempt, status }: TaskRecord,
+): McpError | undefined {
+  if (plan?.onRestart !== 'retry') return mcpError(TASK_LOST, { attempt })
   // A handler that waits for an answer is not what ended its process.
   if (status === 'input_required') return undefined
-  const times = ++run.shared.crashes
+  const times = ++shared.crashes
   return times < MOST_CRASHES ? undefined : mcpError(TASK_CRASHED, { times })
 }

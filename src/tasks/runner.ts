@@ -8,6 +8,7 @@ import { MUCH_LATER } from '../errors/retry-after.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
 import { TASK_CANCELLED, TASK_EXPIRED, TASK_RESULT_TOO_LARGE, TASKS_TOO_LARGE } from '../errors/tasks.ts'
 import { ToolError } from '../errors/tool-error.ts'
+import type { Call } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { Admission, type Admitted } from './admission.ts'
 import { bytesOf, holderOf, TaskBytes } from './bytes.ts'
@@ -29,6 +30,8 @@ import { Upkeep } from './upkeep.ts'
 export const TRIES = 10
 /** The pauses before further attempts. */
 const RETRY_PAUSES = { firstMs: 1000, maxMs: 300_000 }
+/** Errors up to this size are kept, whatever room there is. */
+const SHORT_BYTES = 1024
 
 /** How a task is put back. */
 interface Release {
@@ -52,8 +55,8 @@ export class TaskRunner {
   readonly node: string = newTaskId()
   readonly followers: Followers = new Followers()
   readonly runs: TurnoverMap<string, Run> = new TurnoverMap()
-  /** The questions that a request carries to the client. */
-  readonly carried: Set<string> = new Set()
+  /** The requests that carry questions to clients, by question: of several, the last. */
+  readonly carried: Map<string, Call> = new Map()
   /** The connections of tasks that wait for another attempt. */
   readonly links: TaskLinks = new TaskLinks()
   readonly bytes: TaskBytes
@@ -268,7 +271,9 @@ export class TaskRunner {
       const text = outcomeText(outcome)
       const bytes = textBytes(text)
       if (bytes > taskResultBytes) throw mcpError(TASK_RESULT_TOO_LARGE, { limit: taskResultBytes })
-      if (!this.bytes.set(id, run.holder, bytesOf(run.requestBytes) + bytes))
+      // Another error in place of a short one would take as much.
+      const isShort = 'error' in outcome && bytes <= SHORT_BYTES
+      if (!isShort && !this.bytes.set(id, run.holder, bytesOf(run.requestBytes) + bytes))
         throw mcpError(TASKS_TOO_LARGE, { limit: taskBytes })
       return [text, outcome]
     } catch (thrown) {
@@ -329,9 +334,18 @@ export class TaskRunner {
   noticed(id: string): void {
     this.followers.changed(id)
     const run = this.runs.get(id)
-    if (run === undefined) return this.unawaited(() => this.links.check(id, this))
+    if (run === undefined) return this.unawaited(() => this.#noticedWaiting(id))
     if (run.isChanging) run.noticeLater()
     else this.compare(run)
+  }
+
+  /** Forgets a task that does not run here if it is gone, or drops its link if another node has it. */
+  #noticedWaiting(id: string): Soon<void> {
+    if (!this.isInMemory || !this.bytes.has(id)) return this.links.check(id, this)
+    return soon(this.store.head(id), (head) => {
+      if (head === undefined) this.bytes.delete(id)
+      return this.links.check(id, this)
+    })
   }
 
   /** Compares a run with its record, which another node may have changed. */

@@ -8,7 +8,7 @@ import { isFinal } from '../protocol/task-status.ts'
 import { bytesOf, holderOf } from './bytes.ts'
 import { TaskWatch } from './followers.ts'
 import { newTaskId } from './id.ts'
-import { freedKey } from './key.ts'
+import { freedKey, retryKey } from './key.ts'
 import { outcomeText } from './outcome.ts'
 import { headOf, type TaskHead, type TaskRecord } from './record.ts'
 import type { Run } from './run.ts'
@@ -206,8 +206,8 @@ export class Tasks extends TaskRunner {
         id: newTaskId(),
         server: this.host.server,
         // A second retry finds the first by its key. A scope of its own makes that possible for callers without one.
-        scope: old.scope || `retry of ${id}`,
-        key: `retry of ${id}`,
+        scope: old.scope || retryKey(id),
+        key: retryKey(id),
         node: '',
         request,
         state,

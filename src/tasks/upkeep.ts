@@ -49,7 +49,7 @@ export class Upkeep {
   #timer: unknown
   #timerAt = Infinity
   /** When tasks that wait may begin another attempt, and changes are tried again. */
-  #dues: number[] = []
+  #dues = new Set<number>()
   /** Changes that the store did not take yet. */
   readonly #unwritten = new Map<Run, Unwritten>()
 
@@ -110,7 +110,7 @@ export class Upkeep {
     await this.halt()
     this.#unwatch?.()
     this.#unwatch = undefined
-    this.#dues = []
+    this.#dues.clear()
     this.#unwritten.clear()
     if (!this.#isAlive) return
     this.#isAlive = false
@@ -131,7 +131,7 @@ export class Upkeep {
   /** A task waits for another attempt. Others look at the store if this node does not. */
   due(at: number): void {
     if (!this.#isStarted) return
-    this.#dues.push(at)
+    this.#dues.add(at)
     this.#arm(at)
   }
 
@@ -195,7 +195,7 @@ export class Upkeep {
   async #look(): Promise<void> {
     const { clock, host, isInMemory, bytes } = this.#tasks
     const now = this.#now
-    this.#dues = this.#dues.filter((at) => at > now)
+    for (const at of this.#dues) if (at <= now) this.#dues.delete(at)
     let isMore = false
     try {
       if (!isInMemory) await this.#beatInTime(now)
@@ -208,7 +208,7 @@ export class Upkeep {
     this.#looking = undefined
     const isIdle = isInMemory && bytes.total === 0 && this.#unwritten.size === 0
     const next = isIdle ? Infinity : now + (isInMemory ? SWEEP_MS : this.#leaseMs / BEATS)
-    this.#arm(isMore ? now : this.#dues.reduce((least, at) => Math.min(least, at), next))
+    this.#arm(isMore ? now : [...this.#dues].reduce((least, at) => Math.min(least, at), next))
   }
 
   /** Gives a sign of life when it is time. */

@@ -46,6 +46,8 @@ const DAMAGES: Readonly<Record<string, string>> = {
   'an unknown status': `${HEADS} status = 'paused' WHERE id = ?`,
   'a status that is a blob': `${HEADS} status = x'00' WHERE id = ?`,
   'a time of creation that is a text': `${HEADS} created_at = 'yesterday' WHERE id = ?`,
+  'a time of creation that no calendar has': `${HEADS} created_at = 9e15 WHERE id = ?`,
+  'a time of change that no calendar has': `${HEADS} updated_at = 9e15 WHERE id = ?`,
   'a time that is due and a text': `${HEADS} due_at = 'soon' WHERE id = ?`,
   'a version that is a text': `${HEADS} version = 'first' WHERE id = ?`,
   'a server that is a blob': `${HEADS} server = x'00' WHERE id = ?`,

@@ -110,6 +110,29 @@ test('a call with the key of a task but other arguments is rejected', async () =
   await app.close()
 })
 
+test('no key of a caller is that of a retry', async () => {
+  const input = z.object({ id: z.string() })
+  const app = createServer(quiet).tool(
+    'work',
+    { input, task: { mode: 'required', key: ({ id }) => id } },
+    ({ id }) => {
+      if (id === 'fails') throw new McpError('bad_params', 'no')
+      return 'done'
+    },
+  )
+  const ann = clientOf(app, 'ann')
+  await ann.call('work', { id: 'fails' })
+  await settled()
+  const [failed] = await app.tasks.list({ status: 'failed' })
+  await ann.call('work', { id: `retry of ${failed!.id}` })
+  await settled()
+  const [other] = await app.tasks.list({ status: 'completed' })
+  const retried = await app.tasks.retry(failed!.id)
+  expect(retried?.id).toBeTypeOf('string')
+  expect(retried?.id).not.toBe(other!.id)
+  await app.close()
+})
+
 test('keys are compared as a whole, however long they are', async () => {
   const app = createServer(quiet).tool(
     'work',

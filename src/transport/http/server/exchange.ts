@@ -53,6 +53,10 @@ export class Exchange implements Channel {
     return (method, params, call) => this.#ask(session, method, params, call)
   }
 
+  get isConnected(): boolean {
+    return this.#lost?.isGone !== true || this.#stream?.attached === true
+  }
+
   cancel(params: JsonObject): void {
     this.#options.session?.calls.cancel(params)
   }
@@ -93,7 +97,8 @@ export class Exchange implements Channel {
 
   #newStream(): EventStream {
     const { session, limits, streams, onGone } = this.#options
-    if (session !== undefined) return session.openStream(() => this.#lost?.abort())
+    if (session !== undefined)
+      return session.openStream({ onLost: () => this.#lost?.abort(), onGone: () => this.#lost?.gone() })
     const stream = new EventStream({ limits, onGone })
     streams.add(stream)
     return stream
@@ -121,11 +126,19 @@ export class Exchange implements Channel {
 class Lost extends AbortController {
   readonly #method: string
   readonly #call: Call
+  /** Whether the client has disconnected; it may have come back. */
+  isGone = false
 
   constructor(method: string, call: Call) {
     super()
     this.#method = method
     this.#call = call
+  }
+
+  /** The client has disconnected, and may come back. */
+  gone(): void {
+    this.isGone = true
+    inLifetime(this.#call.source.lifetime, () => this.#call.onDisconnect?.())
   }
 
   override abort(): void {

@@ -13,7 +13,7 @@ import { encodeNotification } from '../../../wire/encode.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import type { KeptPool } from '../../io/kept-pool.ts'
 import { Owners } from '../../io/owners.ts'
-import { EventStream, readEventId, type StreamKeeper } from './event-stream.ts'
+import { EventStream, readEventId, type StreamKeeper, type StreamOptions } from './event-stream.ts'
 
 /** The stream for messages that do not belong to a request. */
 const STANDALONE = 's'
@@ -61,11 +61,11 @@ export class HttpSession implements StreamKeeper {
    * Opens a stream for the response to one request. The oldest ended streams are discarded. `onLost` is called when the
    * stream ends early because there was no room for its events. A closed session keeps no streams, since nobody can resume them.
    */
-  openStream(onLost: () => void): EventStream {
+  openStream(on: Pick<StreamOptions, 'onLost' | 'onGone'>): EventStream {
     if (this.session.closed) return new EventStream({ limits: this.#limits })
     this.#makeRoom()
     const name = (++this.#named).toString(36)
-    const stream = this.#newStream(`r${name}`, false, onLost)
+    const stream = this.#newStream(`r${name}`, false, on)
     this.#streams.push(stream)
     return stream
   }
@@ -140,7 +140,7 @@ export class HttpSession implements StreamKeeper {
     }
   }
 
-  #newStream(name: string, lossy: boolean, onLost?: () => void): EventStream {
+  #newStream(name: string, lossy: boolean, on: Pick<StreamOptions, 'onLost' | 'onGone'> = {}): EventStream {
     const caller = this.owner === '' ? this : this.owner
     return new EventStream({
       limits: this.#limits,
@@ -149,7 +149,7 @@ export class HttpSession implements StreamKeeper {
       pool: this.#pool,
       caller,
       keeper: this,
-      onLost,
+      ...on,
     })
   }
 
