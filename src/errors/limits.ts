@@ -175,8 +175,7 @@ export const SLOW_SENDER = {
 
 export const ASKED_TOO_OFTEN = {
   kind: 'asked_too_often',
-  code: -32000,
-  retryable: true,
+  code: -32603,
   text: 'the server asked more than {limit} questions within a minute',
   hint: 'Let the server ask less often; if it needs so many answers, raise limits.clientQuestions.',
 } as const
