@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { build } from '../tools/build.ts'
 import { compile, startHttp } from './children.ts'
 import { ASYNC, CONTENT, type HandlerKind, KINDS, SOCKET, TEXT } from './kinds.ts'
 import { loadHttp } from './load/http.ts'
@@ -10,7 +12,10 @@ import { Pool } from './workloads/pool.ts'
 const CALLS = 200
 const PEERS = ALL.filter(({ role }) => role === 'peer')
 
-beforeAll(compile)
+beforeAll(async () => {
+  if (!existsSync('dist/index.js')) await build()
+  await compile()
+}, 120_000)
 
 /** The subjects are plain JavaScript. */
 interface Handlers {
