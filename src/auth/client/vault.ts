@@ -8,7 +8,7 @@ export interface StoredCredentials {
   readonly lost?: string | undefined
   /** A login that somebody runs, for which others wait. Default: nobody runs one. */
   readonly pending?: PendingLogin | undefined
-  /** The `id` of the last login that the person refused, for those who waited for it. Default: none was. */
+  /** The `id` of the last login that the person refused, for those who waited for it. Default: none. */
   readonly refused?: string | undefined
   /** The private key of DPoP proofs, as a JWK; the tokens are bound to it. */
   readonly dpopKey?: Readonly<Record<string, unknown>> | undefined
