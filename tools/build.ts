@@ -19,7 +19,6 @@ import { main } from './run.ts'
 const ENTRIES = {
   server: 'index.js',
   client: 'client.js',
-  connect: 'app/connect/connect.js',
   others: [
     'auth.js',
     'testing.js',

@@ -11,8 +11,6 @@ export interface JoinOptions {
   readonly server: string
   /** The entry point for clients. */
   readonly client: string
-  /** The module that all clients need at startup, even if bundlers remove the rest of their entry point. Default: that entry point. */
-  readonly connect?: string
   /** Other modules imported from outside. */
   readonly others: readonly string[]
   /** The possible modules of each import starting with #. */
@@ -34,9 +32,6 @@ interface Module {
 /** Stands for every name that a module exports. */
 const ALL = '*'
 
-/** The file for code of both sides that the first request of a client does not need. */
-const LATER = 'parts/later.js'
-
 /** Modules of at most this many characters do not get a file of their own. */
 const SMALL = 1500
 
@@ -47,8 +42,8 @@ type Places = ReadonlyMap<string, string>
 
 /**
  * Joins modules into a few files, because a cold start loads every one of them: one for code that both sides need at
- * startup, one per side, and one per part loaded on demand. Bundlers place whole files, so code that clients may need only
- * later is in another one. Modules that are imported from outside or loaded on demand keep their own path.
+ * startup, one per side, one per part loaded on demand, and one for the small modules that several such parts need.
+ * Modules that are imported from outside or loaded on demand keep their own path.
  */
 export async function joinModules(options: JoinOptions): Promise<void> {
   const { folder, paths, server, client, others, aliases = new Map() } = options
@@ -120,17 +115,17 @@ function targetOf(path: string, specifier: string): string {
 }
 
 /** Assigns each required module to a file, without cycles between files. */
-function placeAll(
-  modules: Modules,
-  entries: ReadonlySet<string>,
-  { server, client, connect = client }: JoinOptions,
-): Places {
+function placeAll(modules: Modules, entries: ReadonlySet<string>, { server, client }: JoinOptions): Places {
   const needed = (entry: string): ReadonlySet<string> =>
     reach(entry, (path) => [...(modules.get(path)?.needs.keys() ?? [])])
   const ever = (entry: string): ReadonlySet<string> =>
     reach(entry, (path) => [...(modules.get(path)?.needs.keys() ?? []), ...(modules.get(path)?.loads ?? [])])
-  const [atServer, everAtServer] = [needed(server), ever(server)]
-  const [atClient, everAtClient, first] = [needed(client), ever(client), needed(connect)]
+  const [atServer, everAtServer, atClient, everAtClient] = [
+    needed(server),
+    ever(server),
+    needed(client),
+    ever(client),
+  ]
   const both = new Set([...atClient].filter((path) => everAtServer.has(path)))
   const users = new Map<string, string[]>()
   for (const entry of entries)
@@ -138,12 +133,11 @@ function placeAll(
   return new Map([...users].map(([path, by]) => [path, fileOf(path, by)]))
 
   function fileOf(path: string, by: readonly string[]): string {
-    if (both.has(path)) return first.has(path) ? 'parts/both.js' : LATER
-    if (atClient.has(path)) return 'parts/client.js'
+    if (atClient.has(path)) return both.has(path) ? 'parts/both.js' : 'parts/client.js'
     if (atServer.has(path)) return everAtClient.has(path) ? 'parts/server-first.js' : 'parts/server.js'
     const [only] = by
     if (by.length === 1 && only !== undefined) return only
-    const [start, file] = everAtClient.has(path) ? [both, LATER] : [atServer, 'parts/server.js']
+    const [start, file] = everAtClient.has(path) ? [both, 'parts/later.js'] : [atServer, 'parts/server.js']
     return isSmall(path, start) ? file : `parts/${by.map(flat).toSorted().join('-')}.js`
   }
 

@@ -4,8 +4,7 @@ import type { AuthOwner } from '../../rpc/logins.ts'
 import type { ClientAuth } from '../../transport/http/client/auth-method.ts'
 import { ClientLogins } from './logins.ts'
 
-/** The members of a method of your own. */
-export type OwnAuth = Pick<ClientAuth, 'name' | 'open'>
+type OwnAuth = Pick<ClientAuth, 'name' | 'open'>
 
 const OWN_AUTH: KindsOf<OwnAuth> = {
   name: required(TEXT),
@@ -20,7 +19,7 @@ const OWN_AUTH: KindsOf<OwnAuth> = {
  * const open = () => ({ attempt: (request, send) => send({ 'x-api-key': key }) })
  * await connect('https://mcp.example/mcp', { auth: defineAuth({ name: 'apiKey', open }) })
  */
-export function defineAuth(own: OwnAuth): ClientAuth {
+export function defineAuth(own: Pick<ClientAuth, 'name' | 'open'>): ClientAuth {
   checkOptions<OwnAuth>('defineAuth', own, OWN_AUTH)
   return { ...own, logins: (owner) => new ClientLogins(owner as AuthOwner) }
 }
