@@ -21,5 +21,9 @@ const OWN_AUTH: KindsOf<OwnAuth> = {
  */
 export function defineAuth(own: Pick<ClientAuth, 'name' | 'open'>): ClientAuth {
   checkOptions<OwnAuth>('defineAuth', own, OWN_AUTH)
-  return { ...own, logins: (owner) => new ClientLogins(owner as AuthOwner) }
+  return {
+    name: own.name,
+    open: (server) => own.open(server),
+    logins: (owner) => new ClientLogins(owner as AuthOwner),
+  }
 }

@@ -70,7 +70,9 @@ export class ClientLogins implements Logins {
 
   async check(signal: AbortSignal, use: Partial<LoginUse> = {}): Promise<void> {
     const opened = this.#opened.get(this.#owner.auth as ClientAuth)
-    if (opened?.current !== undefined) this.#use(await orAborted(opened.current(signal), signal), use)
+    if (opened?.current === undefined) return
+    const login = Promise.resolve(opened.current(signal))
+    this.#use(await orAborted(login, signal), use)
   }
 
   checkBy(deadline: Deadline): Promise<void> {
