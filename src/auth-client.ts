@@ -1,6 +1,7 @@
 export { browser, type BrowserOptions, type LoginInfo, type OpenPage } from './auth/client/browser.ts'
 export { clientCredentials, type ClientCredentialsOptions } from './auth/client/client-credentials.ts'
 export type { ClientIdentity } from './auth/client/client-identity.ts'
+export { defineAuth } from './auth/client/define-auth.ts'
 export { enterprise, type EnterpriseOptions } from './auth/client/enterprise.ts'
 export { fileVault, type FileVaultOptions } from './auth/client/file-vault.ts'
 export type { StepUp } from './auth/client/grant.ts'

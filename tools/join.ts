@@ -42,8 +42,8 @@ type Places = ReadonlyMap<string, string>
 
 /**
  * Joins modules into a few files, because a cold start loads every one of them: one for code that both sides need at
- * startup, one per side, and one per part loaded on demand. Modules that are imported from outside or loaded on demand
- * keep their own path.
+ * startup, one per side, one per part loaded on demand, and one for the small modules that several such parts need.
+ * Modules that are imported from outside or loaded on demand keep their own path.
  */
 export async function joinModules(options: JoinOptions): Promise<void> {
   const { folder, paths, server, client, others, aliases = new Map() } = options
@@ -137,7 +137,7 @@ function placeAll(modules: Modules, entries: ReadonlySet<string>, { server, clie
     if (atServer.has(path)) return everAtClient.has(path) ? 'parts/server-first.js' : 'parts/server.js'
     const [only] = by
     if (by.length === 1 && only !== undefined) return only
-    const [start, file] = everAtClient.has(path) ? [both, 'parts/both.js'] : [atServer, 'parts/server.js']
+    const [start, file] = everAtClient.has(path) ? [both, 'parts/later.js'] : [atServer, 'parts/server.js']
     return isSmall(path, start) ? file : `parts/${by.map(flat).toSorted().join('-')}.js`
   }
 

@@ -3,6 +3,7 @@ import { build, isStale } from './build.ts'
 import { main } from './run.ts'
 import { bundleSingle, bundleSplit } from './size/bundle.ts'
 import { checkInstall } from './size/install.ts'
+import { loginCode } from './size/login-code.ts'
 import { measure, type Size } from './size/measure.ts'
 import { PROGRAMS, programOf, TASKS, type Program } from './size/programs.ts'
 import { fillPage } from './size/page.ts'
@@ -42,6 +43,7 @@ async function checkSizes(): Promise<void> {
     console.log(`${subject}, ${task}: one file ${kilobytes(single)}, initial chunk ${kilobytes(initial)}`)
   console.log(`our server is ${kilobytes(excessOf(sizes))} above its target, official v2`)
   await rejectNodeCode(programOf('Pierhead', TASKS.client))
+  await rejectLoginCode(programOf('Pierhead', TASKS.client))
   // Fails if the server needs modules of Node.
   await bundleSplit({ text: WORKER, platform: 'browser' })
   const over = breaches(sizes)
@@ -68,6 +70,13 @@ async function rejectNodeCode(client: Program): Promise<void> {
   const { imports, nodeGlobals } = await bundleSplit(client)
   const nodeCode = [...imports, ...nodeGlobals]
   if (nodeCode.length > 0) throw new Error(`the browser client needs ${nodeCode.join(', ')}`)
+}
+
+/** Fails if a client without `auth` contains code for logins, even if it is loaded on demand. */
+async function rejectLoginCode(client: Program): Promise<void> {
+  const { inputs } = await bundleSingle({ ...client, from: 'source' })
+  const found = loginCode(inputs)
+  if (found.length > 0) throw new Error(found.join('; '))
 }
 
 /** Lists the files in one of our programs, largest first. */

@@ -4,6 +4,7 @@ import type { Dialects } from '../protocol/switches.ts'
 import type { ClientAuth } from '../rpc/client-auth.ts'
 import type { ClientTransport, OpenTransport } from '../rpc/client-transport.ts'
 import type { Clock } from '../rpc/clock.ts'
+import type { Logins } from '../rpc/logins.ts'
 import type { BackoffTimes } from '../base/backoff.ts'
 import type { Emitter } from './events.ts'
 import type { Agreement } from './negotiate.ts'
@@ -35,10 +36,8 @@ export interface ConnectionOptions {
   readonly backoff: BackoffTimes
   /** How to retry requests after temporary errors; undefined turns retries off. */
   readonly recovery?: RecoverySettings | undefined
-  /** Whether the credentials are renewed when a connection opens. */
-  readonly renews?: boolean | undefined
-  /** Called when the client is closed. */
-  readonly onClosed?: (() => void) | undefined
+  /** Undefined without credentials. */
+  readonly logins?: Logins | undefined
   readonly events: Emitter
 }
 

@@ -1,6 +1,5 @@
 import { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { orAborted } from '../base/backoff.ts'
 import { badOption, checkOptions } from '../base/options.ts'
 import { STREAMED_CALL } from '../protocol/meta.ts'
 import { LATEST } from '../protocol/revisions.ts'
@@ -45,27 +44,17 @@ export class Conversation {
   /** Whether the input of calls is checked. */
   readonly checks: boolean
   readonly #maxPages: number
-  readonly #checkCredentials: ClientSettings['checkCredentials']
   readonly #maxQuestions: number
   /** Counts questions, once there is one. */
   #rate: QuestionRate | undefined
   /** The URLs that the server asked to open, once there is one. */
   #elicitations: Elicitations | undefined
 
-  constructor({
-    answers,
-    paramHeaders,
-    checks,
-    maxPages,
-    maxQuestions,
-    checkCredentials,
-    ...options
-  }: ClientSettings) {
+  constructor({ answers, paramHeaders, checks, maxPages, maxQuestions, ...options }: ClientSettings) {
     this.#paramHeaders = paramHeaders
     this.checks = checks
     this.#maxPages = maxPages
     this.#maxQuestions = maxQuestions
-    this.#checkCredentials = checkCredentials
     const settings = { ...options, events: this.events }
     this.connection = new ReconnectingConnection(settings, answers, {
       onNotification: (method, params) => this.#onNotification(method, params),
@@ -164,7 +153,13 @@ export class Conversation {
     const isPlain = (options.headers ?? options.auth ?? options.meta) === undefined
     let isCacheable = isPlain && detail !== undefined
     const cached = isCacheable ? cache.get(method, detail!) : undefined
-    if (cached !== undefined && (await this.#isOurs(request, clock))) return cached
+    if (cached !== undefined) {
+      const { connection } = this
+      const before = cache.changes
+      // Clears the cache if the program uses the credentials of another user by now.
+      await connection.logins?.checkBy(connection.deadline(method, { ...toRequestOptions(options), clock }))
+      if (before === cache.changes) return cached
+    }
     // A result that depends on answers to the server's questions must not be cached.
     const onRound = (): void => void (isCacheable = false)
     const { changes } = cache
@@ -172,16 +167,6 @@ export class Conversation {
     // The server may have found the result before a change that was reported in the meantime.
     if (isCacheable && changes === cache.changes) cache.put(method, detail!, result)
     return result
-  }
-
-  /** Whether cached results belong to the user whose credentials a request would have. Otherwise the cache is empty now. */
-  async #isOurs({ method, options }: ClientRequest, clock?: Clock): Promise<boolean> {
-    if (this.#checkCredentials === undefined) return true
-    const { changes } = this.#cache
-    const deadline = this.connection.deadline(method, { ...toRequestOptions(options), clock })
-    const checked = this.#checkCredentials(deadline.signal)
-    await orAborted(checked, deadline.signal).finally(() => deadline.end())
-    return changes === this.#cache.changes
   }
 
   /** Sends a request, through the middleware. */

@@ -1,4 +1,3 @@
-import { orAborted } from '../base/backoff.ts'
 import { markReceived } from '../errors/where.ts'
 import type { JsonObject, Message } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
@@ -32,11 +31,6 @@ export interface ExchangeHost {
   onAnswer(): void
 }
 
-/** Waits until it is certain that a request has the login of a connection. */
-export async function confirm({ transport }: Live, method: string, { signal }: Deadline): Promise<void> {
-  if (transport.confirm !== undefined) await orAborted(transport.confirm(method, signal), signal)
-}
-
 /** Sends a request on a connection, and reads its result. */
 export async function exchange(
   live: Live,
@@ -46,7 +40,7 @@ export async function exchange(
   const { transport, agreement } = live
   const { revision, forms } = agreement
   if (options.undeclared !== true) requireOffered(agreement, method)
-  if (!opens && transport.confirm !== undefined) await confirm(live, method, deadline)
+  if (!opens && transport.confirm !== undefined) await transport.confirm(method, deadline.signal)
   const id = ids.next()
   options.onId?.(id)
   const wantsProgress =

@@ -8,7 +8,7 @@ import { orAborted } from '../base/backoff.ts'
 import { createBackoff, type Backoff } from './backoff.ts'
 import type { Deadline } from '../rpc/deadline.ts'
 import { Clock } from '../rpc/clock.ts'
-import { OtherLogin } from '../rpc/other-login.ts'
+import { isOtherLogin, type Logins } from '../rpc/logins.ts'
 import { capabilitiesOf, checkAnswers } from './declared.ts'
 import type { State } from './events.ts'
 import { Ids } from './ids.ts'
@@ -17,10 +17,9 @@ import { negotiate, type Agreement, type Opened } from './negotiate.ts'
 import { QuestionRoom } from './question-room.ts'
 import type { Questions } from './questions.ts'
 import { LazyRecovery } from './lazy-recovery.ts'
-import { LoginSignal } from './login-signal.ts'
 import type { Attempt, RetryHistory } from './recovery.ts'
 import { createSender, encodeNotification, type Sender } from './encode-call.ts'
-import { confirm, exchange, type Exchange } from './exchange.ts'
+import { exchange, type Exchange } from './exchange.ts'
 import { startDeadline } from './request-end.ts'
 import { forgetMode, recallMode, rememberMode } from './opening-mode.ts'
 
@@ -36,6 +35,8 @@ export class ReconnectingConnection {
   readonly #owner: ConnectionOwner
   readonly #backoff: Backoff
   readonly ids: Ids
+  /** Undefined without credentials. */
+  readonly logins: Logins | undefined
   #answers: Answers
   #logLevel: string | undefined
   #sender: Sender
@@ -50,7 +51,6 @@ export class ReconnectingConnection {
   readonly #recovery: LazyRecovery
   /** Measures how long opening takes. It stands still, with all that waits, while a person logs in. */
   readonly #opening = new Clock()
-  readonly login: LoginSignal = new LoginSignal()
   readonly #closing = new AbortController()
   /** Aborts when the client closes. */
   readonly closing: AbortSignal = this.#closing.signal
@@ -62,9 +62,10 @@ export class ReconnectingConnection {
     this.#answers = checkAnswers(answers)
     this.#sender = this.#buildSender()
     this.#owner = owner
-    const { recovery, renews = false, events } = options
+    const { recovery, logins, events } = options
+    this.logins = logins
     this.#recovery = new LazyRecovery(recovery, {
-      renews,
+      renews: logins !== undefined,
       closing: this.closing,
       warn: (text) => events.emit('warning', text),
       holdOff: (ms) => this.#backoff.holdOff(ms),
@@ -138,11 +139,11 @@ export class ReconnectingConnection {
     const { transport, agreement } = live
     const deadline = this.deadline(method, {})
     try {
-      if (!opens) await confirm(live, method, deadline)
+      if (!opens) await transport.confirm?.(method, deadline.signal)
       const sent = transport.send(encodeNotification(method, params, agreement.forms), this.#options.idleMs)
       return await orAborted(sent, deadline.signal)
     } catch (error) {
-      if (!(error instanceof OtherLogin)) throw error
+      if (!isOtherLogin(error)) throw error
       this.#retire(live, error)
     } finally {
       deadline.end()
@@ -176,7 +177,7 @@ export class ReconnectingConnection {
     this.#closing.abort(mcpError(CLOSED, {}))
     this.#questions?.cancelAll()
     await Promise.all(all.map(async (one) => (await one)?.transport.close()))
-    this.#options.onClosed?.()
+    this.logins?.close()
   }
 
   /** Opens a connection. A second attempt is within the same time. */
@@ -198,8 +199,8 @@ export class ReconnectingConnection {
           onMessage: (message) => this.#receive(message, live),
           onDown: (reason) => live && this.#onDown(live, reason),
           onMissed: () => this.#owner.onMissed(),
-          onNewCredentials: (loggedOut) => this.#onNewCredentials(loggedOut),
-          onOtherLogin: () => live && this.#retire(live, new OtherLogin(), 'reconnecting'),
+          onNewCredentials: (reason, loggedOut) => this.#onNewCredentials(reason, loggedOut),
+          onOtherLogin: (reason) => live && this.#retire(live, reason, 'reconnecting'),
           clock,
           onNote: (kind, text) => this.#options.events.emit(kind === 'stderr' ? 'stderr' : 'warning', text),
         },
@@ -323,7 +324,7 @@ export class ReconnectingConnection {
   async #mayRetry(error: unknown, live: Live | undefined, attempt: Attempt): Promise<boolean> {
     const { options, history } = attempt
     if (!(error instanceof McpError) || this.closing.aborted || options.signal?.aborted === true) return false
-    if (live !== undefined && error instanceof OtherLogin) {
+    if (live !== undefined && isOtherLogin(error)) {
       this.#retire(live, error)
       return true
     }
@@ -348,12 +349,10 @@ export class ReconnectingConnection {
     void live.transport.close().catch(() => undefined)
   }
 
-  #onNewCredentials(loggedOut = false): void {
-    const reason = new OtherLogin()
+  #onNewCredentials(reason: Error, loggedOut = false): void {
     this.#owner.onNewCredentials()
     const live = this.#current
     if (live !== undefined && (loggedOut || live.transport.confirm !== undefined)) this.#retire(live, reason)
-    this.login.renew(reason)
   }
 
   /**
@@ -363,9 +362,9 @@ export class ReconnectingConnection {
   #retire(
     live: Live,
     reason: Error,
-    state: State = reason instanceof OtherLogin ? 'connecting' : 'reconnecting',
+    state: State = isOtherLogin(reason) ? 'connecting' : 'reconnecting',
   ): void {
-    live.isFormer ||= reason instanceof OtherLogin
+    live.isFormer ||= isOtherLogin(reason)
     if (this.#state === 'closed' || this.#current !== live) return
     this.#live = undefined
     this.#current = undefined

@@ -25,6 +25,4 @@ export interface ClientSettings extends Omit<ConnectionOptions, 'events'> {
   readonly maxPages: number
   /** The largest number of questions within a minute. */
   readonly maxQuestions: number
-  /** Finds out whether other credentials are used by now, and reports that before it resolves. Undefined if there are none. */
-  readonly checkCredentials?: ((signal: AbortSignal) => Promise<void>) | undefined
 }

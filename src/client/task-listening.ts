@@ -3,7 +3,6 @@ import type { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import type { Conversation } from './conversation.ts'
-import { LoginStream } from './login-stream.ts'
 import type { ReconnectingConnection } from './reconnecting-connection.ts'
 import { LOST } from './task-report.ts'
 
@@ -44,20 +43,20 @@ export async function listenForTask(
   let kind = 'stream_lost'
   let isLoggedOut = false
   while (!stop.signal.aborted && !isLoggedOut && LOST.has(kind)) {
-    const stream = new LoginStream(connection.login)
+    const stream = connection.logins?.stream(stop.signal)
     const onId = (id: number): void => {
       listening = id
-      stream.begin()
+      stream?.begin()
     }
-    const options = { isOwn: true, signal: AbortSignal.any([stop.signal, stream.signal]), onId }
+    const options = { isOwn: true, signal: stream?.signal ?? stop.signal, onId }
     kind = await connection
       .request('subscriptions/listen', { notifications: { taskIds: [taskId] } }, options)
       .then(() => 'stream_lost')
       .catch((error: unknown) => (error as McpError).kind)
-      .finally(() => stream.end())
+      .finally(() => stream?.end())
     change(false)
     // After a logout, tasks are polled, and nobody is asked to log in for a stream.
-    isLoggedOut = stream.signal.aborted && connection.state !== 'ready'
+    isLoggedOut = stream?.isFormer === true && connection.state !== 'ready'
     if (LOST.has(kind) && !isLoggedOut) await pause(AGAIN_MS, stop.signal)
   }
   off()

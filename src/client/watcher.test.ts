@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { ChangeQueue } from './change-queue.ts'
-import { LoginSignal } from './login-signal.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type { ReconnectingConnection } from './reconnecting-connection.ts'
 import type { Change, Watched } from './watched.ts'
@@ -81,7 +80,6 @@ test('after a stream ends, everything watched is reported as changed once the ne
   onTestFinished(() => void vi.useRealTimers())
   const streams: (() => void)[] = []
   const connection = {
-    login: new LoginSignal(),
     agreement: async () => ({ revision: LATEST }),
     request: async (_method: string, _params: object, { onId }: { onId(id: number): void }) => {
       onId(streams.length)

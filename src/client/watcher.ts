@@ -8,7 +8,6 @@ import { pause } from '../base/backoff.ts'
 import type { ChangeQueue } from './change-queue.ts'
 import type { State } from './events.ts'
 import { isWatched } from './followers.ts'
-import { LoginStream } from './login-stream.ts'
 import { Parents } from './parents.ts'
 import { Clock } from '../rpc/clock.ts'
 import { asksForCredentials } from './recovery.ts'
@@ -206,17 +205,17 @@ export class Watcher {
     const { signal } = this.#queue
     const notifications = filterOf(this.#watched)
     while (!signal.aborted) {
-      const stream = new LoginStream(this.#connection.login)
+      const stream = this.#connection.logins?.stream(signal)
       const onId = (id: number): void => {
         this.#listening = id
-        stream.begin()
+        stream?.begin()
       }
       try {
         if ((await this.#connection.agreement()).revision !== LATEST) break
         await this.#connection.request(
           'subscriptions/listen',
           { notifications },
-          { isOwn: true, signal: AbortSignal.any([signal, stream.signal]), onId },
+          { isOwn: true, signal: stream?.signal ?? signal, onId },
         )
       } catch (error) {
         const { kind } = error as McpError
@@ -225,11 +224,11 @@ export class Watcher {
           return this.#queue.end(error as McpError)
         this.#reject(error)
       } finally {
-        stream.end()
+        stream?.end()
       }
       this.#missed = true
       this.#listening = 'starting'
-      if (!stream.signal.aborted) await pause(RELISTEN_MS, signal)
+      if (stream?.isFormer !== true) await pause(RELISTEN_MS, signal)
       // If the connection has ended with the login, the next one is that of a request.
       else if (this.#connection.state !== 'ready') break
       else await this.#throttle()

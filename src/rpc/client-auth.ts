@@ -1,14 +1,16 @@
 import type { Kind } from '../base/kinds.ts'
 
 /**
- * A way to authenticate to servers, as the functions of `pierhead/auth/client` create it. It brings its own code, so that clients
- * without it load none.
+ * A way to authenticate to servers, as the functions of `pierhead/auth/client` create it; `defineAuth` is for methods of your own. It brings
+ * its own code, so that clients without it load none.
  */
 export interface ClientAuth {
   /** The function that created it, such as `browser`, for messages. */
   readonly name: string
   /** Prepares the credentials for one server. Each client calls it once. */
   open(server: AuthServer): Authorization
+  /** Keeps the logins of one client apart: an `AuthOwner` gets its `Logins`. */
+  logins(owner: object): object
 }
 
 /** The server that credentials are for. */
@@ -91,5 +93,5 @@ export interface AuthReply {
 /** The kind of the option `auth`. */
 export const CLIENT_AUTH: Kind<ClientAuth> = {
   must: 'a method of pierhead/auth/client, such as browser()',
-  is: (value) => typeof (value as ClientAuth | null)?.open === 'function',
+  is: (value) => typeof (value as ClientAuth | null)?.logins === 'function',
 }

@@ -53,9 +53,9 @@ export interface TransportEvents {
   /** Notifications may have been missed. */
   onMissed?(): void
   /** Other credentials are used from now on, perhaps those of somebody else, or none because the user logged out. */
-  onNewCredentials?(loggedOut?: boolean): void
+  onNewCredentials?(reason: Error, loggedOut?: boolean): void
   /** A stream could not be opened again because it belongs to another login. The connection should be replaced. */
-  onOtherLogin?(): void
+  onOtherLogin?(reason: Error): void
   /** Something worth reporting that is not a failure, such as the stderr output of a server process. */
   onNote?(kind: 'stderr' | 'stream', text: string): void
 }

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { ClientAuth } from '../../src/rpc/client-auth.ts'
+import { defineAuth } from '../../src/auth/client/define-auth.ts'
 import { connectHttp, type HttpConnectOptions } from '../../src/transport/http/client/client.ts'
 import { ask, failure, handshake, json, open, QUICK, result, serve, shake, until } from './peer.ts'
 
@@ -165,10 +165,10 @@ function authorized(
   url: string,
   credentials: () => Promise<Record<string, string>>,
 ): Pick<HttpConnectOptions, 'owner'> {
-  const auth: ClientAuth = {
+  const auth = defineAuth({
     name: 'function',
     open: () => ({ attempt: async (_, send) => send(await credentials()) }),
-  }
+  })
   return { owner: { url: new URL(url), auth } }
 }
 

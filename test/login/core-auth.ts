@@ -1,3 +1,4 @@
+import { defineAuth } from '../../src/auth/client/define-auth.ts'
 import { mcpError } from '../../src/errors/error.ts'
 import type {
   AuthReply,
@@ -36,7 +37,7 @@ export function testAuth(
     asked.servers.push(server)
     return { attempt, close: () => void asked.closed++ }
   }
-  return { name: 'testAuth', asked, open }
+  return { ...defineAuth({ name: 'testAuth', open }), asked }
 
   async function attempt<Reply extends AuthReply>(
     request: AuthRequest,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { defineAuth } from '../../src/auth/client/define-auth.ts'
 import { connect, connectAll, createClient } from '../../src/client.ts'
 import { createServer } from '../../src/index.ts'
-import type { ClientAuth } from '../../src/rpc/client-auth.ts'
 import { serve } from '../http-client/peer.ts'
 import { loginFailed, testAuth } from './core-auth.ts'
 import { failure, guarded } from './core-guarded.ts'
@@ -144,10 +144,10 @@ test('what was read with other credentials is not answered from the cache', asyn
   const { http: url, valid } = await guarded()
   let token = 'good'
   valid.add('anna-1')
-  const auth: ClientAuth = {
+  const auth = defineAuth({
     name: 'token',
     open: () => ({ attempt: (_, send) => send({ authorization: `Bearer ${token}` }) }),
-  }
+  })
   await using client = await connect(url, { auth })
   const read = async (): Promise<unknown> => (await client.read('note://mine')).contents[0]
   expect(await read()).toMatchObject({ text: 'of good' })
@@ -166,6 +166,17 @@ test('credentials in headers and in auth contradict each other', async () => {
   const headers = { Authorization: 'Bearer other' }
   expect(await failure(client.call('who', {}, { headers }))).toMatchObject({ kind: 'bad_option' })
   expect(await client.call('who', {}, { headers, auth: testAuth('good') })).toBe('good')
+})
+
+test('a value that is not a method of pierhead/auth/client is rejected, in options and in targets', async () => {
+  const open = (): never => expect.fail('it is not used')
+  const url = 'http://127.0.0.1:1/mcp'
+  const auth = { name: 'own', open } as never
+  for (const connecting of [connect(url, { auth }), connect({ url, auth })])
+    expect((await failure(connecting)).message).toContain(
+      'auth must be a method of pierhead/auth/client, such as browser()',
+    )
+  expect(() => defineAuth({ name: 'own' } as never)).toThrow('open is missing')
 })
 
 test('a token that headers do not allow is an error without the token', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { defineAuth } from '../../src/auth/client/define-auth.ts'
 import { connect, McpError, type Client, type ConnectOptions } from '../../src/client.ts'
-import type { ClientAuth } from '../../src/rpc/client-auth.ts'
 import { refusal, startPeer, TRANSPORTS, type Peer, type Transport } from './peer.ts'
 import type { Turn } from './script.ts'
 
@@ -171,7 +171,7 @@ test.each(['http', 'ws'] as const)(
   async (transport) => {
     // A connection asks for the credentials that it opens with; over HTTP every request does.
     let renewals = 0
-    const auth: ClientAuth = {
+    const auth = defineAuth({
       name: 'counter',
       open: () => ({
         async attempt(request, send) {
@@ -181,7 +181,7 @@ test.each(['http', 'ws'] as const)(
           return send({ authorization: `Bearer ${++renewals}` })
         },
       }),
-    }
+    })
     const { client, peer } = await play(transport, [refusal(1012)], { auth })
     expect(await client.call('work')).toBe('call 2')
     expect(peer.shown).toEqual(['Bearer 0', 'Bearer 1'])

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { bundleSingle, bundleSplit } from './bundle.ts'
+import { LOGIN_HOOKS, loginCode } from './login-code.ts'
 import type { Size } from './measure.ts'
 import { PROGRAMS, programOf, requireInstalled, SUBJECTS, TASKS } from './programs.ts'
 import { withSizes } from './page.ts'
@@ -107,4 +108,27 @@ test('a dynamically imported module is in the single file but not in the initial
   expect(split.nodeGlobals).toEqual(['process'])
   const single = await bundleSingle({ text, platform: 'browser' })
   expect([...single.inputs.keys()].filter((file) => file.endsWith('later.js'))).toHaveLength(1)
+})
+
+test.each(['browser', 'node'] as const)(
+  'a client without auth has no code for logins, at the start or later, on the platform %s',
+  async (platform) => {
+    const client = { ...programOf('Pierhead', TASKS.client), platform, from: 'source' } as const
+    const { inputs } = await bundleSingle(client)
+    expect(loginCode(inputs)).toEqual([])
+    expect([...inputs.keys()]).toEqual(expect.arrayContaining(Object.keys(LOGIN_HOOKS)))
+    const text = `import { token } from 'pierhead/auth/client'\ntoken(() => 'x')\n${client.text}`
+    expect(loginCode((await bundleSingle({ ...client, text })).inputs)).toContain(
+      'src/auth/client/logins.ts is in a client without auth',
+    )
+  },
+)
+
+test('hooks for logins have a limit', () => {
+  const file = 'src/rpc/logins.ts'
+  const most = LOGIN_HOOKS[file] as number
+  expect(loginCode(new Map([[file, most]]))).toEqual([])
+  expect(loginCode(new Map([[file, most + 1]]))).toEqual([
+    `${file} has ${most + 1} bytes in a client without auth, more than ${most}`,
+  ])
 })

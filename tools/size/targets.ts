@@ -2,7 +2,12 @@ import type { Size } from './measure.ts'
 import { TASKS } from './programs.ts'
 
 /** The maximum compressed size of the browser client, in bytes. */
-export const CLIENT_TARGETS = { single: 71_000, initial: 27_800 } as const
+export const CLIENT_TARGETS = {
+  single: 69_700,
+  initial: 27_000,
+  /** The initial chunks from the sources, which import each other more often than the few files of the package do. */
+  sources: 27_400,
+} as const
 
 /**
  * How far our server may be above its target, the size of official v2. Most of the difference is the WebSocket library,

@@ -28,9 +28,9 @@ import { PROFILE } from '../../profiles/kind.ts'
 import type { Profile } from '../../profiles/profile.ts'
 import { CLIENT_AUTH, type ClientAuth } from '../../rpc/client-auth.ts'
 import type { OpenTransport } from '../../rpc/client-transport.ts'
+import { loginsOf, type AuthOwner } from '../../rpc/logins.ts'
 import type { HeaderRecord } from '../../transport/http/client/headers.ts'
 import { connectHttp, type HttpConnectOptions } from '../../transport/http/client/client.ts'
-import type { AuthOwner } from '../../transport/http/client/fetch.ts'
 import { FRAMING, type FramingName } from '../../transport/lines/framing-name.ts'
 import type { ClientKeys } from '../../rpc/client-keys.ts'
 import type { ClientTls } from '../../transport/tls/options.ts'
@@ -175,22 +175,19 @@ export function createClient<Tools = AnyTools>(
   const totalMs = toMs(options.total ?? '5m', 'connect total')
   const openMs = (options.timeout === undefined && timeouts?.openMs) || idleMs
   const more = { limits, openMs: Math.min(openMs, totalMs) }
-  const { open, key, paramHeaders, renews, checkCredentials, onClosed } = routeTo(
-    target as Target,
-    options,
-    more,
-  )
+  const route = routeTo(target as Target, options, more)
   const settings: ClientSettings = {
-    open,
-    key,
-    paramHeaders,
+    ...route,
     client: (options.client ?? SELF) as JsonObject,
     revision: options.revision,
     dialects: options.profile?.spoken,
     openMs,
     idleMs,
     totalMs,
-    probeMs: toMs(options.probe ?? (paramHeaders ? idleMs : Math.min(idleMs, PROBE_MS)), 'connect probe'),
+    probeMs: toMs(
+      options.probe ?? (route.paramHeaders ? idleMs : Math.min(idleMs, PROBE_MS)),
+      'connect probe',
+    ),
     checks: options.checkInput ?? false,
     maxId: limits.clientIds,
     idLength: limits.idLength,
@@ -198,9 +195,6 @@ export function createClient<Tools = AnyTools>(
     maxQuestions: limits.clientQuestions,
     backoff: { firstMs: limits.reconnectFirstMs, maxMs: limits.reconnectMaxMs },
     recovery: readRecovery(options.recovery),
-    renews,
-    checkCredentials,
-    onClosed,
     answers: options.answers ?? {},
     extensions: declarationOf(options.extensions),
   }
@@ -213,15 +207,7 @@ interface RouteOptions {
   readonly openMs: number
 }
 
-interface Route {
-  readonly open: OpenTransport
-  readonly key: string | undefined
-  readonly paramHeaders: boolean
-  /** Whether the credentials are renewed when a connection opens. */
-  readonly renews?: boolean
-  readonly checkCredentials?: ClientSettings['checkCredentials']
-  onClosed?(): void
-}
+type Route = Pick<ClientSettings, 'open' | 'key' | 'paramHeaders' | 'logins'>
 
 function routeTo(target: Target, options: ConnectOptions, more: RouteOptions): Route {
   const { limits } = more
@@ -239,6 +225,7 @@ function routeTo(target: Target, options: ConnectOptions, more: RouteOptions): R
   const url = urlOf(target) as URL
   const { headers, auth } = typeof target === 'object' && 'url' in target ? target : ({} as UrlTarget)
   const all = { ...options, headers: { ...headers, ...options.headers }, auth: options.auth ?? auth }
+  checkOptions('connect', all, CONNECT_OPTIONS)
   return routeToUrl(url, all, more)
 }
 
@@ -247,12 +234,7 @@ function routeToUrl(url: URL, options: ConnectOptions, { limits, openMs }: Route
   const { headers = {}, auth, fetch, tls, framing, connections, heartbeat, inherit, keys } = options
   const ownFetch = tls && url.protocol === 'https:' ? fetchOver?.(url, tls) : undefined
   const owner: AuthOwner = { url, auth, fetch, ownFetch }
-  const more = {
-    key: url.href,
-    renews: auth !== undefined,
-    checkCredentials: auth && (async (signal: AbortSignal) => owner.credentials?.check(signal)),
-    onClosed: () => owner.credentials?.close(),
-  }
+  const more = { key: url.href, logins: auth && loginsOf(owner, auth) }
   // The socket transports also reject options that HTTP does not have.
   if (
     !url.protocol.startsWith('http') ||

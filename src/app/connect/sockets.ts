@@ -2,7 +2,7 @@ import type { ConnectOptions } from './connect.ts'
 import type { ClientLimits } from '../../protocol/client-limits.ts'
 import { toMs } from '../../base/duration.ts'
 import type { OpenTransport } from '../../rpc/client-transport.ts'
-import type { AuthOwner } from '../../transport/http/client/fetch.ts'
+import type { AuthOwner } from '../../rpc/logins.ts'
 import { readCallerHeaders } from '../../transport/http/client/headers.ts'
 import { checkApplicable } from './applicable.ts'
 

@@ -8,6 +8,7 @@ import { placeOfHost } from '../../base/places.ts'
 import { NAME } from '../token-options.ts'
 import { ISSUER } from '../urls.ts'
 import { GrantAuthorization, SharedLogin } from './authorization.ts'
+import { defineAuth } from './define-auth.ts'
 import type { Grant } from './grant.ts'
 import { loginRate } from './login-rate.ts'
 import type { LoggedOut } from './logout.ts'
@@ -103,15 +104,15 @@ export function createMethod(name: string, grant: Grant, options: MethodOptions 
     allowOrigins,
     storedOnly,
   })
+  const open = (given: AuthServer): GrantAuthorization => {
+    const server = toHttpUrl(given.url)
+    warnOfPlainText(server, given)
+    return new GrantAuthorization(setupFor(server, given), sharedLogin(logins, server), () =>
+      given.loggedOut?.(),
+    )
+  }
   return {
-    name,
-    open(given) {
-      const server = toHttpUrl(given.url)
-      warnOfPlainText(server, given)
-      return new GrantAuthorization(setupFor(server, given), sharedLogin(logins, server), () =>
-        given.loggedOut?.(),
-      )
-    },
+    ...defineAuth({ name, open }),
     async logout(url, given = {}) {
       const where = `${name}().logout`
       checkOptions<LogoutOptions>(where, given, LOGOUT_OPTIONS)

@@ -5,6 +5,7 @@ import { mcpError } from '../../errors/error.ts'
 import { LOGIN_FAILED } from '../../errors/login.ts'
 import { oneLine } from '../../errors/printable.ts'
 import type { AuthRequest, Authorization, ClientAuth } from '../../transport/http/client/auth-method.ts'
+import { defineAuth } from './define-auth.ts'
 import { discard } from './discard.ts'
 import { Flight } from './flight.ts'
 import { isTokenText } from './token-text.ts'
@@ -32,7 +33,7 @@ export type TokenSource = (question: TokenQuestion) => string | Promise<string>
 export function token(source: TokenSource): ClientAuth {
   if (typeof source !== 'function')
     throw badOption('token', 'it takes a function that returns the current token: token(() => accessToken)')
-  return { name: 'token', open: ({ url }) => open(source, url) }
+  return defineAuth({ name: 'token', open: ({ url }) => open(source, url) })
 }
 
 function open(source: TokenSource, url: URL): Authorization {

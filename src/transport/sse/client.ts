@@ -8,15 +8,15 @@ import { CONNECT_FAILED, STREAM_LOST } from '../../errors/transport.ts'
 import type { Revision } from '../../protocol/revisions.ts'
 import type { ClientTransport, OlderTransportOptions, OutgoingRequest } from '../../rpc/client-transport.ts'
 import type { Clock } from '../../rpc/clock.ts'
+import { isOtherLogin, type Bound } from '../../rpc/logins.ts'
 import { MessageStream } from '../../rpc/message-stream.ts'
-import { OtherLogin, type Bound } from '../../rpc/other-login.ts'
 import { scopeChallenge } from '../../rpc/scopes.ts'
 import type { ReadEvent } from '../../wire/sse-reader.ts'
 import type { ReadingOptions } from '../http/client/answer.ts'
 import type { OlderParts } from '../http/client/client.ts'
 import { dropBody, readRest, tooLarge } from '../http/client/body.ts'
 import { readFailure, toFailure } from '../http/client/failure.ts'
-import { createSend, nameOf, sendingDeadline, type Send, type Sending } from '../http/client/fetch.ts'
+import { createSend, nameOf, sendingDeadline } from '../http/client/fetch.ts'
 import { readRequestHeaders, type HeaderRecord } from '../http/client/headers.ts'
 import { Holds, type Hold } from '../http/client/holds.ts'
 import { isStream } from '../http/client/resume.ts'
@@ -25,10 +25,13 @@ import { receiveText } from '../io/receive.ts'
 
 /** How long to wait for the stream to announce the endpoint for messages. */
 const ADDRESS_MS = 10_000
+
+/** Waits for an answer that comes elsewhere, and returns the reply that counts if it is not the given one. */
+type Settle = (response: Response) => Promise<Response | undefined>
+
 type Posted = Pick<OutgoingRequest, 'text' | 'method' | 'auth' | 'cancel' | 'opens'> & {
   readonly bound?: Bound
   readonly headers?: HeaderRecord | undefined
-  readonly settle?: Sending['settle']
 }
 
 /** Opens the transport of 2024-11-05; undefined when the server at the URL does not support it. */
@@ -54,7 +57,8 @@ class SseClientTransport implements ClientTransport {
   readonly #holds = new Holds()
   readonly #messages: MessageStream
   #stream: Hold | undefined
-  #send: Send | undefined
+  /** Where messages are sent, once it is known. */
+  #address: URL | undefined
   #agreed: Revision | undefined
   readonly #bound: Bound = {}
   #noted = false
@@ -96,7 +100,7 @@ class SseClientTransport implements ClientTransport {
     const address = await this.#readStream(response, signal)
     if (address === undefined) return false
     const base = response.url === '' ? target : new URL(response.url)
-    this.#send = createSend(readAddress(address, base), fetch, owner)
+    this.#address = readAddress(address, base)
     return true
   }
 
@@ -210,13 +214,13 @@ class SseClientTransport implements ClientTransport {
     if (!this.#messages.reject(this.#messages.only, problem) && this.#messages.size > 0) this.#down(problem())
   }
 
-  async #deliver(outgoing: OutgoingRequest, settle?: Sending['settle']): Promise<void> {
+  async #deliver(outgoing: OutgoingRequest, settle?: Settle): Promise<void> {
     const { id, method, cancel } = outgoing
     const opens = outgoing.opens === true || this.#agreed === undefined
     const sent = { ...outgoing, headers: outgoing.headers(), bound: this.#bound, opens }
     const hold = this.#holds.begin(() => mcpError(CLOSED, {}), cancel.signal)
     try {
-      const response = await hold.race(this.#post({ ...sent, settle }, hold.signal))
+      const response = await hold.race(this.#post(sent, hold.signal, settle))
       if (response.status === 404) throw this.#refused(response, method)
       if (response.ok) this.#readRest(response)
       else this.#messages.take({ ...(await readFailure(response, outgoing, this.#reading(hold.signal))), id })
@@ -224,28 +228,31 @@ class SseClientTransport implements ClientTransport {
     } catch (error) {
       const reason = hold.release(error) as McpError
       this.#messages.reject(id, () => reason)
-      if (reason.kind === 'session_lost' && !(reason instanceof OtherLogin))
+      if (reason.kind === 'session_lost' && !isOtherLogin(reason))
         this.#down(mcpError(STREAM_LOST, { method }))
     }
   }
 
-  async #post({ text, headers = {}, cancel, ...rest }: Posted, signal: AbortSignal): Promise<Response> {
+  async #post(
+    { text, headers = {}, cancel, ...rest }: Posted,
+    signal: AbortSignal,
+    settle?: Settle,
+  ): Promise<Response> {
+    const { fetch, owner, callerHeaders } = this.#parts
     const all = {
-      ...this.#parts.callerHeaders,
+      ...callerHeaders,
       ...readRequestHeaders(headers),
       'content-type': 'application/json',
       accept: 'application/json',
       ...(this.#agreed !== undefined && { 'mcp-protocol-version': this.#agreed }),
     }
     if (signal.aborted) throw signal.reason
-    return (this.#send as Send)({
-      verb: 'POST',
-      headers: all,
-      body: text,
-      signal,
-      ...rest,
-      clock: cancel.clock,
-    })
+    const settled: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init)
+      return (await settle?.(response)) ?? response
+    }
+    const send = createSend(this.#address as URL, settled, owner)
+    return send({ ...rest, verb: 'POST', headers: all, body: text, signal, clock: cancel.clock })
   }
 
   /** Converts a bad status to an error; 404 means that the server no longer knows the stream. */
@@ -264,7 +271,7 @@ class SseClientTransport implements ClientTransport {
 
   #down(reason: McpError): void {
     if (this.#messages.failure !== undefined) return
-    const wasOpen = this.#send !== undefined
+    const wasOpen = this.#address !== undefined
     this.#messages.fail(reason)
     this.#end()
     if (wasOpen) this.#parts.events.onDown(reason)

@@ -2,7 +2,7 @@ import { toHttpUrl } from '../../base/http-url.ts'
 import type { McpError } from '../../errors/error.ts'
 import { scopeChallenge } from '../../rpc/scopes.ts'
 import type { AuthReply, ClientAuth } from '../../rpc/client-auth.ts'
-import type { AuthOwner, Sending } from '../http/client/fetch.ts'
+import { loginsOf, type AuthOwner, type LoginRequest } from '../../rpc/logins.ts'
 import type { HeaderRecord } from '../http/client/headers.ts'
 import { replyOf } from './rejections.ts'
 
@@ -17,7 +17,7 @@ function lacking(scopes: readonly string[]): Reply {
   return { status: 403, headers: new Headers({ 'www-authenticate': challenge }) }
 }
 
-interface AuthorizedOpening extends Pick<Sending, 'headers' | 'signal' | 'bound' | 'opens'> {
+interface AuthorizedOpening extends Pick<LoginRequest, 'headers' | 'signal' | 'bound' | 'opens'> {
   readonly owner: AuthOwner
 }
 
@@ -31,7 +31,6 @@ export async function openAuthorized(
   { owner, headers, signal, bound, opens }: AuthorizedOpening,
   open: (headers: HeaderRecord) => Promise<void>,
 ): Promise<void> {
-  const { credentialsOf } = await import('../http/client/credentials.ts')
   const { clock } = owner.events ?? {}
   const sending = { verb: 'GET', method: 'initialize', headers, signal, clock, bound, opens } as const
   let forbidden = owner.missing && lacking(owner.missing)
@@ -52,8 +51,8 @@ export async function openAuthorized(
     last = all
     return reply === undefined ? openWith(all) : Promise.resolve(reply)
   }
-  const credentials = credentialsOf(owner)
-  const reply = await credentials.attempt(owner.auth as ClientAuth, toHttpUrl(owner.url), sending, send)
+  const auth = owner.auth as ClientAuth
+  const reply = await loginsOf(owner, auth).attempt(auth, toHttpUrl(owner.url), sending, send)
   // A method that cannot get more scopes leaves the connection as it was.
   const { error } = reply.status === 403 && reply.error === undefined ? await openWith(last) : reply
   if (error !== undefined) throw error

@@ -2,7 +2,7 @@ import { doubledMs, pause } from '../../base/backoff.ts'
 import { McpError } from '../../errors/error.ts'
 import { JSONRPC } from '../../protocol/jsonrpc.ts'
 import type { OutgoingRequest } from '../../rpc/client-transport.ts'
-import { OtherLogin } from '../../rpc/other-login.ts'
+import { isOtherLogin } from '../../rpc/logins.ts'
 import { afterMs, type Timer } from '../io/timer.ts'
 import { Backlog, type Keeper } from './backlog.ts'
 import type { Opening, WsTransportLimits, WsTransportOptions } from './client-transport.ts'
@@ -160,7 +160,7 @@ function isLoginError(error: unknown): error is McpError {
 
 /** Whether a server that could not be reached may have kept the session and be reachable soon. */
 function isPassing(error: unknown): boolean {
-  if (!(error instanceof McpError) || error instanceof OtherLogin || isLoginError(error)) return false
+  if (!(error instanceof McpError) || isOtherLogin(error) || isLoginError(error)) return false
   const { cause, data } = error
   const status = data?.['status']
   if (typeof status === 'number') return status >= 500 || status === 429

@@ -4,8 +4,7 @@ import { badOption } from '../../base/options.ts'
 import { mcpError } from '../../errors/error.ts'
 import { CONNECT_FAILED } from '../../errors/transport.ts'
 import type { OpenTransport } from '../../rpc/client-transport.ts'
-import type { Bound } from '../../rpc/other-login.ts'
-import type { AuthOwner } from '../http/client/fetch.ts'
+import { loginsOf, type AuthOwner, type Bound } from '../../rpc/logins.ts'
 import { afterMs } from '../io/timer.ts'
 import type { ClientSocket, DialOptions, SessionAck, SocketLibrary } from './client-socket.ts'
 import { ABNORMAL, closeText } from './endings.ts'
@@ -31,13 +30,14 @@ export function connectWs(url: URL, options: ConnectWsOptions): OpenTransport {
     const { owner, limits } = options
     if (owner !== undefined) owner.events = events
     const bound: Bound = {}
+    const logins = owner?.auth && loginsOf(owner, owner.auth)
     const transport = new WsClientTransport({
       events,
       limits,
       Session: library.Session,
       Inbox: library.Inbox,
-      stepUp: owner?.auth && stepUpOf(owner),
-      confirm: owner?.auth && (async (method, stop) => owner.credentials?.check(stop, { method, bound })),
+      stepUp: logins && stepUpOf(owner),
+      confirm: logins && ((method, stop) => logins.check(stop, { method, bound })),
       open: openWith(url, options, library, bound),
     })
     const { signal } = events

@@ -14,10 +14,10 @@ import type {
   OpenTransport,
   OutgoingRequest,
 } from '../../../rpc/client-transport.ts'
-import type { Bound } from '../../../rpc/other-login.ts'
+import type { AuthOwner, Bound } from '../../../rpc/logins.ts'
 import { readJsonAnswer, type ReadingOptions } from './answer.ts'
 import { dropBody, readRest } from './body.ts'
-import { createSend, nameOf, sendingDeadline, type AuthOwner, type Send, type Sending } from './fetch.ts'
+import { createSend, nameOf, sendingDeadline, type Send, type Sending } from './fetch.ts'
 import {
   isSessionId,
   mediaTypeOf,
@@ -81,6 +81,11 @@ interface Parts extends HttpConnectOptions {
   readonly callerHeaders: HeaderRecord
 }
 
+/** A session, which has an id if the server gave it one. */
+interface Session extends Bound {
+  id?: string
+}
+
 /** The message that an HTTP request is for. */
 type Outgoing = Pick<OutgoingRequest, 'method' | 'auth' | 'opens'> &
   Partial<Pick<OutgoingRequest, 'cancel'> & Pick<Sending, 'bound'>>
@@ -89,8 +94,7 @@ class HttpClientTransport implements ClientTransport {
   readonly #parts: Parts
   readonly #holds = new Holds()
   #agreed: Revision | undefined
-  #session: string | undefined
-  #bound: Bound = {}
+  #session: Session = {}
   /** The HTTP status of the last rejected handshake. */
   #refusal = 0
   #listening = false
@@ -158,7 +162,7 @@ class HttpClientTransport implements ClientTransport {
       events: this.#parts.events,
       ...this.#backoff,
       get: (lastId, isFirst) =>
-        this.#get(lastId, { method: 'listen', bound: isFirst ? undefined : this.#bound }, hold.signal),
+        this.#get(lastId, { method: 'listen', bound: isFirst ? undefined : this.#session }, hold.signal),
       onLost: () => {
         this.#lose()
         this.#reportLoss()
@@ -179,13 +183,10 @@ class HttpClientTransport implements ClientTransport {
 
   async #exchange(outgoing: OutgoingRequest, signal: AbortSignal): Promise<Message> {
     const opens = outgoing.method === 'initialize'
-    if (opens) {
-      this.#session = undefined
-      this.#bound = {}
-    }
+    if (opens) this.#session = {}
     // Load the reader before a resumable stream arrives; otherwise the events of a broken connection would be lost.
     if (this.#resumes) await streams()
-    const bound = opens || this.#hasSession ? this.#bound : undefined
+    const bound = opens || this.#hasSession ? this.#session : undefined
     const sent = { ...outgoing, headers: outgoing.headers(), bound, opens: opens || outgoing.opens }
     const response = await this.#post(sent, signal)
     if (response.status === 404 && this.#hasSession && !opens) {
@@ -248,13 +249,13 @@ class HttpClientTransport implements ClientTransport {
 
   async #send(
     sending: Pick<Sending, 'verb' | 'body' | 'signal'>,
-    { method, auth, cancel, bound, opens }: Outgoing,
+    { cancel, ...message }: Outgoing,
     own: HeaderRecord,
     request: HeaderRecord = {},
   ): Promise<Response> {
     const headers = this.#headers(own, request)
     if (sending.signal.aborted) throw sending.signal.reason
-    return this.#parts.send({ ...sending, headers, method, auth, clock: cancel?.clock, bound, opens })
+    return this.#parts.send({ ...message, ...sending, headers, clock: cancel?.clock })
   }
 
   /** The headers of one HTTP request; those of the protocol take precedence. */
@@ -264,7 +265,7 @@ class HttpClientTransport implements ClientTransport {
     return {
       ...headers,
       ...(this.#agreed !== undefined && { 'mcp-protocol-version': this.#agreed }),
-      ...(this.#hasSession && { 'mcp-session-id': this.#session as string }),
+      ...(this.#hasSession && { 'mcp-session-id': this.#session.id as string }),
     }
   }
 
@@ -275,16 +276,16 @@ class HttpClientTransport implements ClientTransport {
       const reason = 'the server sent a session id that is too long or not visible ASCII'
       throw mcpError(CONNECT_FAILED, { target: nameOf(this.#parts.target), reason })
     }
-    this.#session = session
+    this.#session.id = session
   }
 
   get #hasSession(): boolean {
-    return this.#session !== undefined && this.#agreed !== LATEST
+    return this.#session.id !== undefined && this.#agreed !== LATEST
   }
 
   /** Whether lost streams can be resumed, including the reply to the handshake, before a revision is agreed. */
   get #resumes(): boolean {
-    return this.#agreed === undefined ? this.#session !== undefined : this.#agreed !== LATEST
+    return this.#agreed === undefined ? this.#session.id !== undefined : this.#agreed !== LATEST
   }
 
   #reading(signal: AbortSignal): ReadingOptions {
@@ -313,8 +314,9 @@ class HttpClientTransport implements ClientTransport {
   }
 
   #reportLoss(): void {
-    if (!this.#lost || this.#session === undefined || this.#waiting > 0 || this.#closing !== undefined) return
-    this.#session = undefined
+    if (!this.#lost || this.#session.id === undefined || this.#waiting > 0 || this.#closing !== undefined)
+      return
+    this.#session = {}
     this.#holds.abortAll()
     this.#parts.events.onDown(mcpError(SESSION_LOST, {}))
   }

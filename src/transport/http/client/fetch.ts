@@ -1,43 +1,18 @@
 import { McpError, mcpError } from '../../../errors/error.ts'
 import { BAD_ANSWER } from '../../../errors/client.ts'
 import { CONNECT_FAILED, STREAM_LOST } from '../../../errors/transport.ts'
-import type { AuthServer, ClientAuth } from '../../../rpc/client-auth.ts'
-import type { TransportEvents } from '../../../rpc/client-transport.ts'
+import type { ClientAuth } from '../../../rpc/client-auth.ts'
 import type { Clock } from '../../../rpc/clock.ts'
-import type { Bound } from '../../../rpc/other-login.ts'
 import { Deadline } from '../../../rpc/deadline.ts'
+import { loginsOf, type AuthOwner, type LoginRequest } from '../../../rpc/logins.ts'
 import { dropBody } from './body.ts'
-import type { Credentials } from './credentials.ts'
 import type { HeaderRecord } from './headers.ts'
 
-export interface Sending {
+export interface Sending extends LoginRequest {
   readonly verb: 'POST' | 'GET' | 'DELETE'
-  readonly headers: HeaderRecord
   readonly body?: string
-  readonly signal: AbortSignal
-  /** Names the message, for errors. */
-  readonly method: string
   /** Replaces the credentials of the client. */
   readonly auth?: ClientAuth | undefined
-  /** Stands still while a person logs in. */
-  readonly clock?: Clock | undefined
-  /** Waits for an answer that comes elsewhere, and returns the reply that counts if it is not the given one. */
-  readonly settle?: ((response: Response) => Promise<Response | undefined>) | undefined
-  /** The session, whose login the request must have. */
-  readonly bound?: Bound | undefined
-  /** Whether the session takes over the login of the request instead. */
-  readonly opens?: boolean | undefined
-}
-
-/** A client as its credentials know it. */
-export interface AuthOwner extends Pick<AuthServer, 'url' | 'fetch' | 'ownFetch'> {
-  /** How its connections authenticate. */
-  readonly auth?: ClientAuth | undefined
-  /** The events of the latest connection. */
-  events?: TransportEvents
-  credentials?: Credentials
-  /** The scopes that a connection lacked, which the next one needs. */
-  missing?: readonly string[] | undefined
 }
 
 /** Sends one HTTP request and returns the reply, whatever its status. */
@@ -73,24 +48,22 @@ export function createSend(start: URL, fetch: typeof globalThis.fetch, owner?: A
   }
 
   async function attempt(url: URL, sending: Sending): Promise<Response> {
-    const { verb, body, signal, method, settle, auth = owner?.auth } = sending
+    const { verb, body, signal, method, auth = owner?.auth } = sending
     const send = async (headers: HeaderRecord): Promise<Response> => {
       try {
-        const response = await fetch(url, {
+        return await fetch(url, {
           method: verb,
           headers,
           signal,
           redirect: 'manual',
           ...(body !== undefined && { body }),
         })
-        return (await settle?.(response)) ?? response
       } catch (error) {
         throw signal.aborted ? signal.reason : toNetworkError(error, nameOf(url), method)
       }
     }
     if (auth === undefined || owner === undefined) return send(sending.headers)
-    const { credentialsOf } = await import('./credentials.ts')
-    return credentialsOf(owner).attempt(auth, url, sending, send)
+    return loginsOf(owner, auth).attempt(auth, url, sending, send)
   }
 
   /** The caller's `fetch` may have followed redirects by itself. */

@@ -1,7 +1,7 @@
 import type { ReadLimits } from '../../../protocol/client-limits.ts'
 import type { Message } from '../../../protocol/jsonrpc.ts'
 import type { TransportEvents } from '../../../rpc/client-transport.ts'
-import { OtherLogin } from '../../../rpc/other-login.ts'
+import { isOtherLogin } from '../../../rpc/logins.ts'
 import type { ReadEvent } from '../../../wire/sse-reader.ts'
 import { dropBody } from './body.ts'
 import { readReceived } from './message.ts'
@@ -40,7 +40,7 @@ export function listen(options: ListenOptions): Promise<void> {
     const onEnd = (error?: unknown): void => {
       onOpen()
       const reason = options.onEnd(error)
-      if (reason instanceof OtherLogin) return options.events.onOtherLogin?.()
+      if (isOtherLogin(reason)) return options.events.onOtherLogin?.(reason)
       if (reason !== undefined && options.isWanted())
         options.events.onNote?.('stream', `the stream for notifications failed: ${reason.message}`)
     }

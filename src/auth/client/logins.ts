@@ -1,18 +1,14 @@
-import { badOption } from '../../../base/options.ts'
-import { McpError } from '../../../errors/error.ts'
-import type { AuthReply, Authorization, ClientAuth } from '../../../rpc/client-auth.ts'
-import { methodRow } from '../../../protocol/methods.ts'
-import type { Clock } from '../../../rpc/clock.ts'
-import { OtherLogin } from '../../../rpc/other-login.ts'
-import { stopClock } from '../../../rpc/stop-clock.ts'
-import type { AuthOwner, Sending } from './fetch.ts'
-import { readRequestHeaders, type HeaderRecord } from './headers.ts'
-
-/** A request that gets credentials. */
-type Authorized = Pick<Sending, 'verb' | 'headers' | 'signal' | 'clock'> & Use
-
-/** The use of a login. */
-type Use = Pick<Sending, 'method' | 'bound' | 'opens'>
+import { orAborted } from '../../base/backoff.ts'
+import { badOption } from '../../base/options.ts'
+import { McpError } from '../../errors/error.ts'
+import { methodRow } from '../../protocol/methods.ts'
+import type { AuthReply, Authorization, ClientAuth } from '../../rpc/client-auth.ts'
+import type { Clock } from '../../rpc/clock.ts'
+import type { Deadline } from '../../rpc/deadline.ts'
+import type { AuthOwner, LoginRequest, Logins, LoginStream, LoginUse, OtherLogin } from '../../rpc/logins.ts'
+import { stopClock } from '../../rpc/stop-clock.ts'
+import { readRequestHeaders, type HeaderRecord } from '../../transport/http/client/headers.ts'
+import { createLoginStream } from './login-stream.ts'
 
 type Step = () => string | undefined
 
@@ -33,27 +29,31 @@ function explain(clock: Clock, step: Step): () => void {
   }
 }
 
-/** The credentials of a client. */
-export function credentialsOf(owner: AuthOwner): Credentials {
-  return (owner.credentials ??= new Credentials(owner))
+class ChangedLogin extends McpError implements OtherLogin {
+  readonly isOtherLogin = true
+
+  constructor() {
+    super('session_lost', 'the credentials changed, so a new connection is opened')
+  }
 }
 
-/** The credentials of one client: those of its connections, and those of single requests. */
-export class Credentials {
+/** The logins of one client: those of its connections, and those of single requests. */
+export class ClientLogins implements Logins {
   readonly #owner: AuthOwner
   readonly #opened = new WeakMap<ClientAuth, Authorization>()
   /** The login of the last request. */
   #login: string | undefined
+  /** Aborts when requests get the credentials of another login. */
+  #current = new AbortController()
 
   constructor(owner: AuthOwner) {
     this.#owner = owner
   }
 
-  /** Sends a request with its headers and those of a method, as often as the method asks for. */
   async attempt<Reply extends AuthReply>(
     auth: ClientAuth,
     url: URL,
-    { verb, headers, signal, clock, ...use }: Authorized,
+    { verb, headers, signal, clock, ...use }: LoginRequest,
     send: (headers: HeaderRecord) => Promise<Reply>,
   ): Promise<Reply> {
     const isShared = auth === this.#owner.auth
@@ -68,13 +68,21 @@ export class Credentials {
     })
   }
 
-  /** Finds out whether requests have another login by now. Rejects if a connection that a method uses does not belong to it. */
-  async check(signal: AbortSignal, use: Partial<Use> = {}): Promise<void> {
+  async check(signal: AbortSignal, use: Partial<LoginUse> = {}): Promise<void> {
     const opened = this.#opened.get(this.#owner.auth as ClientAuth)
-    if (opened?.current !== undefined) this.#use(await opened.current(signal), use)
+    if (opened?.current === undefined) return
+    const login = Promise.resolve(opened.current(signal))
+    this.#use(await orAborted(login, signal), use)
   }
 
-  /** Ends the logins of connections. */
+  checkBy(deadline: Deadline): Promise<void> {
+    return this.check(deadline.signal).finally(() => deadline.end())
+  }
+
+  stream(signal: AbortSignal): LoginStream {
+    return createLoginStream(signal, () => this.#current.signal)
+  }
+
   close(): void {
     this.#opened.get(this.#owner.auth as ClientAuth)?.close?.()
   }
@@ -88,7 +96,7 @@ export class Credentials {
       url.username = url.password = url.hash = ''
       const warn = (text: string): void => owner.events?.onNote?.('stream', text)
       const loggedOut = (): void => {
-        if (auth === owner.auth) owner.events?.onNewCredentials?.(true)
+        if (auth === owner.auth) this.#renew(true)
       }
       this.#opened.set(auth, (opened = auth.open({ url, fetch, ownFetch, warn, loggedOut })))
     }
@@ -96,14 +104,25 @@ export class Credentials {
   }
 
   /** Tells the client if this is not the login that was used before, and keeps the connections of different logins apart. */
-  #use(login: string | undefined, { method = '', bound, opens = false }: Partial<Use>): void {
+  #use(login: string | undefined, { method = '', bound, opens = false }: Partial<LoginUse>): void {
     // A stream that listens again follows the others; it must not make them listen again in turn.
     if (methodRow(method)?.lasting !== true) {
-      if (this.#login !== undefined && this.#login !== login) this.#owner.events?.onNewCredentials?.()
+      if (this.#login !== undefined && this.#login !== login) this.#renew()
       this.#login = login
     }
     if (bound === undefined) return
-    if (!opens && bound.login !== undefined && bound.login !== login) throw new OtherLogin()
+    if (!opens && bound.login !== undefined && bound.login !== login) throw new ChangedLogin()
     bound.login = login
+  }
+
+  /** Another login begins, or none if the user logged out. */
+  #renew(loggedOut?: boolean): void {
+    const { events } = this.#owner
+    if (events === undefined) return
+    const reason = new ChangedLogin()
+    events.onNewCredentials?.(reason, loggedOut)
+    const former = this.#current
+    this.#current = new AbortController()
+    former.abort(reason)
   }
 }
