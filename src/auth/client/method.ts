@@ -121,10 +121,13 @@ export function createMethod(name: string, grant: Grant, options: MethodOptions 
       const setup = setupFor(server, given)
       const timeoutMs = toMs(given.timeout ?? '10s', `${where} timeout`)
       const signal = AbortSignal.timeout(timeoutMs)
-      await logins.get(server.href)?.forget(signal)
       loginRate.reset(rateKeyOf(setup))
-      const { logOut } = await import('./logout.ts')
-      return logOut(setup, signal)
+      const shared = logins.get(server.href) ?? sharedLogin(logins, server)
+      const { removed, revokeLogins } = await shared.leave(async () => {
+        const module = await import('./logout.ts')
+        return { ...module, removed: await module.removeLogins(setup, signal) }
+      }, signal)
+      return revokeLogins(setup, removed, signal)
     },
   }
 }
