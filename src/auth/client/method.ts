@@ -123,10 +123,11 @@ export function createMethod(name: string, grant: Grant, options: MethodOptions 
       const signal = AbortSignal.timeout(timeoutMs)
       loginRate.reset(rateKeyOf(setup))
       const shared = logins.get(server.href) ?? sharedLogin(logins, server)
-      const { removed, revokeLogins } = await shared.leave(async () => {
-        const module = await import('./logout.ts')
-        return { ...module, removed: await module.removeLogins(setup, signal) }
+      const removed = await shared.leave(async () => {
+        const { removeLogins } = await import('./logout.ts')
+        return removeLogins(setup, signal)
       }, signal)
+      const { revokeLogins } = await import('./logout.ts')
       return revokeLogins(setup, removed, signal)
     },
   }
