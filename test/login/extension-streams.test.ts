@@ -64,6 +64,20 @@ test('the stream of an extension ends with the login, and another begins as the 
   end()
 })
 
+test('over WebSocket, changes reach a listener after another user has called', async () => {
+  const { running, change } = await serve(bearer((sub) => ({ sub })))
+  let current = 'alice'
+  const auth = token(() => current)
+  await using client = await connect(running.addresses.ws as string, { auth, extensions: [apps] })
+  let heard = 0
+  const end = await apps.of(client).onChange(() => heard++)
+  current = 'bob'
+  expect(await client.call('who')).toBe('bob')
+  heard = 0
+  await expect.poll(() => change().then(() => heard), { timeout: 20_000 }).toBeGreaterThan(0)
+  end()
+})
+
 test('after a logout, the stream of an extension waits for the next login and does not ask for it', async () => {
   const dev = await devAuth({ port: 0, scopes: ['read'] })
   onTestFinished(() => dev.close())
