@@ -32,11 +32,16 @@ import type { AnyTools, CallArguments, Described, OutputOfTool, ToolName, TypedC
 import { toValue } from './values.ts'
 import type { Change, SubscribeOptions, Watched } from './watched.ts'
 
-let eventsOf: (client: Client) => Emitter
+let conversationOf: (client: object) => Conversation | undefined
 
 /** Emits a warning of a client, for what is built on it. */
 export function warnOf(client: Client, text: string): void {
-  eventsOf(client).emit('warning', text)
+  conversationOf(client)?.events.emit('warning', text)
+}
+
+/** The connection of a client, for what is built on it; undefined for an object that only acts as one. */
+export function connectionOf(client: object): ReconnectingConnection | undefined {
+  return conversationOf(client)?.connection
 }
 
 /**
@@ -50,7 +55,7 @@ export function warnOf(client: Client, text: string): void {
  */
 export class Client<Tools = AnyTools> implements AsyncDisposable {
   static {
-    eventsOf = (client) => client.#events
+    conversationOf = (client) => (#conversation in client ? client.#conversation : undefined)
   }
 
   readonly #conversation: Conversation

@@ -1,4 +1,5 @@
 import { orAborted, pause } from '../base/backoff.ts'
+import { connectionOf } from '../client/client.ts'
 import { McpError } from '../errors/error.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
@@ -53,18 +54,32 @@ async function listening(client: Requester, id: string, signal: AbortSignal): Pr
   }
 }
 
-/** Listens again whenever the stream ends, because a closed server may come back. */
+/** Listens again whenever the stream ends, because a closed server may come back. The stream also ends with the login. */
 async function stay(client: Requester, id: string, signal: AbortSignal): Promise<void> {
   const notifications = { [id]: true }
+  const connection = connectionOf(client)
   while (!signal.aborted) {
+    const login = connection?.login.signal
+    const signals = login === undefined ? [signal] : [signal, login]
     try {
-      await client.request('subscriptions/listen', { notifications }, { signal })
+      await client.request('subscriptions/listen', { notifications }, { signal: AbortSignal.any(signals) })
     } catch (error) {
       if (signal.aborted) return
       if (!(error instanceof McpError) || FINAL.has(error.kind)) throw error
     }
+    if (login?.aborted === true && connection?.state === 'connecting') await opened(client, signal)
     await pause(AGAIN_MS, signal)
   }
+}
+
+/** Waits until a request has logged in again: nobody should be asked to for a stream. */
+async function opened(client: Requester, signal: AbortSignal): Promise<void> {
+  const open = new AbortController()
+  const off = client.on('state', (state) => {
+    if (state !== 'connecting') open.abort()
+  })
+  await pause(Infinity, open.signal, signal)
+  off()
 }
 
 /** Errors after which listening again is pointless. */

@@ -5,7 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { toChecker } from './checker.ts'
 import { isSlowToMerge, mergesOf } from './merges.ts'
-import type { AnySchema } from './schema.ts'
+import type { AnySchema, StandardSchema } from './schema.ts'
+import { toShown } from './shown.ts'
 
 const TOO_LONG = { ok: false, issue: 'takes too long to check: send less at once', undecided: true }
 const wide = (count: number): Record<string, unknown> =>
@@ -84,6 +85,39 @@ describe('objects of many members that both sides of an intersection keep', () =
   })
 })
 
+describe('objects of many members that several alternatives check', () => {
+  const records = [z.string(), z.boolean(), z.number()].map((one) => z.record(z.string(), one))
+  const rest = (one: v.GenericSchema): v.GenericSchema => v.objectWithRest({}, one)
+  const numbered = (count: number): Record<string, unknown> =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [at, at]))
+  const values = [numbered(240_000), wide(240_000)]
+  // oxfmt-ignore
+  const cases: readonly (readonly [string, AnySchema])[] = [
+    ['zod', z.object({ x: z.union(records) })],
+    ['zod, open objects', z.object({ x: z.union([z.looseObject({ a: z.string() }), z.looseObject({ b: z.string() }), open]) })],
+    ['zod, in a union', z.object({ x: z.union([z.union(records.slice(0, 2)), z.union(records.slice(1))]) })],
+    ['valibot', toStandardJsonSchema(v.object({ x: v.union([v.record(v.string(), v.string()), v.record(v.string(), v.boolean()), v.record(v.string(), v.number())]) }))],
+    ['valibot, other members', toStandardJsonSchema(v.object({ x: v.union([rest(v.string()), rest(v.boolean()), rest(v.number())]) }))],
+  ]
+  test.each(cases)('are not copied for each of them: %s', async (_, schema) => {
+    const checker = toChecker(schema, 'input')
+    for (const x of values) expect(await checker.check({ x })).toMatchObject(TOO_LONG)
+    expect(await checker.check({ x: numbered(2000) })).toMatchObject({ ok: true })
+  })
+
+  // oxfmt-ignore
+  test.each<readonly [string, AnySchema, copies: number]>([
+    ['one record', z.record(z.string(), z.string()), 0],
+    ['one record among others', z.object({ x: z.union([z.string(), z.null(), z.record(z.string(), z.string())]) }), 0],
+    ['objects that ignore other members', z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]), 0],
+    ['kinds', z.discriminatedUnion('a', [z.looseObject({ a: z.literal(1) }), z.looseObject({ a: z.literal(2) })]), 0],
+    ['records', z.union(records), 2],
+    ['arktype', type({ '[string]': 'string' }).or({ '[string]': 'number' }) as AnySchema, 0],
+  ])('are copied in vain by all but the last: %s', (_, schema, copies) => {
+    expect(mergesOf(schema as StandardSchema, toShown(schema, 'input')).copies).toBe(copies)
+  })
+})
+
 test.each([
   ['once', both, 1],
   ['once for each intersection', both.and(open).and(open), 3],
@@ -92,12 +126,12 @@ test.each([
   ['in one of several members', z.object({ a: both, b: both.and(open), c: z.array(both) }), 2],
   ['never', z.object({ a: open, b: z.string() }), 0],
 ])('an object is merged %s', (_, schema, count) => {
-  expect(mergesOf(schema, {})).toEqual({ count, comparesAll: true })
+  expect(mergesOf(schema, {})).toEqual({ count, comparesAll: true, copies: 0 })
 })
 
 test('the limit is one for all objects of a value and all their merges', () => {
   const isSlow = (value: unknown, count: number): boolean =>
-    isSlowToMerge(value, { count, comparesAll: true })
+    isSlowToMerge(value, { count, comparesAll: true, copies: 0 })
   expect(isSlow(wide(12_000), 1)).toBe(false)
   expect(isSlow([wide(12_000), wide(12_000)], 1)).toBe(true)
   expect(isSlow(wide(12_000), 2)).toBe(true)

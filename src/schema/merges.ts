@@ -1,6 +1,6 @@
 import { isObject } from './keywords.ts'
 import type { JsonSchema, StandardSchema } from './schema.ts'
-import { toSubschemas } from './subschemas.ts'
+import { toSubschemas, type Schema } from './subschemas.ts'
 
 /** An object with so few members is merged about as fast as it is checked. */
 const FEW = 256
@@ -11,28 +11,46 @@ const MOST_PAIRS = 2 ** 28
 /** Copying a member of a large object takes about as long as comparing so many pairs of names. */
 const PAIRS_PER_COPY = 2048
 
-/** How a library merges the results of both sides of an intersection. */
+/** How a library merges the results of both sides of an intersection, and copies objects for the alternatives of a union. */
 export interface Merges {
   /** How many times it may merge one object: once for each intersection that the object passes. */
   readonly count: number
   /** Whether it compares each name of the object with every other, as zod does. */
   readonly comparesAll: boolean
+  /** How many times it may copy one object in vain: once for each alternative before the last that checks all its members. */
+  readonly copies: number
 }
 
 /** How the library of a schema merges objects. The JSON Schema shows intersections, but not those of zod after a transform. */
 export function mergesOf(schema: StandardSchema, json: JsonSchema): Merges {
-  const count = Math.max(countInJson(json), countInZod(schema))
-  return { count, comparesAll: schema['~standard'].vendor === 'zod' }
+  const { vendor } = schema['~standard']
+  const count = Math.max(
+    countInJson(json, ({ allOf }) => lengthOf(allOf) - 1),
+    countInZod(schema),
+  )
+  // Others check the alternatives before they copy anything.
+  const isCopied = vendor === 'zod' || vendor === 'valibot'
+  const copies = isCopied ? countInJson(json, ({ anyOf }) => lengthOf(anyOf, checksAll) - 1) : 0
+  return { count, comparesAll: vendor === 'zod', copies }
 }
 
-function countInJson(root: JsonSchema): number {
+function lengthOf(list: unknown, isCounted: (item: unknown) => boolean = () => true): number {
+  return Array.isArray(list) ? list.filter(isCounted).length : 0
+}
+
+/** Whether a schema checks every member of an object, whatever its name. */
+function checksAll(schema: unknown): boolean {
+  return isObject(schema) && isObject(schema['additionalProperties'])
+}
+
+/** The most that `ownOf` counts, in all schemas for the same object. */
+function countInJson(root: JsonSchema, ownOf: (schema: Schema) => number): number {
   const subschemasOf = toSubschemas(root)
   return counting((schema, countIn) => {
     if (!isObject(schema)) return 0
     const { here, named, members } = subschemasOf(schema)
-    const { allOf } = schema
-    const own = Array.isArray(allOf) ? allOf.length - 1 : 0
-    return own + sum(here.map(countIn)) + Math.max(0, ...[...named.values(), ...members].map(countIn))
+    const below = Math.max(0, ...[...named.values(), ...members].map(countIn))
+    return Math.max(0, ownOf(schema)) + sum(here.map(countIn)) + below
   })(root)
 }
 
@@ -85,17 +103,20 @@ function sum(counts: readonly number[]): number {
   return counts.reduce((all, each) => all + each, 0)
 }
 
-/** Whether a library would take too long to merge the objects in a value. */
-export function isSlowToMerge(value: unknown, { count, comparesAll }: Merges): boolean {
-  if (count === 0) return false
-  let left = MOST_PAIRS / count
+/** Whether a library would take too long to merge or copy the objects in a value. */
+export function isSlowToMerge(value: unknown, { count, comparesAll, copies }: Merges): boolean {
+  if (count === 0 && copies === 0) return false
+  let left = MOST_PAIRS
   return exceeds(value)
 
   function exceeds(part: unknown): boolean {
     if (typeof part !== 'object' || part === null) return false
     if (Array.isArray(part)) return part.some(exceeds)
     const names = Object.keys(part)
-    if (names.length > FEW) left -= names.length * (comparesAll ? names.length : PAIRS_PER_COPY)
+    if (names.length > FEW) {
+      const pairs = count * (comparesAll ? names.length : PAIRS_PER_COPY)
+      left -= names.length * (pairs + copies * PAIRS_PER_COPY)
+    }
     return left < 0 || names.some((name) => exceeds((part as Readonly<Record<string, unknown>>)[name]))
   }
 }

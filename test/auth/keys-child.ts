@@ -3,29 +3,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
 import { afterAll, onTestFinished } from 'vitest'
 import { connect, type Client, type ConnectOptions } from '../../src/client.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { message } from '../http/messages.ts'
+import { bundle } from '../harness/bundle.ts'
 import type { ServerPlan } from './keys-server.ts'
 
 /** A folder for keys, until the tests of a file are over. */
 export const folder: string = mkdtempSync(join(tmpdir(), 'pierhead-keys-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** The server as one file, which starts in a fraction of the time. */
-const SERVER = join(folder, 'server.mjs')
-buildSync({
-  entryPoints: [fileURLToPath(new URL('keys-server.ts', import.meta.url))],
-  outfile: SERVER,
-  bundle: true,
-  platform: 'node',
-  conditions: ['pierhead-source'],
-  format: 'esm',
-  logLevel: 'error',
-})
+const SERVER = bundle(new URL('keys-server.ts', import.meta.url), join(folder, 'server.mjs'))
 
 /** The command that starts a server. */
 export function command(plan: ServerPlan): { readonly command: string; readonly args: readonly string[] } {

@@ -1,8 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
 import { afterAll, test } from 'vitest'
 import type { Running } from 'pierhead'
 import { connect, type Client } from '../../src/client.ts'
@@ -10,6 +8,7 @@ import type { ConnectOptions } from '../../src/app/connect/connect.ts'
 import type { Target } from '../../src/client/target.ts'
 import { LATEST, REVISIONS, type Revision } from '../../src/protocol/revisions.ts'
 import { testIdentity, testSocket, testTls } from '../harness/sockets.ts'
+import { bundle } from '../harness/bundle.ts'
 import { createEverything } from './app.ts'
 import { judge, tap, type Tap } from './tap.ts'
 import { TRANSPORTS, type Transport } from './transports.ts'
@@ -110,17 +109,7 @@ function trust(transport: Transport): ConnectOptions {
 function bundled(): string {
   if (folder !== undefined) return join(folder, 'server.mjs')
   folder = mkdtempSync(join(tmpdir(), 'pierhead-client-'))
-  const outfile = join(folder, 'server.mjs')
-  buildSync({
-    entryPoints: [fileURLToPath(new URL('server.ts', import.meta.url))],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    logLevel: 'error',
-    conditions: ['pierhead-source'],
-  })
-  return outfile
+  return bundle(new URL('server.ts', import.meta.url), join(folder, 'server.mjs'))
 }
 
 afterAll(async () => {

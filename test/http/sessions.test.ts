@@ -395,9 +395,11 @@ describe('how long and how many', () => {
 
 describe('owners', () => {
   type Asked = IncomingMessage & { auth?: object }
+  const OWNER = { sub: 'ann', client_id: 'x' }
+  const as = (auth: object): Record<string, string> => ({ ...BOTH, 'x-caller': JSON.stringify(auth) })
 
-  async function startGuarded(): Promise<number> {
-    const serve = tools().node()
+  async function startGuarded(app = tools()): Promise<number> {
+    const serve = app.node()
     const server = createHttp((request: Asked, response: ServerResponse) => {
       request.auth = JSON.parse(String(request.headers['x-caller'] ?? '{}')) as object
       serve(request, response)
@@ -418,7 +420,6 @@ describe('owners', () => {
     ['joined names', { iss: 'a', sub: 'b,c' }, { iss: 'a,b', sub: 'c' }],
   ])('S.foreign S.delete-foreign to %s a session does not exist [R085] [S4-7-9]', async (_, owner, other) => {
     const port = await startGuarded()
-    const as = (auth: object): Record<string, string> => ({ ...BOTH, 'x-caller': JSON.stringify(auth) })
     const opened = await post(port, initialize(), as(owner))
     const id = { 'mcp-session-id': opened.headers['mcp-session-id'] as string }
     const mine = new Session(port, { ...as(owner), ...id })
@@ -437,9 +438,28 @@ describe('owners', () => {
     expect((await mine.post(message('ping', {}, 1))).status).toBe(200)
   })
 
+  test.each([
+    ['another user', { sub: 'bob', client_id: 'x' }],
+    ['another client of the same user', { sub: 'ann', client_id: 'y' }],
+  ])('%s cannot answer the question of a session', async (_, other) => {
+    const schema = { type: 'object', properties: {} } as const
+    const app = tools().tool('ask', {}, async (__, { elicit }) => (await elicit('sure?', schema)).action)
+    const port = await startGuarded(app)
+    const opened = await post(port, initialize('2025-11-25', { elicitation: {} }), as(OWNER))
+    const id = { 'mcp-session-id': opened.headers['mcp-session-id'] as string }
+    const [mine, theirs] = [OWNER, other].map((auth) => new Session(port, { ...as(auth), ...id }))
+    const stream = await mine!.stream(call('ask'))
+    await stream.until(({ messages }) => messages.length === 1)
+    const answer = (action: string): string =>
+      JSON.stringify({ jsonrpc: '2.0', id: stream.messages[0]?.['id'], result: { action } })
+    expect((await theirs!.post(answer('accept'))).status).toBe(404)
+    expect((await mine!.post(answer('decline'))).status).toBe(202)
+    await stream.end()
+    expect(stream.messages[1]).toMatchObject({ id: 2, result: { content: [{ text: 'decline' }] } })
+  })
+
   test('a caller whose token was renewed keeps the session', async () => {
     const port = await startGuarded()
-    const as = (auth: object): Record<string, string> => ({ ...BOTH, 'x-caller': JSON.stringify(auth) })
     const opened = await post(port, initialize(), as({ sub: 'ann', exp: 1 }))
     const headers = {
       ...as({ sub: 'ann', exp: 2 }),

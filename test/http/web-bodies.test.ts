@@ -1,11 +1,12 @@
 import { once } from 'node:events'
-import { createServer as createNodeServer, request, type IncomingMessage } from 'node:http'
-import { connect, type AddressInfo } from 'node:net'
+import { request, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { Deferred } from '../../src/base/deferred.ts'
 import { createServer, type App, type Plugin } from '../../src/index.ts'
 import type { Limits } from '../../src/protocol/limits.ts'
+import { LISTENERS } from './listeners.ts'
 
 const MB = 1 << 20
 
@@ -18,24 +19,7 @@ function appWith(
   return createServer({ name: 'web', version: '1', log, limits }).use({ endpoints })
 }
 
-const ADAPTERS: Readonly<Record<string, (app: App) => Promise<number>>> = {
-  async listen(app) {
-    const running = await app.listen({ http: { port: 0 } })
-    onTestFinished(() => running.close())
-    return Number(new URL(running.url as string).port)
-  },
-  async node(app) {
-    const server = createNodeServer(app.node())
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    onTestFinished(() => {
-      server.closeAllConnections()
-      server.close()
-    })
-    return (server.address() as AddressInfo).port
-  },
-}
-const EACH = Object.keys(ADAPTERS)
+const EACH = Object.keys(LISTENERS) as (keyof typeof LISTENERS)[]
 
 async function get(port: number, path: string): Promise<IncomingMessage> {
   const asking = request({ port, path, host: '127.0.0.1', agent: false }).end()
@@ -65,7 +49,7 @@ function pieces(
 test.each(EACH)('%s: a body arrives piece by piece, also its head alone', async (adapter) => {
   let feed!: ReadableStreamDefaultController
   const body = new ReadableStream({ start: (controller) => void (feed = controller) })
-  const port = await ADAPTERS[adapter]!(appWith({ '/feed': () => new Response(body, { status: 203 }) }))
+  const port = await LISTENERS[adapter](appWith({ '/feed': () => new Response(body, { status: 203 }) }))
   const reply = await get(port, '/feed')
   expect([reply.statusCode, reply.headers['content-length']]).toEqual([203, undefined])
   for (const piece of ['one', 'two']) {
@@ -92,7 +76,7 @@ test('fetch: a body arrives piece by piece, and is cancelled when it is not want
 })
 
 test.each(EACH)('%s: a body that is there at once has a length', async (adapter) => {
-  const port = await ADAPTERS[adapter]!(appWith({ '/five': () => new Response('12345') }))
+  const port = await LISTENERS[adapter](appWith({ '/five': () => new Response('12345') }))
   const reply = await get(port, '/five')
   expect([reply.headers['content-length'], await text(reply)]).toEqual(['5', '12345'])
 })
@@ -106,7 +90,7 @@ test.each(EACH)(
         start: (controller) => void (begins && controller.enqueue(Uint8Array.of(1))),
         cancel: () => left.resolve(),
       })
-      const port = await ADAPTERS[adapter]!(appWith({ '/feed': () => new Response(body) }))
+      const port = await LISTENERS[adapter](appWith({ '/feed': () => new Response(body) }))
       const reply = await get(port, '/feed')
       reply.destroy()
       expect(await left.promise).toBeUndefined()
@@ -122,7 +106,7 @@ test.each(EACH)('%s: a body is not read once the client left during the handler'
     await once(signal, 'abort')
     return new Response(body)
   }
-  const port = await ADAPTERS[adapter]!(appWith({ '/export': handler }))
+  const port = await LISTENERS[adapter](appWith({ '/export': handler }))
   const socket = connect(port, '127.0.0.1').on('error', () => undefined)
   socket.write('GET /export HTTP/1.1\r\nhost: localhost\r\n\r\n')
   await asked.promise
@@ -136,7 +120,7 @@ test.each(EACH)(
   async (adapter) => {
     const { body, made, left } = pieces(200, MB)
     const app = appWith({ '/export': () => new Response(body) }, { bodyMs: 200 })
-    const port = await ADAPTERS[adapter]!(app)
+    const port = await LISTENERS[adapter](app)
     const socket = connect(port, '127.0.0.1').on('error', () => undefined)
     onTestFinished(() => void socket.destroy())
     socket.pause().write('GET /export HTTP/1.1\r\nhost: localhost\r\n\r\n')
@@ -149,7 +133,7 @@ test.each(EACH)(
 test.each(EACH)('%s: a long body leaves time for other clients, and arrives complete', async (adapter) => {
   const { body, made } = pieces(200_000, 100)
   const app = appWith({ '/export': () => new Response(body), '/other': () => new Response('other') })
-  const port = await ADAPTERS[adapter]!(app)
+  const port = await LISTENERS[adapter](app)
   let size = 0
   const reply = await get(port, '/export')
   const whole = (async () => {
@@ -168,7 +152,7 @@ test.each(EACH)(
       const logged: string[] = []
       let feed!: ReadableStreamDefaultController
       const body = new ReadableStream({ start: (controller) => void (feed = controller) })
-      const port = await ADAPTERS[adapter]!(appWith({ '/export': () => new Response(body) }, {}, logged))
+      const port = await LISTENERS[adapter](appWith({ '/export': () => new Response(body) }, {}, logged))
       const reply = await get(port, '/export')
       if (typeof broken === 'string') feed.enqueue(broken)
       else feed.error(broken)
@@ -192,7 +176,7 @@ test.each(EACH)('%s: a handler cannot say how its reply is sent on the connectio
     '/none': () => new Response(null, { status: 204 }),
     '/same': () => new Response(null, { status: 304 }),
   })
-  const port = await ADAPTERS[adapter]!(app)
+  const port = await LISTENERS[adapter](app)
   const reply = await get(port, '/hop')
   expect(await text(reply)).toBe('12345')
   expect(reply.headers).toMatchObject({ 'content-length': '5', 'x-kept': '2' })
@@ -205,7 +189,7 @@ test.each(EACH)('%s: a handler cannot say how its reply is sent on the connectio
 
 test.each(EACH)('%s: HEAD cancels a long body, and does not claim that it is empty', async (adapter) => {
   const { body, made, left } = pieces(1000, MB)
-  const port = await ADAPTERS[adapter]!(appWith({ '/export': () => new Response(body) }))
+  const port = await LISTENERS[adapter](appWith({ '/export': () => new Response(body) }))
   const asking = request({ port, method: 'HEAD', path: '/export', host: '127.0.0.1', agent: false }).end()
   const [reply] = (await once(asking, 'response')) as [IncomingMessage]
   expect([reply.statusCode, reply.headers['content-length'], await text(reply)]).toEqual([200, undefined, ''])
@@ -216,7 +200,7 @@ test.each(EACH)('%s: HEAD cancels a long body, and does not claim that it is emp
 test.each(EACH)('%s: a long body with a header that HTTP cannot carry is cancelled', async (adapter) => {
   const { body, left } = pieces(1000, MB)
   const response = new Response(body, { headers: { 'x-own': '\x01' } })
-  const port = await ADAPTERS[adapter]!(appWith({ '/export': () => response }))
+  const port = await LISTENERS[adapter](appWith({ '/export': () => response }))
   expect((await get(port, '/export')).statusCode).toBe(500)
   await left
 })

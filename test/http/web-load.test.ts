@@ -1,12 +1,12 @@
 import { once } from 'node:events'
-import { createServer as createNodeServer } from 'node:http'
-import { connect, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { serviceOf } from '../../src/app/app.ts'
 import { Deferred } from '../../src/base/deferred.ts'
 import { createServer, type App, type Plugin } from '../../src/index.ts'
 import type { Limits } from '../../src/protocol/limits.ts'
 import { budgetsOf } from '../../src/transport/io/budgets.ts'
+import { LISTENERS } from './listeners.ts'
 import { headed } from './messages.ts'
 
 const MB = 1_000_000
@@ -21,26 +21,13 @@ function appWith(endpoints: NonNullable<Plugin['endpoints']>, limits: Partial<Li
 }
 
 const askAt =
-  (url: string): Ask =>
+  (port: number): Ask =>
   (path, init) =>
-    fetch(url + path, init)
+    fetch(`http://127.0.0.1:${port}${path}`, init)
 
 const ADAPTERS: Readonly<Record<string, (app: App) => Promise<Ask>>> = {
-  async listen(app) {
-    const running = await app.listen({ http: { port: 0 } })
-    onTestFinished(() => running.close())
-    return askAt(new URL(running.url as string).origin)
-  },
-  async node(app) {
-    const server = createNodeServer(app.node())
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    onTestFinished(() => {
-      server.closeAllConnections()
-      server.close()
-    })
-    return askAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  },
+  listen: async (app) => askAt(await LISTENERS.listen(app)),
+  node: async (app) => askAt(await LISTENERS.node(app)),
   fetch: (app) => Promise.resolve((path, init) => app.fetch(new Request(`http://localhost${path}`, init))),
 }
 const EACH = Object.keys(ADAPTERS)

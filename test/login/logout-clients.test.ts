@@ -3,17 +3,9 @@ import { browser, type LoginMethod } from '../../src/auth-client.ts'
 import { devAuth } from '../../src/auth-dev.ts'
 import type { Duration } from '../../src/base/duration.ts'
 import { Deferred } from '../../src/base/deferred.ts'
-import { connect, type Client, type ConnectOptions } from '../../src/client.ts'
+import { connect, type Client } from '../../src/client.ts'
 import { createServer } from '../../src/index.ts'
-
-type Way = readonly [string, 'http' | 'ws', ConnectOptions]
-const WAYS: readonly Way[] = [
-  ['HTTP', 'http', {}],
-  ['HTTP at 2025-06-18', 'http', { revision: '2025-06-18' }],
-  ['HTTP+SSE', 'http', { revision: '2024-11-05' }],
-  ['WebSocket', 'ws', {}],
-  ['WebSocket at 2025-06-18', 'ws', { revision: '2025-06-18' }],
-]
+import { WAYS } from './ways.ts'
 
 interface Served {
   readonly auth: LoginMethod

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { memoryVault, type Vault } from '../../src/auth-client.ts'
+import { pause } from '../../src/base/backoff.ts'
 import { Deferred } from '../../src/base/deferred.ts'
 import { changeMetadata, record, startLoginIssuer } from './engine-issuer.ts'
 import { callTool, openAuth } from './engine-server.ts'
@@ -195,6 +196,57 @@ test('a logout waits no longer than its timeout for a login that it cancels', as
   await change
   expect(await auth.logout(world.server.url)).toEqual([])
   expect(await world.vault.keys()).toEqual([])
+})
+
+test('a call that comes before the vault is empty does not find the old tokens there', async () => {
+  const world = await startWorld()
+  const [removing, go] = [new Deferred<undefined>(), new Deferred<undefined>()]
+  let isLeaving = false
+  const update: Vault['update'] = async (...given) => {
+    if (isLeaving) {
+      isLeaving = false
+      removing.resolve(undefined)
+      await go.promise
+    }
+    return world.vault.update(...given)
+  }
+  const auth = world.login({ vault: { ...world.vault, update } })
+  const client = openAuth(auth, world.server.url)
+  await callTool(client, world.server.url, 'who')
+  const old = (await entryOf(world.vault)).tokens?.accessToken
+  isLeaving = true
+  const left = auth.logout(world.server.url)
+  await removing.promise
+  world.server.replies.length = 0
+  const call = callTool(client, world.server.url, 'who')
+  // A call that does not wait for the logout is over by then.
+  await Promise.race([call, pause(300)])
+  go.resolve(undefined)
+  expect(await left).toHaveLength(1)
+  expect(await call).toBe('ann notes:read')
+  expect(world.server.replies.map(({ token }) => token)).not.toContain(old)
+  expect(world.pages).toHaveLength(2)
+})
+
+test('a client that reads the vault while the user logs out does not use what it has read', async () => {
+  const world = await startWorld()
+  await world.call('who')
+  const [reading, go] = [new Deferred<undefined>(), new Deferred<undefined>()]
+  const read: Vault['read'] = async (key) => {
+    const found = await world.vault.read(key)
+    reading.resolve(undefined)
+    await go.promise
+    return found
+  }
+  const auth = world.login({ vault: { ...world.vault, read } })
+  world.server.replies.length = 0
+  const call = callTool(openAuth(auth, world.server.url), world.server.url, 'who')
+  await reading.promise
+  expect(await auth.logout(world.server.url)).toHaveLength(1)
+  go.resolve(undefined)
+  expect(await call).toBe('ann notes:read')
+  expect(world.server.replies[0]?.token).toBe(undefined)
+  expect(world.pages).toHaveLength(2)
 })
 
 test('a login that was cancelled stores no tokens, however late it ends', async () => {

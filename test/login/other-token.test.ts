@@ -5,9 +5,10 @@ import { expect, onTestFinished, test } from 'vitest'
 import { bearer } from '../../src/auth.ts'
 import { token } from '../../src/auth-client.ts'
 import { Deferred } from '../../src/base/deferred.ts'
-import { connect, type ConnectOptions } from '../../src/client.ts'
+import { connect } from '../../src/client.ts'
 import { createServer } from '../../src/index.ts'
 import { serve } from '../http-client/peer.ts'
+import { WAYS } from './ways.ts'
 
 interface Served {
   readonly http: string
@@ -39,15 +40,6 @@ async function serveAll(): Promise<Served> {
   const { http = '', ws = '' } = running.addresses
   return { http, ws, waiting, change: () => app.updated('note://mine') }
 }
-
-type Way = readonly [string, 'http' | 'ws', ConnectOptions]
-const WAYS: readonly Way[] = [
-  ['HTTP', 'http', {}],
-  ['HTTP at 2025-06-18', 'http', { revision: '2025-06-18' }],
-  ['HTTP+SSE', 'http', { revision: '2024-11-05' }],
-  ['WebSocket', 'ws', {}],
-  ['WebSocket at 2025-06-18', 'ws', { revision: '2025-06-18' }],
-]
 
 test.each(WAYS)(
   'over %s, calls and reads after a change of the token are those of the new user',

@@ -4,25 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
 import { afterAll, onTestFinished } from 'vitest'
+import { bundle } from '../harness/bundle.ts'
 
 /** A folder for the tests of a file. */
 export const folder: string = mkdtempSync(join(tmpdir(), 'pierhead-vault-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** The program as one file, which starts in a fraction of the time. */
-const PROGRAM = join(folder, 'program.mjs')
-buildSync({
-  entryPoints: [fileURLToPath(new URL('vault-program.ts', import.meta.url))],
-  outfile: PROGRAM,
-  bundle: true,
-  platform: 'node',
-  conditions: ['pierhead-source'],
-  format: 'esm',
-  logLevel: 'error',
-})
+const PROGRAM = bundle(new URL('vault-program.ts', import.meta.url), join(folder, 'program.mjs'))
 
 /** A running program that uses a vault. */
 export interface VaultProgram {

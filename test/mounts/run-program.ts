@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
 import { onTestFinished } from 'vitest'
+import { bundle } from '../harness/bundle.ts'
 import type { Runtime } from './runtimes.ts'
 
 const ARGS: Readonly<Record<Runtime, readonly string[]>> = {
@@ -20,16 +20,7 @@ export function runProgram(
   ...args: readonly string[]
 ): ChildProcessByStdio<Writable, Readable, null> {
   const folder = mkdtempSync(join(tmpdir(), `pierhead-${runtime}-`))
-  const outfile = join(folder, 'program.mjs')
-  buildSync({
-    entryPoints: [fileURLToPath(entry)],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    conditions: ['pierhead-source'],
-    logLevel: 'error',
-  })
+  const outfile = bundle(entry, join(folder, 'program.mjs'))
   const program = fileURLToPath(new URL(`../../node_modules/.bin/${runtime}`, import.meta.url))
   const child = spawn(program, [...ARGS[runtime], outfile, ...args], { stdio: ['pipe', 'pipe', 'ignore'] })
   onTestFinished(() => {

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
 import { onTestFinished } from 'vitest'
+import { bundle } from '../harness/bundle.ts'
 
 export type Runtime = 'bun' | 'deno'
 
@@ -47,16 +47,7 @@ export function serveUnder(runtime: Runtime, entry: string): Promise<Started> {
 
 async function start(runtime: Runtime, { args, env }: Way, entry: string): Promise<Started> {
   const folder = mkdtempSync(join(tmpdir(), `pierhead-${runtime}-`))
-  const outfile = join(folder, 'server.mjs')
-  buildSync({
-    entryPoints: [fileURLToPath(new URL(entry, import.meta.url))],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    conditions: ['pierhead-source'],
-    logLevel: 'error',
-  })
+  const outfile = bundle(new URL(entry, import.meta.url), join(folder, 'server.mjs'))
   const program = fileURLToPath(new URL(`../../node_modules/.bin/${runtime}`, import.meta.url))
   const child = spawn(program, [...args, outfile], {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,10 +2,9 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
 import { afterAll, onTestFinished } from 'vitest'
 import type { ServerOptions } from '../../src/index.ts'
+import { bundle } from '../harness/bundle.ts'
 
 /** What the server tells of itself. */
 export interface State {
@@ -35,16 +34,7 @@ export interface ProgramOptions {
 const folder = mkdtempSync(join(tmpdir(), 'pierhead-overload-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const SERVER = join(folder, 'server.mjs')
-buildSync({
-  entryPoints: [fileURLToPath(new URL('server.ts', import.meta.url))],
-  outfile: SERVER,
-  bundle: true,
-  platform: 'node',
-  conditions: ['pierhead-source'],
-  format: 'esm',
-  logLevel: 'error',
-})
+const SERVER = bundle(new URL('server.ts', import.meta.url), join(folder, 'server.mjs'))
 
 /** The server in a process of its own. */
 export class Program {

@@ -5,12 +5,11 @@ import { createServer as createTcp, type AddressInfo, type Server, type Socket }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
 import { afterAll, onTestFinished } from 'vitest'
 import { WebSocketServer } from 'ws'
 import type { Target } from '../../src/client.ts'
 import { refusalNamed, refusalRow } from '../../src/errors/refusal.ts'
+import { bundle } from '../harness/bundle.ts'
 import { isError, replyTo, respond, type Asked, type Memory, type Turn } from './script.ts'
 
 export const TRANSPORTS = ['http', 'tcp', 'ws', 'stdio'] as const
@@ -125,16 +124,7 @@ async function startWs(turns: readonly Turn[]): Promise<Peer> {
 
 const folder = mkdtempSync(join(tmpdir(), 'recovery-'))
 afterAll(() => rmSync(folder, { recursive: true }))
-const program = join(folder, 'server.mjs')
-buildSync({
-  entryPoints: [fileURLToPath(new URL('stdio-server.ts', import.meta.url))],
-  outfile: program,
-  bundle: true,
-  platform: 'node',
-  conditions: ['pierhead-source'],
-  format: 'esm',
-  logLevel: 'error',
-})
+const program = bundle(new URL('stdio-server.ts', import.meta.url), join(folder, 'server.mjs'))
 let files = 0
 
 async function startStdio(turns: readonly Turn[]): Promise<Peer> {

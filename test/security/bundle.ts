@@ -2,30 +2,20 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
 import { afterAll, onTestFinished } from 'vitest'
+import { bundle as bundleFile } from '../harness/bundle.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pierhead-security-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 /** A program of this folder as one file, which starts in a fraction of the time. */
 export function bundle(name: string): string {
-  const outfile = join(folder, `${name}.mjs`)
-  buildSync({
-    entryPoints: [fileURLToPath(new URL(`${name}.ts`, import.meta.url))],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    conditions: ['pierhead-source'],
-    format: 'esm',
-    logLevel: 'error',
+  return bundleFile(new URL(`${name}.ts`, import.meta.url), join(folder, `${name}.mjs`), {
     // What is written as CommonJS asks for built-in modules by this name.
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)",
     },
   })
-  return outfile
 }
 
 export interface Ended {

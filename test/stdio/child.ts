@@ -2,26 +2,16 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
 import { afterAll, onTestFinished } from 'vitest'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { initialize } from '../http/messages.ts'
+import { bundle } from '../harness/bundle.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pierhead-stdio-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** The server as one file, which starts in a fraction of the time. */
-export const SERVER: string = join(folder, 'server.mjs')
-buildSync({
-  entryPoints: [fileURLToPath(new URL('server.ts', import.meta.url))],
-  outfile: SERVER,
-  bundle: true,
-  platform: 'node',
-  conditions: ['pierhead-source'],
-  format: 'esm',
-  logLevel: 'error',
-})
+/** The file of the server. */
+export const SERVER: string = bundle(new URL('server.ts', import.meta.url), join(folder, 'server.mjs'))
 
 /** A server in a process of its own. */
 export class Child {

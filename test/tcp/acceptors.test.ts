@@ -3,10 +3,9 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
 import { afterAll, expect, test } from 'vitest'
 import { call } from '../http/messages.ts'
+import { bundle } from '../harness/bundle.ts'
 import { after, dial, greet } from './wire.ts'
 
 const CONNECTIONS = 200
@@ -16,17 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 /** Starts processes that take connections on one port, and gives back where. */
 async function startAcceptors(): Promise<string> {
-  const outfile = join(folder, 'server.mjs')
-  const entry = fileURLToPath(new URL('acceptor-server.ts', import.meta.url))
-  buildSync({
-    entryPoints: [entry],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    conditions: ['pierhead-source'],
-    format: 'esm',
-    logLevel: 'error',
-  })
+  const outfile = bundle(new URL('acceptor-server.ts', import.meta.url), join(folder, 'server.mjs'))
   const primary = spawn(process.execPath, [outfile], { stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = once(primary, 'exit')
   after(async () => {

@@ -1,5 +1,6 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import { orAborted } from '../../base/backoff.ts'
+import { Deferred } from '../../base/deferred.ts'
 import type { AuthReply, AuthRequest, Authorization } from '../../transport/http/client/auth-method.ts'
 import type { HeaderRecord } from '../../transport/http/client/headers.ts'
 import { discard } from './discard.ts'
@@ -26,10 +27,12 @@ type Send<Reply> = (headers: HeaderRecord, login?: string) => Promise<Reply>
 
 /** The credentials for one server, shared by all clients of one method. At most one login or refresh runs at a time. */
 export class SharedLogin {
-  /** The clients that are open. */
+  /** The clients that are open, and the logouts that run. */
   clients = 0
   held: Held | undefined
   loading: Promise<void> | undefined
+  /** Resolves when a logout has removed the tokens from the vault, where nobody should find them meanwhile. */
+  leaving: Promise<void> | undefined
   flight: Flight<Held | undefined> | undefined
   /** The steps of a refresh that failed, for the login that follows. */
   before: Steps | undefined
@@ -37,7 +40,7 @@ export class SharedLogin {
   readonly requested: (readonly string[])[]
   #lookedAt: number = performance.now()
 
-  /** The number of logins so far. */
+  /** The number of logins and logouts so far. */
   #logins = 0
   /** Called when the user logs out. */
   readonly onForgotten: Set<() => void> = new Set()
@@ -53,8 +56,28 @@ export class SharedLogin {
     this.held = held
   }
 
+  /** Identifies the login: what belongs to another is out of date. */
+  get login(): string {
+    return String(this.#logins)
+  }
+
+  /** Logs out: forgets everything, and removes it from the vault. Requests that need credentials wait until that is done. */
+  async leave<Removed>(remove: () => Promise<Removed>, signal: AbortSignal): Promise<Removed> {
+    const { promise, resolve } = new Deferred<void>()
+    this.leaving = promise
+    this.clients++
+    try {
+      await this.#forget(signal)
+      return await remove()
+    } finally {
+      this.clients--
+      if (this.leaving === promise) this.leaving = undefined
+      resolve()
+    }
+  }
+
   /** Forgets everything, because the user logs out. A login that runs is cancelled, and waited for until the signal aborts. */
-  async forget(signal: AbortSignal): Promise<void> {
+  async #forget(signal: AbortSignal): Promise<void> {
     this.before = undefined
     this.requested.length = 0
     const ended = this.flight?.cancel('the user logged out')
@@ -154,15 +177,20 @@ export class GrantAuthorization implements Authorization {
 
   async #load(): Promise<void> {
     const { vault, owner, server } = this.#setup
+    const shared = this.#shared
+    while (shared.leaving !== undefined) await shared.leaving
+    const { login } = shared
     try {
       for (const key of await vault.keys()) {
         const place = readPlace(key, owner, server)
-        const isAllowed = place !== undefined && (this.#setup.issuer ?? place.issuer) === place.issuer
-        if (isAllowed && this.#shared.held === undefined)
-          this.#shared.hold(await toHeld(this.#setup, place, await vault.read(key)), false)
+        if (place === undefined || (this.#setup.issuer ?? place.issuer) !== place.issuer) continue
+        const held = await toHeld(this.#setup, place, await vault.read(key))
+        // The user may have logged out since.
+        if (shared.login !== login) return
+        shared.hold(held, false)
       }
     } catch (thrown) {
-      this.#shared.loading = undefined
+      shared.loading = undefined
       throw vaultFailure(vault, thrown)
     }
   }
@@ -227,6 +255,7 @@ export class GrantAuthorization implements Authorization {
       if (shared.flight === flight) shared.flight = undefined
     }
     const start = async (started: Flight<Held | undefined>): Promise<Held | undefined> => {
+      if (shared.leaving !== undefined) await shared.leaving
       const held = await run(started)
       // If nobody waits any more, the vault has the result. After a logout, nobody should.
       if (shared.flight === started) shared.hold(held, this.#isSame(held))

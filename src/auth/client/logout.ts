@@ -27,10 +27,12 @@ export interface LoggedOut {
   readonly reason?: string | undefined
 }
 
-/** Removes all credentials for a server from the vault, and then lets their issuers revoke the tokens, until a signal aborts. */
-export async function logOut(setup: Setup, signal: AbortSignal): Promise<readonly LoggedOut[]> {
+type Removed = readonly (readonly [Place, StoredCredentials])[]
+
+/** Removes all credentials for a server from the vault, until a signal aborts. */
+export async function removeLogins(setup: Setup, signal: AbortSignal): Promise<Removed> {
   const { vault, owner, server } = setup
-  const removed: (readonly [Place, StoredCredentials])[] = []
+  const removed: Removed[number][] = []
   try {
     for (const key of await orAborted(vault.keys(), signal)) {
       const place = readPlace(key, owner, server)
@@ -50,6 +52,15 @@ export async function logOut(setup: Setup, signal: AbortSignal): Promise<readonl
     const reason = 'somebody else is still changing them, so they are not removed; log out again'
     throw mcpError(VAULT_FAILED, { path: vault.name, reason }, { retryable: true })
   }
+  return removed
+}
+
+/** Lets the issuers revoke the tokens that were removed, until a signal aborts. */
+export function revokeLogins(
+  setup: Setup,
+  removed: Removed,
+  signal: AbortSignal,
+): Promise<readonly LoggedOut[]> {
   return Promise.all(removed.map(([place, stored]) => revokeAll(setup, place, stored, signal)))
 }
 

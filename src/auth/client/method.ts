@@ -122,10 +122,14 @@ export function createMethod(name: string, grant: Grant, options: MethodOptions 
       const setup = setupFor(server, given)
       const timeoutMs = toMs(given.timeout ?? '10s', `${where} timeout`)
       const signal = AbortSignal.timeout(timeoutMs)
-      await logins.get(server.href)?.forget(signal)
       loginRate.reset(rateKeyOf(setup))
-      const { logOut } = await import('./logout.ts')
-      return logOut(setup, signal)
+      const shared = logins.get(server.href) ?? sharedLogin(logins, server)
+      const removed = await shared.leave(async () => {
+        const { removeLogins } = await import('./logout.ts')
+        return removeLogins(setup, signal)
+      }, signal)
+      const { revokeLogins } = await import('./logout.ts')
+      return revokeLogins(setup, removed, signal)
     },
   }
 }

@@ -1,8 +1,13 @@
+import type { McpError } from '../../../errors/error.ts'
+import type { RequestId } from '../../../protocol/jsonrpc.ts'
+import { anonymousNetwork } from '../../../rpc/call.ts'
 import { idOf } from '../../../rpc/call-table.ts'
-import { replyText } from '../../../wire/reply.ts'
+import type { InFlight } from '../../../rpc/in-flight.ts'
+import { replyText, type Reply } from '../../../wire/reply.ts'
 import type { Exchange } from './exchange.ts'
-import type { Headers, HttpIn, HttpOut } from './parts.ts'
+import { callerOf, type Headers, type HttpIn, type HttpOut } from './parts.ts'
 import { sizeOf } from './responder.ts'
+import type { HttpSession } from './sessions.ts'
 
 const JSON_ONLY = 'application/json'
 
@@ -27,20 +32,39 @@ export function partOf(request: HttpIn, batch: Exchange, count: number): HttpIn 
 }
 
 export interface BatchParts {
+  readonly request: HttpIn
   readonly whole: Exchange
   readonly headers: Headers
-  /** Answers all messages with `take`, which never throws. */
-  begin(take: (member: unknown) => Promise<HttpOut>): HttpOut[] | Promise<HttpOut[]>
+  /** Absent outside a session. */
+  readonly session: HttpSession | undefined
+  readonly inFlight: InFlight<HttpOut, Reply>
   /** Answers one message. */
   take(member: unknown): HttpOut | Promise<HttpOut>
   /** The response to something that is not a message. */
   fail(thrown: unknown): HttpOut
+  /** Answers a request with an error. */
+  refuse(id: RequestId, error: McpError): HttpOut
 }
 
 /** The reply to a batch: the responses in the order of the requests, or 202 when it contains no requests. */
-export async function answerBatch(members: readonly unknown[], parts: BatchParts): Promise<HttpOut> {
-  const { whole, headers, begin } = parts
-  const outs = await begin((member) => answerOne(member, parts))
+export function answerBatch(members: readonly unknown[], parts: BatchParts): Promise<HttpOut> {
+  const { promise, resolve, reject } = parts.whole.pending()
+  answerAll(members, parts).then(resolve, reject)
+  return promise
+}
+
+async function answerAll(members: readonly unknown[], parts: BatchParts): Promise<HttpOut> {
+  const { request, whole, headers, session, inFlight, refuse } = parts
+  const outs = await inFlight.batch({
+    members,
+    size: sizeOf(request),
+    caller: callerOf(request),
+    network: anonymousNetwork(request),
+    calls: session?.calls,
+    take: (member) => answerOne(member, parts),
+    lengthOf: ({ body }) => body?.length ?? 0,
+    refuse,
+  })
   const texts = outs.flatMap(({ body }) => (body === undefined ? [] : [replyText(body)]))
   if (texts.length > 0) return whole.reply(200, `[${texts.join(',')}]`)
   return members.some((member) => idOf(member) !== undefined)

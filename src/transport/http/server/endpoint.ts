@@ -1,7 +1,7 @@
 import { toErrorObject, toStatus } from '../../../errors/reply.ts'
 import { BAD_PARAMS } from '../../../errors/wire.ts'
 import { type McpError, mcpError } from '../../../errors/error.ts'
-import { BAD_ACCEPT, BAD_VERB, SESSION_REQUIRED, STREAM_EXISTS } from '../../../errors/http.ts'
+import { BAD_ACCEPT, BAD_VERB, SESSION_REQUIRED } from '../../../errors/http.ts'
 import { CONNECTION_CLOSED, OVERLOADED, SHUTTING_DOWN } from '../../../errors/rpc.ts'
 import { ALREADY_INITIALIZED } from '../../../errors/server.ts'
 import { LATER, MUCH_LATER, SOON } from '../../../errors/retry-after.ts'
@@ -10,7 +10,7 @@ import type { Limits } from '../../../protocol/limits.ts'
 import type { MethodParams } from '../../../protocol/wire-adapter.ts'
 import { LATEST } from '../../../protocol/revisions.ts'
 import type { Dialect } from '../../../protocol/switches.ts'
-import { anonymousNetwork, Call, type Peer } from '../../../rpc/call.ts'
+import { Call, type Peer } from '../../../rpc/call.ts'
 import { InFlight } from '../../../rpc/in-flight.ts'
 import type { Service } from '../../../rpc/service.ts'
 import { hasEnvelope } from '../../../wire/2026-07-28/decode.ts'
@@ -19,30 +19,23 @@ import { checkId } from '../../../wire/id.ts'
 import { readBounded } from '../../../wire/bounds.ts'
 import { NO_PARAMS, readableId, readMessage } from '../../../wire/message.ts'
 import { encodeError, type Reply } from '../../../wire/reply.ts'
-import { answerBatch, partOf, type BatchParts } from './batch.ts'
+import { answerBatch, partOf } from './batch.ts'
 import { openRequest } from './envelope.ts'
 import { withErrorHeaders } from './error-headers.ts'
 import type { EventStream } from './event-stream.ts'
 import type { Authentication } from './auth-method.ts'
 import { checkCaller, createAuthenticate, isRevoked } from './authenticate.ts'
-import { Exchange, toJson, toStream } from './exchange.ts'
+import { Exchange, toJson } from './exchange.ts'
 import { createGuard, type Guard, type GuardOptions } from './guard.ts'
 import { checkHead, readAccept, readVersion, type Accepts } from './negotiate.ts'
-import {
-  callerOf,
-  type ExtraEndpoint,
-  type Headers,
-  type HttpHandler,
-  type HttpHead,
-  type HttpIn,
-  type HttpOut,
-} from './parts.ts'
+import type { ExtraEndpoint, Headers, HttpHandler, HttpHead, HttpIn, HttpOut } from './parts.ts'
 import { AcceptQueue } from '../../io/accept-queue.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { LoopMonitor } from '../../io/loop-monitor.ts'
 import type { WritePool } from '../../io/write-budget.ts'
 import { readTrust, type Trust, type TrustProxy } from './proxy.ts'
 import { dropBody, HttpResponder, sizeOf } from './responder.ts'
+import { openSessionStream } from './session-stream.ts'
 import { Sessions, type HttpSession } from './sessions.ts'
 import { statelessPeer } from './stateless.ts'
 import { Sweeper } from './sweeper.ts'
@@ -152,7 +145,7 @@ export class Endpoint implements HttpHandler {
         throw mcpError(BAD_VERB, { verb: request.method })
       }
       const session = this.#session(request)
-      if (request.method === 'GET') return this.#get(session, request, headers)
+      if (request.method === 'GET') return openSessionStream(session, request, headers, this.#written)
       this.sessions.end(session)
       return { status: 200, headers }
     } catch (thrown) {
@@ -341,46 +334,22 @@ export class Endpoint implements HttpHandler {
     const session = this.#stateful ? this.#session(request) : undefined
     const peer = session === undefined ? statelessPeer(request, this.service.dialects) : session.session
     checkBatch(members, peer.dialect, this.limits.batch)
-    const accepts = readAccept(request)
-    const onGone = (): void => undefined
     const { limits } = this
     const { load } = this.service
+    const accepts = readAccept(request)
+    const onGone = (): void => undefined
     const whole = new Exchange({ limits, load, accepts, headers, session, streams: this.#streams, onGone })
     const part = partOf(request, whole, members.length)
-    const take = (member: unknown): HttpOut | Promise<HttpOut> =>
-      this.#take(readMessage(member), part, headers)
-    const fail = (thrown: unknown): HttpOut => this.fail(readableId(thrown), thrown, undefined, headers)
-    const { promise, resolve, reject } = whole.pending()
-    const begin: BatchParts['begin'] = (one) =>
-      this.#inFlight.batch({
-        members,
-        size: sizeOf(request),
-        caller: callerOf(request),
-        network: anonymousNetwork(request),
-        calls: session?.calls,
-        take: one,
-        lengthOf: ({ body }) => body?.length ?? 0,
-        refuse: (id, error) => this.fail(id, error, peer.dialect, headers),
-      })
-    answerBatch(members, { whole, headers, begin, take, fail }).then(resolve, reject)
-    return promise
-  }
-
-  /** Opens the stream of a session, or resumes one whose connection broke. */
-  #get(session: HttpSession, request: HttpIn, headers: Headers): HttpOut {
-    if (!readAccept(request).events) throw mcpError(BAD_ACCEPT, {})
-    const lastEventId = request.header('last-event-id')
-    if (lastEventId !== undefined) {
-      const found = session.find(lastEventId)
-      // Tells the client not to reconnect: an empty stream would make it try again and again.
-      if (found === undefined) return { status: 204, headers }
-      this.#written.check(callerOf(request))
-      return toStream({ attach: (sink: never) => found.stream.attach(sink, found.seq) }, headers)
-    }
-    const stream = session.standalone()
-    if (stream.attached) throw mcpError(STREAM_EXISTS, {})
-    stream.prime(session.session.dialect)
-    return toStream(stream, headers)
+    return answerBatch(members, {
+      request,
+      whole,
+      headers,
+      session,
+      inFlight: this.#inFlight,
+      take: (member) => this.#take(readMessage(member), part, headers),
+      fail: (thrown) => this.fail(readableId(thrown), thrown, undefined, headers),
+      refuse: (id, error) => this.fail(id, error, peer.dialect, headers),
+    })
   }
 
   #session(request: HttpIn): HttpSession {
