@@ -59,15 +59,17 @@ async function stay(client: Requester, id: string, signal: AbortSignal): Promise
   const notifications = { [id]: true }
   const connection = connectionOf(client)
   while (!signal.aborted) {
-    const login = connection?.login.signal
-    const signals = login === undefined ? [signal] : [signal, login]
+    const stream = connection?.logins?.stream(signal)
+    stream?.begin()
     try {
-      await client.request('subscriptions/listen', { notifications }, { signal: AbortSignal.any(signals) })
+      await client.request('subscriptions/listen', { notifications }, { signal: stream?.signal ?? signal })
     } catch (error) {
       if (signal.aborted) return
       if (!(error instanceof McpError) || FINAL.has(error.kind)) throw error
+    } finally {
+      stream?.end()
     }
-    if (login?.aborted === true && connection?.state === 'connecting') await opened(client, signal)
+    if (stream?.isFormer === true && connection?.state === 'connecting') await opened(client, signal)
     await pause(AGAIN_MS, signal)
   }
 }
