@@ -1,9 +1,23 @@
 import { mcpError } from '../errors/error.ts'
 import { STORE_CLOSED } from '../errors/store.ts'
+import { Tally } from '../base/tally.ts'
+import { bytesOf } from '../tasks/bytes.ts'
 import { headOf, type TaskHead, type TaskRecord, type TaskStatus } from '../tasks/record.ts'
-import type { Created, OwnTasks, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
+import { hasBytes, rejectionOf, tasksTooLarge } from '../tasks/room.ts'
+import type {
+  Created,
+  OwnTasks,
+  TaskChange,
+  TaskQuery,
+  TaskRoom,
+  TaskStore,
+  TaskSum,
+  TaskSums,
+} from '../tasks/store.ts'
 import { Chain, type Link } from './chain.ts'
 import { Heap, type HeapEntry } from '../base/heap.ts'
+import { textBytes } from '../base/weight.ts'
+import { ALL, namesOf, networkName, scopeName } from './tasks-names.ts'
 
 /** A task, and its places in the orders that the store keeps. */
 interface Kept {
@@ -11,6 +25,8 @@ interface Kept {
   readonly request: string
   state: string
   outcome: string
+  /** What it takes of the room. */
+  bytes: number
   /** Its place among all tasks, by creation. */
   link: Link<Kept> | undefined
   /** Its place among those of its scope. */
@@ -32,6 +48,9 @@ export class MemoryTaskStore implements TaskStore {
   readonly #order = new Chain<Kept>()
   readonly #scopes = new Map<string, Chain<Kept>>()
   readonly #keys = new Map<string, Kept>()
+  /** The numbers of tasks and bytes, by the names of those who share them. */
+  readonly #counts = new Tally()
+  readonly #bytes = new Tally()
   readonly #expiry = new Heap<Kept>()
   /** Unfinished tasks without a node, by server and tool, and by the time from which a node may run them. */
   readonly #waiting = new Map<string, Heap<Kept>>()
@@ -47,9 +66,8 @@ export class MemoryTaskStore implements TaskStore {
     const name = keyOf(record)
     const same = name === undefined ? undefined : this.#keys.get(name)
     if (same !== undefined) return { outcome: 'exists', head: same.head }
-    if (this.#tasks.size >= room.tasks) return { outcome: 'full' }
-    const own = this.#scopes.get(record.scope)?.size ?? 0
-    if (record.scope !== '' && own >= room.callerTasks) return { outcome: 'caller_full' }
+    const rejected = rejectionOf(record, bytesIn(record), this.#sums(record), room)
+    if (rejected !== undefined) return rejected
     this.#add(record)
     return { outcome: 'created' }
   }
@@ -63,9 +81,13 @@ export class MemoryTaskStore implements TaskStore {
     return this.#open().get(id)?.head
   }
 
-  change(id: string, version: number, change: TaskChange): TaskHead | undefined {
+  change(id: string, version: number, change: TaskChange, room?: TaskRoom): TaskHead | undefined {
     const kept = this.#open().get(id)
     if (kept === undefined || kept.head.version !== version) return undefined
+    const more = growth(kept.state, change.state) + growth(kept.outcome, change.outcome)
+    if (more > 0 && room !== undefined && !hasBytes(kept.head, more, this.#sums(kept.head), room))
+      throw tasksTooLarge(room)
+    this.#count(kept, 0, more)
     this.#replace(kept, change)
     this.#notify(id)
     return kept.head
@@ -164,8 +186,9 @@ export class MemoryTaskStore implements TaskStore {
       waiting: undefined,
       running: undefined,
     }
-    const kept: Kept = { head, request, state, outcome, ...none }
+    const kept: Kept = { head, request, state, outcome, bytes: 0, ...none }
     this.#tasks.set(id, kept)
+    this.#count(kept, 1, bytesIn(record))
     kept.link = this.#order.add(kept)
     if (scope !== '') kept.own = chainOf(this.#scopes, scope).add(kept)
     this.#hold(kept)
@@ -179,8 +202,25 @@ export class MemoryTaskStore implements TaskStore {
     if (kept.expiry !== undefined) this.#expiry.remove(kept.expiry)
     this.#release(kept)
     this.#tasks.delete(id)
+    this.#count(kept, -1, -kept.bytes)
     if (kept.link !== undefined) this.#order.remove(kept.link)
     if (kept.own !== undefined) removeFrom(this.#scopes, scope, kept.own)
+  }
+
+  #count(kept: Kept, tasks: 1 | 0 | -1, bytes: number): void {
+    kept.bytes += bytes
+    for (const name of namesOf(kept.head)) {
+      this.#counts.add(name, tasks)
+      this.#bytes.add(name, bytes)
+    }
+  }
+
+  #sums({ scope, network }: TaskHead): TaskSums {
+    const sumOf = (name: string): TaskSum => ({
+      tasks: this.#counts.get(name),
+      bytes: this.#bytes.get(name),
+    })
+    return { all: sumOf(ALL), scope: sumOf(scopeName(scope)), network: sumOf(networkName(network)) }
   }
 
   #replace(kept: Kept, change: TaskChange): void {
@@ -243,6 +283,16 @@ export class MemoryTaskStore implements TaskStore {
   }
 }
 
+/** What a task takes of the room. */
+function bytesIn({ request, state, outcome }: TaskRecord): number {
+  return bytesOf(textBytes(request), state, outcome)
+}
+
+/** How much more a text takes after a change, which may leave it as it is. */
+function growth(before: string, after: string | undefined): number {
+  return after === undefined ? 0 : textBytes(after) - textBytes(before)
+}
+
 /** The key of a task among those of its server, scope and tool; undefined if it has none. */
 function keyOf({ server, scope, tool, key }: TaskHead): string | undefined {
   return scope === '' || key === '' ? undefined : JSON.stringify([server, scope, tool, key])
@@ -272,6 +322,7 @@ function withChange(head: TaskHead, change: TaskChange): TaskHead {
   const next: Writable<TaskHead> = headOf(head)
   next.version++
   if (change.key !== undefined) next.key = change.key
+  if (change.isShared !== undefined) next.isShared = change.isShared
   if (change.status !== undefined) next.status = change.status
   if (change.statusMessage !== undefined) next.statusMessage = change.statusMessage
   if (change.isError !== undefined) next.isError = change.isError

@@ -3,7 +3,7 @@ import { type McpError, mcpError } from '../errors/error.ts'
 import { TASK_DAMAGED } from '../errors/tasks.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { outcomeText } from './outcome.ts'
-import type { TaskRecord } from './record.ts'
+import type { TaskRecord, TaskState } from './record.ts'
 import type { TaskRunner } from './runner.ts'
 import { isFinal } from '../protocol/task-status.ts'
 import type { Soon } from './store.ts'
@@ -45,10 +45,36 @@ export function parsed(text: string): JsonObject | undefined {
   }
 }
 
+/** The state that attempts share. Throws if the text is anything else. */
+export function readState(text: string): TaskState {
+  const state = parsed(text)
+  if (!isState(state)) throw mcpError(TASK_DAMAGED, { part: 'state' })
+  return state as unknown as TaskState
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isQuestion = (value: unknown): boolean =>
+  isObject(value) && isText(value['method']) && isObject(value['params'])
+
+/** The lists of a state, and what each of their elements must be. */
+const LISTS: Readonly<Record<string, (element: readonly unknown[]) => boolean>> = {
+  answers: ([key, question, answer]) => isText(key) && isQuestion(question) && isObject(answer),
+  once: ([key]) => isText(key),
+  questions: ([key, question]) => isText(key) && isQuestion(question),
+  refusals: ([key, error, question]) =>
+    isText(key) && isText(error) && (question === undefined || isQuestion(question)),
+}
+
 function isState(state: JsonObject | undefined): boolean {
+  if (state === undefined || typeof state['asked'] !== 'number') return false
+  // Members that came later are missing if they are empty.
+  const { failures = 0, crashes = 0, refusals = [] } = state
+  const lists: JsonObject = { ...state, refusals }
   return (
-    state !== undefined &&
-    typeof state['asked'] === 'number' &&
-    ['answers', 'once', 'questions'].every((name) => Array.isArray(state[name]))
+    [failures, crashes].every((count) => typeof count === 'number') &&
+    Object.entries(LISTS).every(([name, isElement]) => {
+      const list = lists[name]
+      return Array.isArray(list) && list.every((one) => Array.isArray(one) && isElement(one))
+    })
   )
 }

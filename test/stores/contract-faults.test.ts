@@ -9,7 +9,7 @@ type Fault = readonly [fault: string, check: string, plant: (store: TaskStore) =
 const FOUND =
   /expected .*, got|never heard|the pages never end|a (page|claim) of|not found|busy|already closed/
 
-const UNROOMY = { tasks: Infinity, callerTasks: Infinity }
+const UNROOMY = { tasks: Infinity, callerTasks: Infinity, taskBytes: Infinity }
 const later = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 const FAULTS: readonly Fault[] = [
@@ -66,7 +66,7 @@ const FAULTS: readonly Fault[] = [
     'room is checked before keys',
     'a key returns the task that has it',
     (store) => ({
-      create: (record, room) => (room.tasks < 1 ? { outcome: 'full' } : store.create(record, room)),
+      create: (record, room) => (room.tasks < 1 ? { outcome: 'full', limit: 0 } : store.create(record, room)),
     }),
   ],
   [
@@ -111,7 +111,7 @@ const FAULTS: readonly Fault[] = [
     'the room of callers is ignored',
     'there are never more tasks than there is room for',
     (store) => ({
-      create: (record, { tasks }) => store.create(record, { tasks, callerTasks: Infinity }),
+      create: (record, { tasks }) => store.create(record, { ...UNROOMY, tasks }),
     }),
   ],
   [
@@ -120,9 +120,31 @@ const FAULTS: readonly Fault[] = [
     (store) => {
       let count = 0
       return {
-        create: (record, room) => (count++ >= room.tasks ? { outcome: 'full' } : store.create(record, room)),
+        create: (record, room) =>
+          count++ >= room.tasks ? { outcome: 'full', limit: count } : store.create(record, room),
       }
     },
+  ],
+  [
+    'networks are ignored',
+    'the tasks of one network leave a quarter of the places to others',
+    (store) => ({
+      create: (record, room) => store.create({ ...record, network: '' }, room),
+    }),
+  ],
+  [
+    'requests always have room',
+    'the texts of tasks never take more bytes than there is room for',
+    (store) => ({
+      create: (record, room) => store.create(record, { ...room, taskBytes: Infinity }),
+    }),
+  ],
+  [
+    'changes always have room',
+    'the texts of tasks never take more bytes than there is room for',
+    (store) => ({
+      change: (id, version, change) => store.change(id, version, change),
+    }),
   ],
   [
     'heads change after they were read',

@@ -105,7 +105,7 @@ const BAD_FILES: readonly (readonly [name: string, make: () => string, message: 
       database.close()
       return path
     },
-    /version 99 .* knows only up to 3/,
+    /version 99 .* knows only up to 4/,
     /newer version of Pierhead/,
   ],
 ]
