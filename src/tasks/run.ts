@@ -208,7 +208,17 @@ export class Run implements Channel, CallTask {
   keepAnswer(key: string, question: TaskQuestion, answer: JsonObject | undefined): void {
     this.shared.keep(key, question, answer)
     if (this.head === undefined) return
-    this.tasks.unawaited(() => this.write('progress', () => ({ state: this.stateText })))
+    const write = (): Soon<boolean> => {
+      this.tasks.hold(this)
+      return this.write('progress', () => ({ state: this.stateText }))
+    }
+    this.tasks.unawaited(() =>
+      orElse(write, (error) => {
+        if (!isTooLarge(error)) throw error
+        // A further attempt asks again.
+        this.shared.keep(key, question, undefined)
+      }),
+    )
   }
 
   /** Takes answers of the client; unknown keys are ignored. Resolves once they are stored. False if this attempt is over. */

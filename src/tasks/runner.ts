@@ -31,7 +31,7 @@ import { Upkeep } from './upkeep.ts'
 export const TRIES = 10
 /** The pauses before further attempts. */
 const RETRY_PAUSES = { firstMs: 1000, maxMs: 300_000 }
-/** Errors up to this size are kept, whatever room there is. */
+/** Outcomes up to this size are kept, whatever room there is. */
 const SHORT_BYTES = 1024
 
 /** How a task is put back. */
@@ -231,7 +231,7 @@ export class TaskRunner {
     const change: TaskChange = { outcome: text, node: '', dueAt: 0, ...endOf(head, end, failure) }
     const write = (): Soon<void> =>
       soon(
-        run.write(event, () => change, isShort(end, text)),
+        run.write(event, () => change, isShort(text)),
         () => this.leave(run, why),
       )
     return this.upkeep.insist(run, () =>
@@ -250,7 +250,7 @@ export class TaskRunner {
       const text = outcomeText(outcome)
       const bytes = textBytes(text)
       if (bytes > taskResultBytes) throw mcpError(TASK_RESULT_TOO_LARGE, { limit: taskResultBytes })
-      if (!isShort(outcome, text) && !this.bytes.set(id, run.holder, bytesOf(run.requestBytes) + bytes))
+      if (!isShort(text) && !this.bytes.set(id, run.holder, bytesOf(run.requestBytes) + bytes))
         throw mcpError(TASKS_TOO_LARGE, { limit: taskBytes })
       return [text, outcome]
     } catch (thrown) {
@@ -367,9 +367,9 @@ export class TaskRunner {
 /** Errors that nobody meant to throw, so that another attempt may succeed. */
 const UNEXPECTED: ReadonlySet<string> = new Set(['tool_failed', 'task_timeout', 'internal'])
 
-/** Whether an outcome is an error that is always kept: another one in its place would take as much. */
-function isShort(outcome: TaskOutcome, text: string): boolean {
-  return 'error' in outcome && textBytes(text) <= SHORT_BYTES
+/** Whether an outcome is always kept: the error that it has no room would take as much. */
+function isShort(text: string): boolean {
+  return textBytes(text) <= SHORT_BYTES
 }
 
 /** Whether an error is not what the handler meant to answer: a ToolError is, in whichever form. */
