@@ -87,6 +87,7 @@ export class Upkeep {
       this.#isAlive = true
       this.#starting = undefined
       this.#failedStarts = 0
+      this.#ahead = Math.max(this.#ahead, this.#now - this.#tasks.clock.elapsed())
       this.#arm(this.#now)
     })
   }
