@@ -1,18 +1,16 @@
 import { expect, test } from 'vitest'
 import { memory, type TaskHead, type TaskStore } from '../../src/stores.ts'
 import { taskStoreContract, type ContractCheck, type TaskStoreContractOptions } from '../../src/testing.ts'
-
-/** A store with a fault, and the check that must find it. */
-type Fault = readonly [fault: string, check: string, plant: (store: TaskStore) => Partial<TaskStore>]
+import { ROOM_FAULTS, type Fault } from './room-faults.ts'
 
 /** The messages of checks, and those of faults that are errors themselves. */
 const FOUND =
   /expected .*, got|never heard|the pages never end|a (page|claim) of|not found|busy|already closed/
 
-const UNROOMY = { tasks: Infinity, callerTasks: Infinity, taskBytes: Infinity }
 const later = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 const FAULTS: readonly Fault[] = [
+  ...ROOM_FAULTS,
   [
     'texts are cut at NUL',
     'every text is kept as it is',
@@ -98,52 +96,6 @@ const FAULTS: readonly Fault[] = [
     'a task that is removed, or that loses its key, frees it',
     (store) => ({
       change: (id, version, { key: _, ...change }) => store.change(id, version, change),
-    }),
-  ],
-  [
-    'there is always room',
-    'there are never more tasks than there is room for',
-    (store) => ({
-      create: (record) => store.create(record, UNROOMY),
-    }),
-  ],
-  [
-    'the room of callers is ignored',
-    'there are never more tasks than there is room for',
-    (store) => ({
-      create: (record, { tasks }) => store.create(record, { ...UNROOMY, tasks }),
-    }),
-  ],
-  [
-    'removed tasks still count',
-    'removed tasks make room again',
-    (store) => {
-      let count = 0
-      return {
-        create: (record, room) =>
-          count++ >= room.tasks ? { outcome: 'full', limit: count } : store.create(record, room),
-      }
-    },
-  ],
-  [
-    'networks are ignored',
-    'the tasks of one network leave a quarter of the places to others',
-    (store) => ({
-      create: (record, room) => store.create({ ...record, network: '' }, room),
-    }),
-  ],
-  [
-    'requests always have room',
-    'the texts of tasks never take more bytes than there is room for',
-    (store) => ({
-      create: (record, room) => store.create(record, { ...room, taskBytes: Infinity }),
-    }),
-  ],
-  [
-    'changes always have room',
-    'the texts of tasks never take more bytes than there is room for',
-    (store) => ({
-      change: (id, version, change) => store.change(id, version, change),
     }),
   ],
   [

@@ -117,7 +117,10 @@ test('revoking a caller cancels its tasks in a shared store, also those that wai
   const [one, other] = [create(), create()]
   const later = Date.now() + 3_600_000
   for (const sub of ['ann', 'bob'])
-    await tasks.create({ ...waiting(sub, sub, Date.now()), dueAt: later }, { tasks: 10, callerTasks: 10, taskBytes: 1e9 })
+    await tasks.create(
+      { ...waiting(sub, sub, Date.now()), dueAt: later },
+      { tasks: 10, callerTasks: 10, taskBytes: 1e9 },
+    )
   const ann = await testClient(one, { auth: { sub: 'ann' } })
   const { id } = await ann.start('hang', {})
   await testClient(other)
