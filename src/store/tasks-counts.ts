@@ -1,6 +1,5 @@
 import type { TaskSum, TaskSums } from '../tasks/store.ts'
 import type { Shared, SqliteFile } from './sqlite-file.ts'
-import { ALL, namesOf, networkName, scopeName } from './tasks-names.ts'
 
 /** Those who share the limits of a task, as stored texts. */
 export interface StoredHolder {
@@ -9,6 +8,11 @@ export interface StoredHolder {
 }
 
 const NOTHING: TaskSum = { tasks: 0, bytes: 0 }
+
+/** The names of sums. */
+const ALL = ''
+const scopeName = (scope: string): string => `scope ${scope}`
+const networkName = (network: string): string => `network ${network}`
 
 /** The sums of tasks: of each scope, of each network and of all. Inside a transaction, each is read and written at most once. */
 export class TaskCounts implements Shared {
@@ -31,8 +35,11 @@ export class TaskCounts implements Shared {
   }
 
   /** Counts what was added for a holder, or removed. */
-  add(holder: StoredHolder, tasks: 1 | 0 | -1, bytes: number): void {
-    for (const name of namesOf(holder)) {
+  add({ scope, network }: StoredHolder, tasks: 1 | 0 | -1, bytes: number): void {
+    const names = [ALL]
+    if (scope !== '') names.push(scopeName(scope))
+    if (network !== '') names.push(networkName(network))
+    for (const name of names) {
       const before = this.#sum(name)
       this.#sums.set(name, { tasks: before.tasks + tasks, bytes: Math.max(0, before.bytes + bytes) })
       this.#changed.add(name)

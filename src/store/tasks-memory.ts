@@ -1,23 +1,25 @@
 import { mcpError } from '../errors/error.ts'
 import { STORE_CLOSED } from '../errors/store.ts'
-import { Tally } from '../base/tally.ts'
 import { bytesOf } from '../tasks/bytes.ts'
 import { headOf, type TaskHead, type TaskRecord, type TaskStatus } from '../tasks/record.ts'
 import { hasBytes, rejectionOf, tasksTooLarge } from '../tasks/room.ts'
-import type {
-  Created,
-  OwnTasks,
-  TaskChange,
-  TaskQuery,
-  TaskRoom,
-  TaskStore,
-  TaskSum,
-  TaskSums,
-} from '../tasks/store.ts'
+import type { Created, OwnTasks, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
 import { Chain, type Link } from './chain.ts'
 import { Heap, type HeapEntry } from '../base/heap.ts'
 import { textBytes } from '../base/weight.ts'
-import { ALL, namesOf, networkName, scopeName } from './tasks-names.ts'
+
+/** The tasks of some callers. */
+interface Sum {
+  tasks: number
+  bytes: number
+}
+
+/** The sums in which a task counts. Those of an empty scope or network are its own. */
+interface Sums {
+  readonly all: Sum
+  readonly scope: Sum
+  readonly network: Sum
+}
 
 /** A task, and its places in the orders that the store keeps. */
 interface Kept {
@@ -27,6 +29,7 @@ interface Kept {
   outcome: string
   /** What it takes of the room. */
   bytes: number
+  readonly sums: Sums
   /** Its place among all tasks, by creation. */
   link: Link<Kept> | undefined
   /** Its place among those of its scope. */
@@ -48,9 +51,9 @@ export class MemoryTaskStore implements TaskStore {
   readonly #order = new Chain<Kept>()
   readonly #scopes = new Map<string, Chain<Kept>>()
   readonly #keys = new Map<string, Kept>()
-  /** The numbers of tasks and bytes, by the names of those who share them. */
-  readonly #counts = new Tally()
-  readonly #bytes = new Tally()
+  readonly #sum: Sum = { tasks: 0, bytes: 0 }
+  readonly #scopeSums = new Map<string, Sum>()
+  readonly #networkSums = new Map<string, Sum>()
   readonly #expiry = new Heap<Kept>()
   /** Unfinished tasks without a node, by server and tool, and by the time from which a node may run them. */
   readonly #waiting = new Map<string, Heap<Kept>>()
@@ -66,9 +69,11 @@ export class MemoryTaskStore implements TaskStore {
     const name = keyOf(record)
     const same = name === undefined ? undefined : this.#keys.get(name)
     if (same !== undefined) return { outcome: 'exists', head: same.head }
-    const rejected = rejectionOf(record, bytesIn(record), this.#sums(record), room)
+    const sums = this.#sumsOf(record)
+    const bytes = bytesIn(record)
+    const rejected = rejectionOf(record, bytes, sums, room)
     if (rejected !== undefined) return rejected
-    this.#add(record)
+    this.#add(record, sums, bytes)
     return { outcome: 'created' }
   }
 
@@ -85,9 +90,9 @@ export class MemoryTaskStore implements TaskStore {
     const kept = this.#open().get(id)
     if (kept === undefined || kept.head.version !== version) return undefined
     const more = growth(kept.state, change.state) + growth(kept.outcome, change.outcome)
-    if (more > 0 && room !== undefined && !hasBytes(kept.head, more, this.#sums(kept.head), room))
+    if (more > 0 && room !== undefined && !hasBytes(kept.head, more, kept.sums, room))
       throw tasksTooLarge(room)
-    this.#count(kept, 0, more)
+    if (more !== 0) count(kept, 0, more)
     this.#replace(kept, change)
     this.#notify(id)
     return kept.head
@@ -176,8 +181,8 @@ export class MemoryTaskStore implements TaskStore {
     return this.#tasks
   }
 
-  #add(record: TaskRecord): void {
-    const { id, scope, request, state, outcome } = record
+  #add(record: TaskRecord, sums: Sums, bytes: number): void {
+    const { id, scope, network, request, state, outcome } = record
     const head = headOf(record)
     const none = {
       link: undefined,
@@ -186,9 +191,11 @@ export class MemoryTaskStore implements TaskStore {
       waiting: undefined,
       running: undefined,
     }
-    const kept: Kept = { head, request, state, outcome, bytes: 0, ...none }
+    const kept: Kept = { head, request, state, outcome, bytes: 0, sums, ...none }
     this.#tasks.set(id, kept)
-    this.#count(kept, 1, bytesIn(record))
+    count(kept, 1, bytes)
+    if (scope !== '') this.#scopeSums.set(scope, sums.scope)
+    if (network !== '') this.#networkSums.set(network, sums.network)
     kept.link = this.#order.add(kept)
     if (scope !== '') kept.own = chainOf(this.#scopes, scope).add(kept)
     this.#hold(kept)
@@ -197,30 +204,24 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   #remove(kept: Kept): void {
-    const { id, scope } = kept.head
+    const { id, scope, network } = kept.head
     this.#unassign(kept)
     if (kept.expiry !== undefined) this.#expiry.remove(kept.expiry)
     this.#release(kept)
     this.#tasks.delete(id)
-    this.#count(kept, -1, -kept.bytes)
+    count(kept, -1, -kept.bytes)
+    if (kept.sums.scope.tasks === 0) this.#scopeSums.delete(scope)
+    if (kept.sums.network.tasks === 0) this.#networkSums.delete(network)
     if (kept.link !== undefined) this.#order.remove(kept.link)
     if (kept.own !== undefined) removeFrom(this.#scopes, scope, kept.own)
   }
 
-  #count(kept: Kept, tasks: 1 | 0 | -1, bytes: number): void {
-    kept.bytes += bytes
-    for (const name of namesOf(kept.head)) {
-      this.#counts.add(name, tasks)
-      this.#bytes.add(name, bytes)
+  #sumsOf({ scope, network }: TaskHead): Sums {
+    return {
+      all: this.#sum,
+      scope: this.#scopeSums.get(scope) ?? { tasks: 0, bytes: 0 },
+      network: this.#networkSums.get(network) ?? { tasks: 0, bytes: 0 },
     }
-  }
-
-  #sums({ scope, network }: TaskHead): TaskSums {
-    const sumOf = (name: string): TaskSum => ({
-      tasks: this.#counts.get(name),
-      bytes: this.#bytes.get(name),
-    })
-    return { all: sumOf(ALL), scope: sumOf(scopeName(scope)), network: sumOf(networkName(network)) }
   }
 
   #replace(kept: Kept, change: TaskChange): void {
@@ -280,6 +281,16 @@ export class MemoryTaskStore implements TaskStore {
 
   #notify(id: string): void {
     for (const watcher of this.#watchers) watcher(id)
+  }
+}
+
+/** Counts what a task takes more. */
+function count(kept: Kept, tasks: 1 | 0 | -1, bytes: number): void {
+  kept.bytes += bytes
+  const { all, scope, network } = kept.sums
+  for (const sum of [all, scope, network]) {
+    sum.tasks += tasks
+    sum.bytes += bytes
   }
 }
 

@@ -71,7 +71,7 @@ export const TASK_SCHEMA: Schema = {
     ALTER TABLE pierhead_tasks ADD COLUMN network TEXT NOT NULL DEFAULT '';
     ALTER TABLE pierhead_tasks ADD COLUMN is_shared INTEGER NOT NULL DEFAULT 0;
     DROP TABLE pierhead_task_counts;
-    -- The tasks of each scope, of each network and of all, and their bytes; tasks-names.ts has the names.
+    -- The tasks of each scope, of each network and of all, and their bytes; tasks-counts.ts has the names.
     CREATE TABLE pierhead_task_sums (name TEXT PRIMARY KEY, tasks INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
     INSERT INTO pierhead_task_sums
       SELECT '', count(*), sum(${TASK_OVERHEAD} + ${TEXT_BYTES})

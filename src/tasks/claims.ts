@@ -45,7 +45,7 @@ export class Claims {
   takeShortage(): boolean {
     const isShort = this.#isShort
     this.#isShort = false
-    return isShort || this.#fitting().next().done === false
+    return isShort || (this.#short.size > 0 && this.#fitting().next().done === false)
   }
 
   /** A task waits for another attempt. */

@@ -22,6 +22,10 @@ export class PutBack<Why> {
     this.#store = store
   }
 
+  get size(): number {
+    return this.#entries.size
+  }
+
   /** Why a task was put back; undefined if it was not. */
   get(id: string): Why | undefined {
     return this.#entries.get(id)?.why
