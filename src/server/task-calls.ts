@@ -21,7 +21,6 @@ import type { TaskHead, TaskRequest } from '../tasks/record.ts'
 import { Run } from '../tasks/run.ts'
 import type { Begun } from '../tasks/host.ts'
 import type { Soon } from '../tasks/store.ts'
-import { TRIES } from '../tasks/runner.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import { callOf, partsOf, roundsOf, type Context } from './context.ts'
 import type { ToolDefinition } from './definitions.ts'
@@ -262,12 +261,7 @@ async function promote(run: Run, context: Context, result: Promise<Result>): Pro
 }
 
 /** Stores the call of a run as a task; from then on it outlives its request. Joins the task that has its key instead, if there is one. */
-function store(
-  run: Run,
-  key: string,
-  ttlMs: number | null | undefined,
-  tries: number = TRIES,
-): Begun | Promise<Begun> {
+function store(run: Run, key: string, ttlMs: number | null | undefined): Begun | Promise<Begun> {
   const { call } = run
   const tasks = run.tasks as Tasks
   call.task = run
@@ -277,7 +271,7 @@ function store(
     if (begun.outcome === 'exists') {
       const joined = soon(checkSame(tasks, begun.head, request), () => tasks.join(begun.head))
       // One that was cancelled just now has freed its key.
-      return soon(joined, (isThere) => (isThere || tries === 0 ? begun : store(run, key, ttlMs, tries - 1)))
+      return soon(joined, (isThere) => (isThere ? begun : store(run, key, ttlMs)))
     }
     if (begun.outcome !== 'created') return begun
     // At once, since those that find its key at the same time join it.

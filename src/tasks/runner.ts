@@ -5,7 +5,7 @@ import { textBytes } from '../base/weight.ts'
 import { afterRun } from '../errors/after-run.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
-import { TASK_CANCELLED, TASK_EXPIRED, TASK_RESULT_TOO_LARGE, TASKS_TOO_LARGE } from '../errors/tasks.ts'
+import { TASK_CANCELLED, TASK_EXPIRED, TASK_RESULT_TOO_LARGE } from '../errors/tasks.ts'
 import { ToolError } from '../errors/tool-error.ts'
 import type { Call } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
@@ -219,7 +219,7 @@ export class TaskRunner {
   finish(
     run: Run,
     outcome: TaskOutcome,
-    { failure, why }: { readonly failure?: McpError; readonly why?: McpError } = {},
+    { failure, why }: { readonly failure?: McpError; readonly why?: McpError | undefined } = {},
   ): Soon<void> {
     if (run.isOver) return undefined
     const [text, end] = this.#encode(run, outcome)
@@ -237,21 +237,21 @@ export class TaskRunner {
     return this.upkeep.insist(run, () =>
       orElse(write, (error) => {
         if (!isTooLarge(error)) throw error
-        return this.finish(run, { error }, { ...(why !== undefined && { why }) })
+        return this.finish(run, { error }, { why })
       }),
     )
   }
 
   /** The text of an outcome, or of the error that it cannot be kept. */
   #encode(run: Run, outcome: TaskOutcome): readonly [string, TaskOutcome] {
-    const { taskResultBytes, taskBytes } = this.host.limits
+    const { taskResultBytes } = this.host.limits
     const { id } = run.head as TaskHead
     try {
       const text = outcomeText(outcome)
       const bytes = textBytes(text)
       if (bytes > taskResultBytes) throw mcpError(TASK_RESULT_TOO_LARGE, { limit: taskResultBytes })
       if (!isShort(text) && !this.bytes.set(id, run.holder, bytesOf(run.requestBytes) + bytes))
-        throw mcpError(TASKS_TOO_LARGE, { limit: taskBytes })
+        throw tasksTooLarge(this.host.limits)
       return [text, outcome]
     } catch (thrown) {
       const error = this.host.toError(thrown, run)

@@ -92,10 +92,12 @@ export class Tasks extends TaskRunner {
     const { id, version } = head
     if (this.waiters.join(id) || head.isShared || isFinal(head.status)) return head.status !== 'cancelled'
     if (tries === 0) throw mcpError(OVERLOADED, {})
-    return soon(this.store.change(id, version, { isShared: true }), (marked) => {
-      if (marked !== undefined) return true
-      return soon(this.store.head(id), (now) => now !== undefined && this.join(now, tries - 1))
-    })
+    const again = (): Soon<boolean> =>
+      soon(this.store.head(id), (now) => now !== undefined && this.join(now, tries - 1))
+    return soon(
+      this.store.change(id, version, { isShared: true }),
+      (marked) => marked !== undefined || again(),
+    )
   }
 
   /** Cancels a task that no call here waits for any more, unless one in another process has got it. */
