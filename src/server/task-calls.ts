@@ -195,7 +195,7 @@ async function endOrTask(
   afterMs: number,
 ): Promise<Result> {
   const giveUp = (): void => {
-    if (tasks.waiters.giveUp(id)) tasks.abandon(id, owner)
+    if (tasks.waiters.giveUp(id)) tasks.unawaited(() => tasks.cancel(id, owner, ({ isShared }) => !isShared))
   }
   if (call.cancelled) giveUp()
   else call.onCancel = giveUp
@@ -270,7 +270,7 @@ function store(run: Run, key: string, ttlMs: number | null | undefined): Begun |
   return soon(tasks.begin(run, { caller: callerOf(call), key, ttlMs, request }), (begun) => {
     if (begun.outcome === 'exists') {
       const joined = soon(checkSame(tasks, begun.head, request), () => tasks.join(begun.head))
-      // One that was cancelled just now has freed its key.
+      // One that was cancelled meanwhile has freed its key.
       return soon(joined, (isThere) => (isThere ? begun : store(run, key, ttlMs)))
     }
     if (begun.outcome !== 'created') return begun

@@ -76,9 +76,11 @@ export class Claims {
   /** The tasks that may begin now, all of them together. */
   #fitting(): readonly PutBackTask<Shortage>[] {
     const fitting: PutBackTask<Shortage>[] = []
-    let [sum, looks, isExceeded] = [0, 0, false]
+    let sum = 0
+    let looks = AT_ONCE.most
+    let isExceeded = false
     for (const task of this.#short.values()) {
-      if (looks++ === AT_ONCE.most) break
+      if (looks-- === 0) break
       const { holder, bytes } = task.why
       if (this.#tasks.bytes.hasRoom(holder, sum + bytes)) sum += bytes
       else if (!isExceeded && this.#mayExceed(task.why)) isExceeded = true

@@ -26,7 +26,7 @@ export class PutBack<Why> extends Map<string, PutBackTask<Why>> {
   /** Lets a task begin at another time, unless somebody has got it. */
   move(store: TaskStore, task: PutBackTask<Why>, dueAt: number): Soon<void> {
     const { id, version } = task.head
-    return soon(store.change(id, version, { dueAt: Math.max(1, Math.round(dueAt)) }), (head) => {
+    return soon(store.change(id, version, { dueAt: Math.ceil(dueAt) }), (head) => {
       if (head === undefined) this.delete(id)
       else this.set(id, { ...task, head })
     })
@@ -39,6 +39,6 @@ export class PutBack<Why> extends Map<string, PutBackTask<Why>> {
       if (dueAt < task.head.dueAt) await this.move(store, task, dueAt)
       return dueAt
     })
-    return (await Promise.all(dues)).reduce((least, at) => Math.min(least, at), Infinity)
+    return Math.min(...(await Promise.all(dues)))
   }
 }
