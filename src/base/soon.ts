@@ -9,7 +9,7 @@ export function soon<Value, Next>(
 /** Calls `otherwise` if `act` fails, now or later. */
 export function orElse<Value, Other>(
   act: () => Value | Promise<Value>,
-  otherwise: (error: unknown) => Other,
+  otherwise: (error: unknown) => Other | Promise<Other>,
 ): Value | Other | Promise<Value | Other> {
   try {
     const value = act()

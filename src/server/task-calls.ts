@@ -151,8 +151,8 @@ function atOnce(
   const stored = soon(keyOf(plan as TaskPlan, input, context), (key) => store(run, key, ttlMs))
   return soon(stored, (begun) => {
     if (begun.outcome === 'rejected') throw begun.error
+    ;(run.tasks as Tasks).waiters.end(begun.head.id)
     if (begun.outcome === 'created') startSoon(run, ways, input)
-    else (run.tasks as Tasks).waiters.end(begun.head.id)
     return toTask(begun.head, call.peer, 'task')
   })
 }
@@ -180,12 +180,7 @@ function keyed(
   const tasks = run.tasks as Tasks
   return soon(store(run, key, undefined), (begun) => {
     if (begun.outcome === 'rejected') return tasks.inGate(run, () => ways.run(input))
-    const { id } = begun.head
-    if (begun.outcome === 'exists') {
-      tasks.waiters.join(id)
-      return endOrTask(tasks, begun.head, call, (plan as TaskPlan).afterMs)
-    }
-    tasks.waiters.begin(id)
+    if (begun.outcome === 'exists') return endOrTask(tasks, begun.head, call, (plan as TaskPlan).afterMs)
     const unlink = run.link?.add((method, params) => channel.emit(method, params, peer))
     start(run, ways, input)
     return endOrTask(tasks, begun.head, call, (plan as TaskPlan).afterMs).finally(() => unlink?.())
@@ -200,7 +195,7 @@ async function endOrTask(
   afterMs: number,
 ): Promise<Result> {
   const giveUp = (): void => {
-    if (tasks.waiters.giveUp(id)) tasks.unawaited(() => tasks.cancel(id, owner))
+    if (tasks.waiters.giveUp(id)) tasks.unawaited(() => tasks.cancel(id, owner, ({ isShared }) => !isShared))
   }
   if (call.cancelled) giveUp()
   else call.onCancel = giveUp
@@ -265,15 +260,22 @@ async function promote(run: Run, context: Context, result: Promise<Result>): Pro
   return toTask(begun.head, run.call.peer, 'task')
 }
 
-/** Stores the call of a run as a task; from then on it outlives its request. */
+/** Stores the call of a run as a task; from then on it outlives its request. Joins the task that has its key instead, if there is one. */
 function store(run: Run, key: string, ttlMs: number | null | undefined): Begun | Promise<Begun> {
   const { call } = run
+  const tasks = run.tasks as Tasks
   call.task = run
   const request = requestOf(call)
   const { session } = call.peer
-  return soon(run.tasks.begin(run, { caller: callerOf(call), key, ttlMs, request }), (begun) => {
-    if (begun.outcome === 'exists') return soon(checkSame(run.tasks, begun.head, request), () => begun)
+  return soon(tasks.begin(run, { caller: callerOf(call), key, ttlMs, request }), (begun) => {
+    if (begun.outcome === 'exists') {
+      const joined = soon(checkSame(tasks, begun.head, request), () => tasks.join(begun.head))
+      // One that was cancelled meanwhile has freed its key.
+      return soon(joined, (isThere) => (isThere ? begun : store(run, key, ttlMs)))
+    }
     if (begun.outcome !== 'created') return begun
+    // At once, since those that find its key at the same time join it.
+    if (key !== '') tasks.waiters.begin(begun.head.id)
     // Jobs are only polled.
     const isAsked = call.peer.dialect.tasks === 'asked' && call.asTask === undefined
     const token = isAsked || key !== '' ? progressToken(call) : undefined

@@ -11,6 +11,11 @@ export function storedText(text: string): string {
   return text.startsWith(MARK) || ODD.test(text) ? `${MARK}${JSON.stringify(text)}` : text
 }
 
+/** The bytes that a stored text takes in the file. */
+export function storedBytes(stored: string): number {
+  return /[\u0080-\uffff]/.test(stored) ? new TextEncoder().encode(stored).length : stored.length
+}
+
 /** The text that was stored. */
 export function originalText(text: string): string {
   return text.startsWith(MARK) ? (JSON.parse(text.slice(1)) as string) : text

@@ -26,6 +26,8 @@ const COLUMNS = {
   dueAt: 'due_at',
   node: 'node',
   version: 'version',
+  network: 'network',
+  isShared: 'is_shared',
 } as const satisfies Readonly<Record<keyof TaskHead, string>>
 
 const NAMES = Object.keys(COLUMNS) as readonly (keyof TaskHead)[]
@@ -119,6 +121,8 @@ function readHead(row: Row): TaskHead {
     dueAt: numberIn(row[14], 'dueAt'),
     node: textIn(row[15], 'node'),
     version: numberIn(row[16], 'version'),
+    network: textIn(row[17], 'network'),
+    isShared: numberIn(row[18], 'isShared') === 1,
   }
 }
 
@@ -145,6 +149,8 @@ function salvagedHead(row: Row, damage: McpError, { id, now }: Lost = NOTHING): 
     dueAt: 0,
     node: '',
     version: number(16, 1),
+    network: text(17),
+    isShared: false,
   }
 }
 

@@ -1,9 +1,23 @@
+import type { TaskSum, TaskSums } from '../tasks/store.ts'
 import type { Shared, SqliteFile } from './sqlite-file.ts'
 
-/** The numbers of tasks, of each scope and of all. Inside a transaction, each is read and written at most once. */
+/** Those who share the limits of a task, as stored texts. */
+export interface StoredHolder {
+  readonly scope: string
+  readonly network: string
+}
+
+const NOTHING: TaskSum = { tasks: 0, bytes: 0 }
+
+/** The names of sums. */
+const ALL = ''
+const scopeName = (scope: string): string => `scope ${scope}`
+const networkName = (network: string): string => `network ${network}`
+
+/** The sums of tasks: of each scope, of each network and of all. Inside a transaction, each is read and written at most once. */
 export class TaskCounts implements Shared {
   readonly #file: SqliteFile
-  readonly #counts = new Map<string, number>()
+  readonly #sums = new Map<string, TaskSum>()
   readonly #changed = new Set<string>()
 
   constructor(file: SqliteFile) {
@@ -11,34 +25,48 @@ export class TaskCounts implements Shared {
     file.share(this)
   }
 
-  /** The number of tasks of a scope, by its stored text; the empty one stands for all tasks. */
-  of(scope: string): number {
-    const known = this.#counts.get(scope)
-    if (known !== undefined) return known
-    const [tasks] = this.#file.get('SELECT tasks FROM pierhead_task_counts WHERE scope = ?', scope) ?? []
-    const count = Number(tasks ?? 0)
-    this.#counts.set(scope, count)
-    return count
+  /** The sums that decide whether a holder has room. */
+  of({ scope, network }: StoredHolder): TaskSums {
+    return {
+      all: this.#sum(ALL),
+      scope: scope === '' ? NOTHING : this.#sum(scopeName(scope)),
+      network: network === '' ? NOTHING : this.#sum(networkName(network)),
+    }
   }
 
-  /** Counts tasks of a scope that were added, or removed. */
-  add(scope: string, change: 1 | -1): void {
-    for (const name of new Set(['', scope])) {
-      this.#counts.set(name, this.of(name) + change)
+  /** Counts what was added for a holder, or removed. */
+  add({ scope, network }: StoredHolder, tasks: 1 | 0 | -1, bytes: number): void {
+    const names = [ALL]
+    if (scope !== '') names.push(scopeName(scope))
+    if (network !== '') names.push(networkName(network))
+    for (const name of names) {
+      const before = this.#sum(name)
+      this.#sums.set(name, { tasks: before.tasks + tasks, bytes: Math.max(0, before.bytes + bytes) })
       this.#changed.add(name)
     }
   }
 
   begin(): void {
-    this.#counts.clear()
+    this.#sums.clear()
     this.#changed.clear()
   }
 
   end(): void {
-    for (const scope of this.#changed) {
-      const count = this.of(scope)
-      if (count > 0) this.#file.run('INSERT OR REPLACE INTO pierhead_task_counts VALUES (?, ?)', scope, count)
-      else this.#file.run('DELETE FROM pierhead_task_counts WHERE scope = ?', scope)
+    for (const name of this.#changed) {
+      const { tasks, bytes } = this.#sum(name)
+      if (tasks > 0)
+        this.#file.run('INSERT OR REPLACE INTO pierhead_task_sums VALUES (?, ?, ?)', name, tasks, bytes)
+      else this.#file.run('DELETE FROM pierhead_task_sums WHERE name = ?', name)
     }
+  }
+
+  #sum(name: string): TaskSum {
+    const known = this.#sums.get(name)
+    if (known !== undefined) return known
+    const [tasks, bytes] =
+      this.#file.get('SELECT tasks, bytes FROM pierhead_task_sums WHERE name = ?', name) ?? []
+    const sum = { tasks: Number(tasks ?? 0), bytes: Number(bytes ?? 0) }
+    this.#sums.set(name, sum)
+    return sum
   }
 }

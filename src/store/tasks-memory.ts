@@ -1,9 +1,25 @@
 import { mcpError } from '../errors/error.ts'
 import { STORE_CLOSED } from '../errors/store.ts'
+import { bytesOf } from '../tasks/bytes.ts'
 import { headOf, type TaskHead, type TaskRecord, type TaskStatus } from '../tasks/record.ts'
+import { hasBytes, rejectionOf, tasksTooLarge } from '../tasks/room.ts'
 import type { Created, OwnTasks, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
 import { Chain, type Link } from './chain.ts'
 import { Heap, type HeapEntry } from '../base/heap.ts'
+import { textBytes } from '../base/weight.ts'
+
+/** The tasks of some callers. */
+interface Sum {
+  tasks: number
+  bytes: number
+}
+
+/** The sums in which a task counts. Those of an empty scope or network are its own. */
+interface Sums {
+  readonly all: Sum
+  readonly scope: Sum
+  readonly network: Sum
+}
 
 /** A task, and its places in the orders that the store keeps. */
 interface Kept {
@@ -11,6 +27,9 @@ interface Kept {
   readonly request: string
   state: string
   outcome: string
+  /** What it takes of the room. */
+  bytes: number
+  readonly sums: Sums
   /** Its place among all tasks, by creation. */
   link: Link<Kept> | undefined
   /** Its place among those of its scope. */
@@ -32,6 +51,9 @@ export class MemoryTaskStore implements TaskStore {
   readonly #order = new Chain<Kept>()
   readonly #scopes = new Map<string, Chain<Kept>>()
   readonly #keys = new Map<string, Kept>()
+  readonly #sum: Sum = { tasks: 0, bytes: 0 }
+  readonly #scopeSums = new Map<string, Sum>()
+  readonly #networkSums = new Map<string, Sum>()
   readonly #expiry = new Heap<Kept>()
   /** Unfinished tasks without a node, by server and tool, and by the time from which a node may run them. */
   readonly #waiting = new Map<string, Heap<Kept>>()
@@ -47,10 +69,11 @@ export class MemoryTaskStore implements TaskStore {
     const name = keyOf(record)
     const same = name === undefined ? undefined : this.#keys.get(name)
     if (same !== undefined) return { outcome: 'exists', head: same.head }
-    if (this.#tasks.size >= room.tasks) return { outcome: 'full' }
-    const own = this.#scopes.get(record.scope)?.size ?? 0
-    if (record.scope !== '' && own >= room.callerTasks) return { outcome: 'caller_full' }
-    this.#add(record)
+    const sums = this.#sumsOf(record)
+    const bytes = bytesIn(record)
+    const rejected = rejectionOf(record, bytes, sums, room)
+    if (rejected !== undefined) return rejected
+    this.#add(record, sums, bytes)
     return { outcome: 'created' }
   }
 
@@ -63,9 +86,13 @@ export class MemoryTaskStore implements TaskStore {
     return this.#open().get(id)?.head
   }
 
-  change(id: string, version: number, change: TaskChange): TaskHead | undefined {
+  change(id: string, version: number, change: TaskChange, room?: TaskRoom): TaskHead | undefined {
     const kept = this.#open().get(id)
     if (kept === undefined || kept.head.version !== version) return undefined
+    const more = growth(kept.state, change.state) + growth(kept.outcome, change.outcome)
+    if (more > 0 && room !== undefined && !hasBytes(kept.head, more, kept.sums, room))
+      throw tasksTooLarge(room)
+    if (more !== 0) count(kept, 0, more)
     this.#replace(kept, change)
     this.#notify(id)
     return kept.head
@@ -154,8 +181,8 @@ export class MemoryTaskStore implements TaskStore {
     return this.#tasks
   }
 
-  #add(record: TaskRecord): void {
-    const { id, scope, request, state, outcome } = record
+  #add(record: TaskRecord, sums: Sums, bytes: number): void {
+    const { id, scope, network, request, state, outcome } = record
     const head = headOf(record)
     const none = {
       link: undefined,
@@ -164,8 +191,11 @@ export class MemoryTaskStore implements TaskStore {
       waiting: undefined,
       running: undefined,
     }
-    const kept: Kept = { head, request, state, outcome, ...none }
+    const kept: Kept = { head, request, state, outcome, bytes: 0, sums, ...none }
     this.#tasks.set(id, kept)
+    count(kept, 1, bytes)
+    if (scope !== '') this.#scopeSums.set(scope, sums.scope)
+    if (network !== '') this.#networkSums.set(network, sums.network)
     kept.link = this.#order.add(kept)
     if (scope !== '') kept.own = chainOf(this.#scopes, scope).add(kept)
     this.#hold(kept)
@@ -174,13 +204,24 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   #remove(kept: Kept): void {
-    const { id, scope } = kept.head
+    const { id, scope, network } = kept.head
     this.#unassign(kept)
     if (kept.expiry !== undefined) this.#expiry.remove(kept.expiry)
     this.#release(kept)
     this.#tasks.delete(id)
+    count(kept, -1, -kept.bytes)
+    if (kept.sums.scope.tasks === 0) this.#scopeSums.delete(scope)
+    if (kept.sums.network.tasks === 0) this.#networkSums.delete(network)
     if (kept.link !== undefined) this.#order.remove(kept.link)
     if (kept.own !== undefined) removeFrom(this.#scopes, scope, kept.own)
+  }
+
+  #sumsOf({ scope, network }: TaskHead): Sums {
+    return {
+      all: this.#sum,
+      scope: this.#scopeSums.get(scope) ?? { tasks: 0, bytes: 0 },
+      network: this.#networkSums.get(network) ?? { tasks: 0, bytes: 0 },
+    }
   }
 
   #replace(kept: Kept, change: TaskChange): void {
@@ -243,6 +284,26 @@ export class MemoryTaskStore implements TaskStore {
   }
 }
 
+/** Counts what a task takes more. */
+function count(kept: Kept, tasks: 1 | 0 | -1, bytes: number): void {
+  kept.bytes += bytes
+  const { all, scope, network } = kept.sums
+  for (const sum of [all, scope, network]) {
+    sum.tasks += tasks
+    sum.bytes += bytes
+  }
+}
+
+/** What a task takes of the room. */
+function bytesIn({ request, state, outcome }: TaskRecord): number {
+  return bytesOf(textBytes(request), state, outcome)
+}
+
+/** How much more a text takes after a change, which may leave it as it is. */
+function growth(before: string, after: string | undefined): number {
+  return after === undefined ? 0 : textBytes(after) - textBytes(before)
+}
+
 /** The key of a task among those of its server, scope and tool; undefined if it has none. */
 function keyOf({ server, scope, tool, key }: TaskHead): string | undefined {
   return scope === '' || key === '' ? undefined : JSON.stringify([server, scope, tool, key])
@@ -272,6 +333,7 @@ function withChange(head: TaskHead, change: TaskChange): TaskHead {
   const next: Writable<TaskHead> = headOf(head)
   next.version++
   if (change.key !== undefined) next.key = change.key
+  if (change.isShared !== undefined) next.isShared = change.isShared
   if (change.status !== undefined) next.status = change.status
   if (change.statusMessage !== undefined) next.statusMessage = change.statusMessage
   if (change.isError !== undefined) next.isError = change.isError

@@ -1,3 +1,4 @@
+import { TASK_OVERHEAD } from '../tasks/room.ts'
 import type { Schema } from './sqlite-file.ts'
 
 /** The statuses of tasks that are not final, as SQL. Queries that use the index of unfinished tasks repeat it. */
@@ -5,6 +6,11 @@ export const UNFINISHED = `status IN ('working', 'input_required')`
 
 /** Tasks that `claim` must end, because it could not find them otherwise. Queries that use their index repeat it. */
 export const UNREADABLE: string = `(status NOT IN ('working', 'input_required', 'completed', 'failed', 'cancelled') OR typeof(due_at) IN ('text', 'blob') OR (${UNFINISHED} AND (typeof(server) <> 'text' OR typeof(tool) <> 'text')))`
+
+/** The bytes of the texts of a task, as SQL; one that is missing has none. SQLite knows them without reading the texts. */
+export const TEXT_BYTES: string = ['request', 'state', 'outcome']
+  .map((column) => `coalesce(octet_length(${column}), 0)`)
+  .join(' + ')
 
 /** The tables of tasks. The texts are apart, so that heads stay close together. */
 export const TASK_SCHEMA: Schema = {
@@ -60,6 +66,19 @@ export const TASK_SCHEMA: Schema = {
     CREATE INDEX pierhead_tasks_unreadable ON pierhead_tasks (seq) WHERE ${UNREADABLE};
     DROP INDEX pierhead_tasks_by_node;
     CREATE INDEX pierhead_tasks_by_node ON pierhead_tasks (server, node, due_at, tool) WHERE ${UNFINISHED};
+    `,
+    `
+    ALTER TABLE pierhead_tasks ADD COLUMN network TEXT NOT NULL DEFAULT '';
+    ALTER TABLE pierhead_tasks ADD COLUMN is_shared INTEGER NOT NULL DEFAULT 0;
+    DROP TABLE pierhead_task_counts;
+    -- The tasks of each scope, of each network and of all, and their bytes; tasks-counts.ts has the names.
+    CREATE TABLE pierhead_task_sums (name TEXT PRIMARY KEY, tasks INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
+    INSERT INTO pierhead_task_sums
+      SELECT '', count(*), sum(${TASK_OVERHEAD} + ${TEXT_BYTES})
+      FROM pierhead_tasks LEFT JOIN pierhead_task_texts USING (seq) HAVING count(*) > 0;
+    INSERT INTO pierhead_task_sums
+      SELECT 'scope ' || scope, count(*), sum(${TASK_OVERHEAD} + ${TEXT_BYTES})
+      FROM pierhead_tasks LEFT JOIN pierhead_task_texts USING (seq) WHERE scope <> '' GROUP BY scope;
     `,
   ],
 }

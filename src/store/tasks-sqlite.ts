@@ -1,9 +1,10 @@
 import { soon } from '../base/soon.ts'
 import type { TaskHead, TaskRecord } from '../tasks/record.ts'
+import { hasBytes, rejectionOf, TASK_OVERHEAD, tasksTooLarge } from '../tasks/room.ts'
 import type { Created, OwnTasks, Soon, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
 import type { Row, Value } from './sqlite-engine.ts'
 import type { SqliteFile } from './sqlite-file.ts'
-import { storedText } from './sqlite-text.ts'
+import { storedBytes, storedText } from './sqlite-text.ts'
 import {
   assignments,
   HEAD,
@@ -14,8 +15,8 @@ import {
   REPLACE_HEAD,
   valuesOf,
 } from './tasks-columns.ts'
-import { TaskCounts } from './tasks-counts.ts'
-import { UNFINISHED, UNREADABLE } from './tasks-schema.ts'
+import { TaskCounts, type StoredHolder } from './tasks-counts.ts'
+import { TEXT_BYTES, UNFINISHED, UNREADABLE } from './tasks-schema.ts'
 import { TaskWatchers } from './tasks-watchers.ts'
 
 const RECORD = `${HEAD}, request, state, outcome`
@@ -25,6 +26,9 @@ const KEYED = `server = ? AND scope = ? AND tool = ? AND key = ? AND scope <> ''
 /** The plus keeps the index by node, which is in the order of the result. */
 const CLAIMABLE = `SELECT seq FROM pierhead_tasks WHERE server = ? AND node = ? AND due_at <= ? AND +tool IN (SELECT value FROM json_each(?)) AND ${UNFINISHED} ORDER BY due_at LIMIT ?`
 const NEXT_NODE = `SELECT node FROM pierhead_tasks WHERE server = ? AND node > ? AND ${UNFINISHED} ORDER BY node LIMIT 1`
+
+/** The size of a task before a change, which SQLite knows without reading the texts. */
+const SIZES = `SELECT scope, network, octet_length(state), octet_length(outcome) FROM ${WITH_TEXTS} WHERE id = ? AND version = ?`
 
 /** Keeps tasks in a file of SQLite. Reads answer at once; changes once they are on the disk. */
 export class SqliteTaskStore implements TaskStore {
@@ -41,14 +45,17 @@ export class SqliteTaskStore implements TaskStore {
   }
 
   create(record: TaskRecord, room: TaskRoom): Promise<Created> {
+    const texts = textsOf(record)
+    const bytes = bytesOf(texts)
+    const holder = holderOf(record)
     return this.#file.write(() => {
       const same = this.#keyed(record)
       if (same !== undefined) return { outcome: 'exists', head: headOf(same) }
-      const scope = storedText(record.scope)
-      if (this.#counts.of('') >= room.tasks) return { outcome: 'full' }
-      if (scope !== '' && this.#counts.of(scope) >= room.callerTasks) return { outcome: 'caller_full' }
-      this.#insert(record)
-      this.#counts.add(scope, 1)
+      const rejected = rejectionOf(holder, bytes, this.#counts.of(holder), room)
+      if (rejected !== undefined) return rejected
+      this.#file.run(INSERT_HEAD, ...valuesOf(record))
+      this.#file.run('INSERT INTO pierhead_task_texts VALUES (last_insert_rowid(), ?, ?, ?)', ...texts)
+      this.#counts.add(holder, 1, bytes)
       return { outcome: 'created' }
     })
   }
@@ -64,8 +71,16 @@ export class SqliteTaskStore implements TaskStore {
     return soon(this.#file.read(read), (row) => (row === undefined ? undefined : headOf(row)))
   }
 
-  async change(id: string, version: number, change: TaskChange): Promise<TaskHead | undefined> {
-    const head = await this.#file.write(() => this.#change(id, version, change))
+  async change(
+    id: string,
+    version: number,
+    change: TaskChange,
+    room?: TaskRoom,
+  ): Promise<TaskHead | undefined> {
+    const head = await this.#file.write(() =>
+      this.#grow(id, version, change, room) ? this.#change(id, version, change) : 'full',
+    )
+    if (head === 'full') throw tasksTooLarge(room as TaskRoom)
     if (head !== undefined) this.#watchers.notify([id])
     return head
   }
@@ -79,10 +94,11 @@ export class SqliteTaskStore implements TaskStore {
     if ((await this.#file.read(() => this.#expired(now, 1))).length === 0) return []
     const ids = await this.#file.write(() => {
       const rows = this.#expired(now, limit)
-      for (const [seq, , scope] of rows) {
+      for (const [seq, , scope, network] of rows) {
         this.#file.run('DELETE FROM pierhead_tasks WHERE seq = ?', Number(seq))
-        this.#file.run('DELETE FROM pierhead_task_texts WHERE seq = ?', Number(seq))
-        this.#counts.add(String(scope), -1)
+        const [bytes] = this.#file.get(DELETE_TEXTS, Number(seq)) ?? [0]
+        const holder = { scope: String(scope), network: String(network) }
+        this.#counts.add(holder, -1, -TASK_OVERHEAD - Number(bytes))
       }
       const removed = rows.map(([, id]) => String(id))
       this.#watchers.record(removed)
@@ -122,12 +138,6 @@ export class SqliteTaskStore implements TaskStore {
     return this.#file.close()
   }
 
-  #insert(record: TaskRecord): void {
-    this.#file.run(INSERT_HEAD, ...valuesOf(record))
-    const texts = [record.request, record.state, record.outcome].map(storedText)
-    this.#file.run('INSERT INTO pierhead_task_texts VALUES (last_insert_rowid(), ?, ?, ?)', ...texts)
-  }
-
   #list({ server, scope, status, tool, after, limit }: TaskQuery): readonly TaskHead[] {
     const conditions: string[] = []
     const values: Value[] = []
@@ -161,9 +171,23 @@ export class SqliteTaskStore implements TaskStore {
 
   #replace(seq: number, record: TaskRecord): TaskRecord {
     this.#file.run(REPLACE_HEAD, ...valuesOf(record), seq)
-    const texts = [record.request, record.state, record.outcome].map(storedText)
-    this.#file.run('INSERT OR REPLACE INTO pierhead_task_texts VALUES (?, ?, ?, ?)', seq, ...texts)
+    const texts = textsOf(record)
+    const [before] = this.#file.get(DELETE_TEXTS, seq) ?? [0]
+    this.#file.run('INSERT INTO pierhead_task_texts VALUES (?, ?, ?, ?)', seq, ...texts)
+    this.#counts.add(holderOf(record), 0, bytesOf(texts) - TASK_OVERHEAD - Number(before))
     return record
+  }
+
+  /** Counts what a change adds to a task, or removes. False if it adds more than there is room for. */
+  #grow(id: string, version: number, change: TaskChange, room: TaskRoom | undefined): boolean {
+    if (change.state === undefined && change.outcome === undefined) return true
+    const row = this.#file.get(SIZES, storedText(id), version)
+    if (row === undefined) return true
+    const holder = { scope: String(row[0]), network: String(row[1]) }
+    const more = growth(row[2], change.state) + growth(row[3], change.outcome)
+    if (more > 0 && room !== undefined && !hasBytes(holder, more, this.#counts.of(holder), room)) return false
+    if (more !== 0) this.#counts.add(holder, 0, more)
+    return true
   }
 
   #change(id: string, version: number, change: TaskChange): TaskHead | undefined {
@@ -202,7 +226,7 @@ export class SqliteTaskStore implements TaskStore {
 
   #expired(now: number, limit: number): readonly Row[] {
     const sql =
-      'SELECT seq, id, scope FROM pierhead_tasks WHERE expires_at IS NOT NULL AND expires_at <= ? ORDER BY expires_at LIMIT ?'
+      'SELECT seq, id, scope, network FROM pierhead_tasks WHERE expires_at IS NOT NULL AND expires_at <= ? ORDER BY expires_at LIMIT ?'
     return this.#file.all(sql, now, whole(limit))
   }
 
@@ -233,6 +257,27 @@ export class SqliteTaskStore implements TaskStore {
     const sql = `SELECT seq FROM pierhead_tasks WHERE ${UNREADABLE} ORDER BY seq LIMIT ?`
     return this.#file.all(sql, whole(limit)).map(([seq]) => Number(seq))
   }
+}
+
+const DELETE_TEXTS = `DELETE FROM pierhead_task_texts WHERE seq = ? RETURNING ${TEXT_BYTES}`
+
+/** The texts of a task, as they are stored. */
+function textsOf({ request, state, outcome }: TaskRecord): readonly string[] {
+  return [request, state, outcome].map(storedText)
+}
+
+/** What a task with these texts takes of the room. */
+function bytesOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + storedBytes(text), TASK_OVERHEAD)
+}
+
+/** How much more a text of so many bytes takes after a change, which may leave it as it is. */
+function growth(before: unknown, after: string | undefined): number {
+  return after === undefined ? 0 : storedBytes(storedText(after)) - Number(before ?? 0)
+}
+
+function holderOf({ scope, network }: TaskHead): StoredHolder {
+  return { scope: storedText(scope), network: storedText(network) }
 }
 
 /** Long past the end of any lease. */

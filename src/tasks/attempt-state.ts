@@ -1,4 +1,5 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { readState } from './damage.ts'
 import type { TaskQuestion, TaskState } from './record.ts'
 
 /** What the attempts of a task share, while one of them runs. */
@@ -11,10 +12,10 @@ export class AttemptState {
   crashes = 0
   refusals: TaskState['refusals'] = []
 
-  /** Reads the text of a record. */
+  /** Reads the text of a record. Throws if it is damaged. */
   static of(text: string): AttemptState {
     const shared = new AttemptState()
-    if (text !== '') Object.assign(shared, JSON.parse(text) as TaskState)
+    if (text !== '') Object.assign(shared, readState(text))
     return shared
   }
 

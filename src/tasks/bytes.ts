@@ -1,13 +1,10 @@
-import { networkOf } from '../base/address.ts'
 import { hasShare } from '../base/share.ts'
 import { Tally } from '../base/tally.ts'
 import { textBytes } from '../base/weight.ts'
-import { parsed } from './damage.ts'
+import { isReserved } from './key.ts'
 import type { TaskCaller } from './plan.ts'
-import type { TaskRecord } from './record.ts'
-
-/** The memory that a task takes besides its texts. */
-const TASK_OVERHEAD = 512
+import type { TaskHead } from './record.ts'
+import { TASK_OVERHEAD } from './room.ts'
 
 /** The memory of a task whose request has so many bytes, with its other texts. */
 export function bytesOf(requestBytes: number, ...texts: readonly string[]): number {
@@ -20,15 +17,17 @@ export interface TaskHolder {
   readonly network: string | undefined
 }
 
+/** A holder without tasks. */
+export const NOBODY: TaskHolder = { name: '', network: undefined }
+
 /** The holder of the tasks of a caller. Anonymous callers without a session are told apart by their networks. */
 export function holderOf({ owner, scope, network }: TaskCaller): TaskHolder {
   return { name: owner || scope || `network ${network ?? ''}`, network }
 }
 
-/** The holder of a stored task. The network of an anonymous caller follows from the address in its request. */
-export function storedHolder({ owner, scope, request }: TaskRecord): TaskHolder {
-  const ip = owner === '' ? parsed(request)?.['ip'] : undefined
-  return holderOf({ owner, scope, network: typeof ip === 'string' ? networkOf(ip) : undefined })
+/** The holder of a stored task. The retry of one whose caller has no scope has one of its own, which is not that of a caller. */
+export function storedHolder({ owner, scope, network }: TaskHead): TaskHolder {
+  return holderOf({ owner, scope: isReserved(scope) ? '' : scope, network: network || undefined })
 }
 
 interface Held {
@@ -61,12 +60,13 @@ export class TaskBytes {
   /** Says how much a task takes from now on. False, and nothing changes, if it would be more than there is room for. */
   set(id: string, holder: TaskHolder, bytes: number): boolean {
     const more = bytes - (this.#tasks.get(id)?.bytes ?? 0)
-    if (more > 0 && !this.#hasRoom(holder, more)) return false
+    if (more > 0 && !this.hasRoom(holder, more)) return false
     this.force(id, holder, bytes)
     return true
   }
 
-  #hasRoom({ name, network }: TaskHolder, more: number): boolean {
+  /** Whether the tasks of a holder may take so much more. */
+  hasRoom({ name, network }: TaskHolder, more: number): boolean {
     const own = this.#holders.get(name) + more
     const near = network === undefined ? own : this.#networks.get(network) + more
     return hasShare({ own, near, total: this.#total + more }, this.#limit)

@@ -10,8 +10,8 @@ import type { TaskHead, TaskRequest } from './record.ts'
 const DONE = { content: [{ type: 'text', text: 'done' }] }
 const never = (): Promise<typeof DONE> => new Promise(() => undefined)
 
-function requestOf(text: string, ip?: string): TaskRequest {
-  const nobody = { client: undefined, capabilities: {}, auth: undefined, ip }
+function requestOf(text: string): TaskRequest {
+  const nobody = { client: undefined, capabilities: {}, auth: undefined, ip: undefined }
   return { revision: '2026-07-28', params: { name: 'work', text }, ...nobody }
 }
 
@@ -205,13 +205,13 @@ test.each(['books', 'films'])(
 
 /** A store with tasks that a server gave up, of these callers and sizes, in this order. */
 async function left(
-  ...drafts: readonly { readonly caller: TaskCaller; readonly text?: string; readonly ip?: string }[]
+  ...drafts: readonly { readonly caller: TaskCaller; readonly text?: string }[]
 ): Promise<{ store: MemoryTaskStore; clock: FakeClock; ids: readonly string[] }> {
   const [store, clock] = [new MemoryTaskStore(), new FakeClock()]
   const node = new Node({ store, clock, isInMemory: false }).tool('work', never, { onRestart: 'retry' })
   const ids: string[] = []
-  for (const { caller, text = '', ip } of drafts)
-    ids.push((await node.start('work', { caller, request: requestOf(text, ip) })).id)
+  for (const { caller, text = '' } of drafts)
+    ids.push((await node.start('work', { caller, request: requestOf(text) })).id)
   await node.tasks.upkeep.halt()
   for (const id of ids) {
     await clock.pass(1)
@@ -287,10 +287,10 @@ test('a task of a node that died counts as crashed, even if there is no room for
 })
 
 test('anonymous callers without a session are told apart after a restart, too', async () => {
-  const caller = { owner: '', scope: '' }
   const text = 'x'.repeat(10_000)
+  const networks = ['192.0.2.1', '198.51.100.1', '203.0.113.1']
   const { store, clock } = await left(
-    ...['192.0.2.1', '198.51.100.1', '203.0.113.1'].map((ip) => ({ caller, text, ip })),
+    ...networks.map((network) => ({ caller: { owner: '', scope: '', network }, text })),
   )
   const node = new Node({ store, clock, isInMemory: false, limits: { taskBytes: 80_000 } }).tool(
     'work',

@@ -1,8 +1,10 @@
 import { doubledMs } from '../base/backoff.ts'
+import { soon } from '../base/soon.ts'
 import { textBytes } from '../base/weight.ts'
-import { bytesOf, storedHolder } from './bytes.ts'
+import { bytesOf, NOBODY, storedHolder, type TaskHolder } from './bytes.ts'
 import { damageOf, endDamaged } from './damage.ts'
-import type { TaskRecord } from './record.ts'
+import { PutBack, type PutBackTask } from './put-back.ts'
+import type { TaskHead, TaskRecord } from './record.ts'
 import { postponeTask, resumeTask } from './resume.ts'
 import type { TaskRunner } from './runner.ts'
 import type { Soon } from './store.ts'
@@ -11,31 +13,56 @@ import type { Soon } from './store.ts'
 const AT_ONCE = { first: 8, most: 100 }
 /** The pauses before a task that has no room here is looked at again. */
 const PAUSES = { firstMs: 1000, maxMs: 30_000 }
-/** The most tasks without room that are remembered. Of those beyond, the pauses begin again. */
-const MOST_POSTPONED = 10_000
+/** How often a task is put back for lack of room, which takes half a minute, until it runs beyond the limit. */
+const PATIENCE = 5
+
+/** The memory that a task lacked, and how often. */
+interface Shortage {
+  readonly holder: TaskHolder
+  readonly bytes: number
+  readonly times: number
+}
 
 /** Claims tasks of this server that other nodes left or that are due, as long as they can run here. */
 export class Claims {
   readonly #tasks: TaskRunner
   #limit = AT_ONCE.first
   #isShort = false
-  /** How often tasks that wait had no room. */
-  readonly #postponed = new Map<string, number>()
+  /** Tasks that wait for room. */
+  readonly #short = new PutBack<Shortage>()
+  /** Tasks that wait for another attempt. */
+  readonly #paused = new PutBack<undefined>()
+  /** The task that runs although there was no room for it: one at a time. */
+  #exceeding = ''
 
   constructor(tasks: TaskRunner) {
     this.#tasks = tasks
   }
 
-  /** Whether tasks may wait in the store until others have ended here; asked again, no, until the next claim. */
+  /** Whether tasks that wait in the store may begin now that others have ended here; asked again, no, until the next claim or more room. */
   takeShortage(): boolean {
     const isShort = this.#isShort
     this.#isShort = false
-    return isShort
+    return isShort || (this.#short.size > 0 && this.#fitting().length > 0)
+  }
+
+  /** A task waits for another attempt. */
+  pause(head: TaskHead, pauseMs: number): void {
+    this.#paused.add({ head, at: this.#tasks.clock.elapsed() + pauseMs, why: undefined })
+  }
+
+  /** Keeps to the pauses of tasks after the wall clock was set back. Answers when the first is due. */
+  async correct(now: number): Promise<number> {
+    const { store, clock } = this.#tasks
+    const all = [this.#paused, this.#short].map((some) => some.correct(store, now, clock.elapsed()))
+    return Math.min(...(await Promise.all(all)))
   }
 
   /** Claims and runs some tasks. Says whether there may be more. */
   async take(now: number): Promise<boolean> {
     this.#isShort = false
+    const early = this.#fitting().filter(({ head }) => head.dueAt > now)
+    await Promise.all(early.map(async (task) => this.#short.move(this.#tasks.store, task, now)))
     const free: string[] = []
     let isMore = false
     for (const tool of this.#tasks.host.tools()) {
@@ -44,6 +71,23 @@ export class Claims {
       else isMore = (await this.#takeOf([tool], places, now)) || isMore
     }
     return (await this.#takeOf(free, Infinity, now)) || isMore
+  }
+
+  /** The tasks that may begin now, all of them together. */
+  #fitting(): readonly PutBackTask<Shortage>[] {
+    const fitting: PutBackTask<Shortage>[] = []
+    let sum = 0
+    let looks = AT_ONCE.most
+    let isExceeded = false
+    for (const task of this.#short.values()) {
+      if (looks-- === 0) break
+      const { holder, bytes } = task.why
+      if (this.#tasks.bytes.hasRoom(holder, sum + bytes)) sum += bytes
+      else if (!isExceeded && this.#mayExceed(task.why)) isExceeded = true
+      else continue
+      fitting.push(task)
+    }
+    return fitting
   }
 
   async #takeOf(tools: readonly string[], places: number, now: number): Promise<boolean> {
@@ -70,28 +114,42 @@ export class Claims {
       return true
     }
     if (this.#tasks.isClosing) return false
-    const { bytes, runs } = this.#tasks
-    const { id, request, state } = record
-    const holder = storedHolder(record)
-    // One that is larger than all the room runs alone.
-    const hasRoom = bytes.set(id, holder, bytesOf(textBytes(request), state)) || runs.size === 0
-    if (!hasRoom) return false
-    this.#postponed.delete(id)
+    const { id } = record
+    const { holder, bytes } = needOf(record)
+    if (!this.#tasks.bytes.set(id, holder, bytes)) {
+      if (!this.#mayExceed(this.#short.get(id)?.why)) return false
+      this.#exceeding = id
+    }
+    this.#short.delete(id)
+    this.#paused.delete(id)
     resumeTask(this.#tasks, record, holder)
     return true
+  }
+
+  /** Whether a task runs although there is no room: nothing else runs, or it has waited for long because of tasks of others, which may never end. */
+  #mayExceed(shortage: Shortage | undefined): boolean {
+    const { runs, bytes } = this.#tasks
+    if (runs.size === 0) return true
+    if (shortage === undefined || shortage.times < PATIENCE) return false
+    return runs.get(this.#exceeding) === undefined && !bytes.hasRoom(NOBODY, shortage.bytes)
   }
 
   #giveBack(record: TaskRecord, now: number): Soon<unknown> {
     const { id, version } = record
     if (this.#tasks.isClosing) return this.#tasks.store.change(id, version, { node: '' })
-    const times = this.#postponed.get(id) ?? 0
-    this.#postponed.delete(id)
-    this.#postponed.set(id, times + 1)
-    const [oldest] = this.#postponed.keys()
-    if (this.#postponed.size > MOST_POSTPONED) this.#postponed.delete(oldest as string)
+    const times = this.#short.get(id)?.why.times ?? 0
+    const pauseMs = doubledMs(times, PAUSES)
     // Whole seconds, so that one look serves many.
-    const dueAt = Math.ceil((now + doubledMs(times, PAUSES)) / 1000) * 1000
+    const dueAt = Math.ceil((now + pauseMs) / 1000) * 1000
+    const at = this.#tasks.clock.elapsed() + pauseMs
     this.#tasks.upkeep.due(dueAt)
-    return postponeTask(this.#tasks, record, dueAt)
+    return soon(postponeTask(this.#tasks, record, dueAt), (head) => {
+      if (head !== undefined) this.#short.add({ head, at, why: { ...needOf(record), times: times + 1 } })
+    })
   }
+}
+
+/** The memory that a stored task takes once it runs. */
+function needOf(record: TaskRecord): Omit<Shortage, 'times'> {
+  return { holder: storedHolder(record), bytes: bytesOf(textBytes(record.request), record.state) }
 }

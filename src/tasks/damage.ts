@@ -3,7 +3,7 @@ import { type McpError, mcpError } from '../errors/error.ts'
 import { TASK_DAMAGED } from '../errors/tasks.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { outcomeText } from './outcome.ts'
-import type { TaskRecord } from './record.ts'
+import type { TaskRecord, TaskState } from './record.ts'
 import type { TaskRunner } from './runner.ts'
 import { isFinal } from '../protocol/task-status.ts'
 import type { Soon } from './store.ts'
@@ -45,10 +45,34 @@ export function parsed(text: string): JsonObject | undefined {
   }
 }
 
+/** The state that attempts share. Throws if the text is anything else. */
+export function readState(text: string): TaskState {
+  const state = parsed(text)
+  if (!isState(state)) throw mcpError(TASK_DAMAGED, { part: 'state' })
+  return state as unknown as TaskState
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isQuestion = (value: unknown): boolean =>
+  isObject(value) && isText(value['method']) && isObject(value['params'])
+
+/** Whether a value is a list whose elements are lists that begin with a key. */
+function isKeyed(value: unknown, isElement: (element: readonly unknown[]) => boolean): boolean {
+  return Array.isArray(value) && value.every((one) => Array.isArray(one) && isText(one[0]) && isElement(one))
+}
+
 function isState(state: JsonObject | undefined): boolean {
+  if (state === undefined) return false
+  // The last three are missing if they are empty.
+  const { answers, once, questions, asked, failures = 0, crashes = 0, refusals = [] } = state
   return (
-    state !== undefined &&
-    typeof state['asked'] === 'number' &&
-    ['answers', 'once', 'questions'].every((name) => Array.isArray(state[name]))
+    [asked, failures, crashes].every((count) => typeof count === 'number') &&
+    isKeyed(answers, ([, question, answer]) => isQuestion(question) && isObject(answer)) &&
+    isKeyed(once, () => true) &&
+    isKeyed(questions, ([, question]) => isQuestion(question)) &&
+    isKeyed(
+      refusals,
+      ([, error, question]) => isText(error) && (question === undefined || isQuestion(question)),
+    )
   )
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { FakeClock, settled } from '../../test/harness/task-clock.ts'
 import { Node } from '../../test/harness/task-engine.ts'
 import { MemoryTaskStore } from '../store/tasks-memory.ts'
@@ -112,9 +112,17 @@ test('only so many handlers of a tool run at once, in order, and one that gives 
 test('ids of tasks have 144 random bits', () => {
   const ids = Array.from({ length: 10_000 }, () => newTaskId())
   expect(new Set(ids).size).toBe(10_000)
-  expect(ids.every((id) => /^[\w-]{24}$/.test(id))).toBe(true)
-  // Each of the 24 places takes all 64 values, so none of the bits is fixed.
-  for (let place = 0; place < 24; place++) expect(new Set(ids.map((id) => id[place])).size).toBe(64)
+  expect(ids.every((id) => /^[\w-]{31}$/.test(id))).toBe(true)
+  // Each of the last 24 places takes all 64 values, so none of the bits is fixed.
+  for (let place = 7; place < 31; place++) expect(new Set(ids.map((id) => id[place])).size).toBe(64)
+})
+
+test('later ids are greater, so that indexes of stores grow at their end', () => {
+  onTestFinished(() => void vi.restoreAllMocks())
+  const now = vi.spyOn(Date, 'now')
+  const times = [1, 63, 64, 4095, 4096, 1_794_000_000_000, 1_794_000_000_001, 2 ** 42 - 1]
+  const ids = times.map((time) => (now.mockReturnValue(time), newTaskId()))
+  for (const [place, id] of ids.slice(1).entries()) expect(id > ids[place]!).toBe(true)
 })
 
 test('what a failed task keeps for an operator counts, too', async () => {
@@ -212,4 +220,86 @@ test('a server frees the memory of its tasks that another server with the same s
   await other.tasks.upkeep.expire(clock.now())
   expect(one.tasks.bytes.total).toBe(0)
   expect(other.tasks.bytes.total).toBe(rest)
+})
+
+test('a store on disk keeps only so many bytes of one caller, and of all', async () => {
+  const text = 'x'.repeat(5000)
+  const node = new Node({ isInMemory: false, limits: { taskBytes: 40_000 } }).tool('large', () => ({
+    content: [{ text }],
+  }))
+  const first = await node.start('large')
+  const second = await node.start('large')
+  await settled()
+  expect(await node.status(first.id)).toBe('completed')
+  expect(await node.record(second.id)).toMatchObject({
+    status: 'failed',
+    outcome: expect.stringContaining('tasks_too_large') as string,
+  })
+  const error = await (async () => {
+    for (let count = 0; count < 100; count++) {
+      await node.start('large')
+      await settled()
+    }
+    return undefined
+  })().catch((thrown: McpError) => thrown)
+  expect(error).toMatchObject({ kind: 'tasks_too_large', data: { taskBytes: 40_000 } })
+  expect(node.tasks.bytes.total).toBe(0)
+  const bob = await node.start('large', of('bob'))
+  await settled()
+  expect(await node.status(bob.id)).toBe('completed')
+})
+
+test('a kept value for which a store on disk has no room fails its task, and is not kept', async () => {
+  const node = new Node({ isInMemory: false, limits: { taskBytes: 40_000 } })
+    .tool('fill', () => ({ content: [{ text: 'x'.repeat(6000) }] }))
+    .tool('keep', async (run) => {
+      await run.once('large', () => 'y'.repeat(5000))
+      return DONE
+    })
+  await node.start('fill')
+  await settled()
+  const { id } = await node.start('keep')
+  await settled()
+  const record = await node.record(id)
+  expect(record).toMatchObject({ status: 'failed', outcome: expect.stringContaining('tasks_too_large') })
+  expect(record?.state).not.toContain('yyy')
+})
+
+test('L.addresses callers of one address leave places to others, also those of several processes together', async () => {
+  const [store, clock] = [new MemoryTaskStore(), new FakeClock()]
+  const nodes = [1, 2].map(() =>
+    new Node({ store, clock, isInMemory: false, limits: { tasks: 100 } }).tool('hang', never),
+  )
+  const begun = []
+  for (let count = 0; count < 200; count++)
+    begun.push(
+      await nodes[count % 2]!.start('hang', from('10.0.0.1', `session ${count}`)).catch(
+        (error: McpError) => error.kind,
+      ),
+    )
+  const rejected = begun.filter((each) => typeof each === 'string')
+  expect(begun.length - rejected.length).toBe(75)
+  expect(new Set(rejected)).toEqual(new Set(['too_many_caller_tasks']))
+  await nodes[0]!.start('hang', from('10.0.0.2'))
+  await nodes[1]!.start('hang', of('bob'))
+})
+
+test('a retry counts for the caller of the task that failed', async () => {
+  const node = new Node({ limits: { taskBytes: 80_000 } }).tool('work', () => {
+    throw new Error('broken')
+  })
+  const { id } = await node.start('work', {
+    ...from('10.0.0.1'),
+    request: {
+      revision: '2026-07-28',
+      params: { name: 'work', text: 'x'.repeat(10_000) },
+      client: undefined,
+      capabilities: {},
+      auth: undefined,
+      ip: '10.0.0.1',
+    },
+  })
+  await settled()
+  expect(await node.status(id)).toBe('failed')
+  await expect((async () => node.tasks.retry(id))()).rejects.toMatchObject({ kind: 'tasks_too_large' })
 })

@@ -8,7 +8,7 @@ export type { TaskQuestion } from '../rpc/call.ts'
 
 /** The part of a task that lists and polls need: small, and of bounded size. */
 export interface TaskHead {
-  /** Unguessable: 144 random bits. */
+  /** Unguessable: the time at which it was made, and 144 random bits. */
   readonly id: string
   /** The name of the server that has its tool, since several may share a store. Empty if it was created before stores kept it. */
   readonly server: string
@@ -16,10 +16,14 @@ export interface TaskHead {
   readonly owner: string
   /** The callers that share lists and keys: `owner`, or a session. Empty if the task is in no list and has no key. */
   readonly scope: string
+  /** The network of an anonymous caller, whose tasks share limits with those of the others there. Empty for others, and if it is unknown. */
+  readonly network: string
   /** The name of the tool. */
   readonly tool: string
   /** The key of the caller, which makes a second call return this task, unless that failed or was cancelled. Empty if it has none. */
   readonly key: string
+  /** Whether a call in another process than the one that created it has got it by its key: then calls that are given up do not cancel it. */
+  readonly isShared: boolean
   /** Where it is in its life. */
   readonly status: TaskStatus
   /** The last message of its progress, or why it ended. */
@@ -56,15 +60,17 @@ export interface TaskRecord extends TaskHead {
 
 /** The head of a record. All heads have the same shape, which is much faster than to copy the rest of an object. */
 export function headOf(record: TaskHead): TaskHead {
-  const { id, server, owner, scope, tool, key, status, statusMessage, isError } = record
+  const { id, server, owner, scope, network, tool, key, isShared, status, statusMessage, isError } = record
   const { createdAt, updatedAt, ttlMs, pollMs, attempt, dueAt, node, version } = record
   return {
     id,
     server,
     owner,
     scope,
+    network,
     tool,
     key,
+    isShared,
     status,
     statusMessage,
     isError,

@@ -6,7 +6,7 @@ import type { Result } from '../rpc/dispatch.ts'
 import { AttemptState } from './attempt-state.ts'
 import { bytesOf, storedHolder, type TaskHolder } from './bytes.ts'
 import type { TaskPlan } from './plan.ts'
-import type { TaskRecord, TaskRequest } from './record.ts'
+import type { TaskHead, TaskRecord, TaskRequest } from './record.ts'
 import { Run } from './run.ts'
 import type { TaskRunner } from './runner.ts'
 import type { Soon } from './store.ts'
@@ -31,7 +31,7 @@ export function resumeTask(tasks: TaskRunner, record: TaskRecord, holder: TaskHo
   const work = async (): Promise<Result> => tasks.host.attempt(run, JSON.parse(record.request) as TaskRequest)
   const begin = (): Soon<void> =>
     soon(
-      run.write('attempt', () => ({ attempt, dueAt: 0, state: run.stateText })),
+      run.write('attempt', () => ({ attempt, dueAt: 0, state: run.stateText }), true),
       (isWritten) => {
         if (!isWritten) return undefined
         return tasks.isClosing ? tasks.giveBack(run) : tasks.settle(run, work())
@@ -40,15 +40,22 @@ export function resumeTask(tasks: TaskRunner, record: TaskRecord, holder: TaskHo
   tasks.unawaited(() => tasks.upkeep.insist(run, begin))
 }
 
-/** Puts back a claimed task that has no room here until a time, so that others go on; or ends it, which needs no room. */
-export function postponeTask(tasks: TaskRunner, record: TaskRecord, dueAt: number): Soon<unknown> {
+/** Puts back a claimed task that has no room here until a time, so that others go on, and answers its head; or ends it, which needs no room. */
+export function postponeTask(
+  tasks: TaskRunner,
+  record: TaskRecord,
+  dueAt: number,
+): Soon<TaskHead | undefined> {
   const { id, version, tool } = record
   const change = { node: '', dueAt }
   if (record.dueAt > 0) return tasks.store.change(id, version, change)
   // A task with a time has not crashed, so that this one counts its crash now.
   const shared = AttemptState.of(record.state)
   const error = errorOfCrash(tasks.host.planOf(tool), shared, record)
-  if (error !== undefined) return resumeTask(tasks, record, storedHolder(record))
+  if (error !== undefined) {
+    resumeTask(tasks, record, storedHolder(record))
+    return undefined
+  }
   return tasks.store.change(id, version, { ...change, attempt: record.attempt + 1, state: shared.text })
 }
 

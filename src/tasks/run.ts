@@ -2,17 +2,17 @@ import { Deferred } from '../base/deferred.ts'
 import { plainText } from '../base/plain-json.ts'
 import { orElse, soon } from '../base/soon.ts'
 import type { McpError } from '../errors/error.ts'
-import { TASKS_TOO_LARGE } from '../errors/tasks.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { isFinal } from '../protocol/task-status.ts'
 import type { Call, CallTask, Channel, Peer } from '../rpc/call.ts'
 import { outcomeText, readError } from './outcome.ts'
-import type { TaskHolder } from './bytes.ts'
+import { NOBODY, type TaskHolder } from './bytes.ts'
 import type { Place } from './gate.ts'
 import type { TaskLink } from './link.ts'
 import type { TaskPlan } from './plan.ts'
 import { headOf, type TaskHead, type TaskQuestion, type TaskRecord } from './record.ts'
 import { ownKey, AttemptState } from './attempt-state.ts'
+import { isTooLarge } from './room.ts'
 import type { TaskEvent } from './states.ts'
 import type { Soon, TaskChange } from './store.ts'
 import type { TaskRunner } from './runner.ts'
@@ -21,7 +21,6 @@ import type { TaskRunner } from './runner.ts'
 const PROGRESS_MS = 1000
 /** The most characters of a status message. */
 const MESSAGE_CHARS = 1024
-const NOBODY: TaskHolder = { name: '', network: undefined }
 const nothing = (): void => undefined
 
 /**
@@ -164,8 +163,8 @@ export class Run implements Channel, CallTask {
   }
 
   /** Changes the record, after the changes before. False if this attempt is over, or the event is not legal. */
-  write(event: TaskEvent, change: () => TaskChange): Soon<boolean> {
-    return this.#inTurn(() => this.tasks.change(this, event, change))
+  write(event: TaskEvent, change: () => TaskChange, isForced?: boolean): Soon<boolean> {
+    return this.#inTurn(() => this.tasks.change(this, event, change, isForced))
   }
 
   #inTurn(act: () => Soon<boolean>): Soon<boolean> {
@@ -188,8 +187,7 @@ export class Run implements Channel, CallTask {
     // A handler whose task has ended may never look at it.
     answer.promise.catch(() => undefined)
     try {
-      this.tasks.hold(this)
-      await this.write('ask', () => ({ state: this.stateText }))
+      await this.#keep('ask')
     } catch (error) {
       this.#open.delete(name)
       this.shared.close(name)
@@ -209,7 +207,22 @@ export class Run implements Channel, CallTask {
   keepAnswer(key: string, question: TaskQuestion, answer: JsonObject | undefined): void {
     this.shared.keep(key, question, answer)
     if (this.head === undefined) return
-    this.tasks.unawaited(() => this.write('progress', () => ({ state: this.stateText })))
+    this.tasks.unawaited(() =>
+      orElse(
+        () => this.#keep('progress'),
+        (error) => {
+          if (!isTooLarge(error)) throw error
+          // A further attempt asks again.
+          this.shared.keep(key, question, undefined)
+        },
+      ),
+    )
+  }
+
+  /** Writes what further attempts need. Fails if there is no room. */
+  #keep(event: TaskEvent): Soon<boolean> {
+    this.tasks.hold(this)
+    return this.write(event, () => ({ state: this.stateText }))
   }
 
   /** Takes answers of the client; unknown keys are ignored. Resolves once they are stored. False if this attempt is over. */
@@ -227,8 +240,7 @@ export class Run implements Channel, CallTask {
       const stored = orElse(store, (error) => {
         this.shared.reopen(questions.filter(([name]) => taken.includes(name)))
         // Nobody could give an answer that has room: the handler must know.
-        if ((error as Partial<McpError>).kind === TASKS_TOO_LARGE.kind)
-          for (const name of taken) this.tasks.unawaited(() => this.refuse(name, error as McpError))
+        if (isTooLarge(error)) for (const name of taken) this.tasks.unawaited(() => this.refuse(name, error))
         throw error
       })
       return soon(stored, (isStored) => {
@@ -247,9 +259,8 @@ export class Run implements Channel, CallTask {
       this.shared.close(name)
       waiting.reject(error)
     } else if (!this.shared.refuse(name, outcomeText({ error }))) return true
-    return this.write(this.shared.questions.length === 0 ? 'answer' : 'ask', () => ({
-      state: this.stateText,
-    }))
+    const event = this.shared.questions.length === 0 ? 'answer' : 'ask'
+    return this.write(event, () => ({ state: this.stateText }), true)
   }
 
   #deliver(names: readonly string[]): void {
@@ -280,9 +291,13 @@ export class Run implements Channel, CallTask {
     // A copy, since the handler may change its own.
     const text = value === undefined ? undefined : plainText('ctx.once', key, value)
     this.keepOnce(key, text === undefined ? undefined : JSON.parse(text))
-    if (this.head !== undefined) {
-      this.tasks.hold(this)
-      await this.write('progress', () => ({ state: this.stateText }))
+    if (this.head === undefined) return value
+    try {
+      await this.#keep('progress')
+    } catch (error) {
+      // The next change must not carry what has no room.
+      if (isTooLarge(error)) this.shared.once = this.shared.once.filter(([other]) => other !== key)
+      throw error
     }
     return value
   }

@@ -4,9 +4,8 @@ import { TurnoverMap } from '../base/turnover-map.ts'
 import { textBytes } from '../base/weight.ts'
 import { afterRun } from '../errors/after-run.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
-import { MUCH_LATER } from '../errors/retry-after.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
-import { TASK_CANCELLED, TASK_EXPIRED, TASK_RESULT_TOO_LARGE, TASKS_TOO_LARGE } from '../errors/tasks.ts'
+import { TASK_CANCELLED, TASK_EXPIRED, TASK_RESULT_TOO_LARGE } from '../errors/tasks.ts'
 import { ToolError } from '../errors/tool-error.ts'
 import type { Call } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
@@ -20,7 +19,9 @@ import { newTaskId } from './id.ts'
 import { TaskLinks } from './link.ts'
 import { endOf, outcomeText, type TaskOutcome } from './outcome.ts'
 import type { Begun, TaskDraft, TaskHost, TasksOptions } from './host.ts'
+import { newRecord } from './new-record.ts'
 import { headOf, type TaskHead, type TaskRecord } from './record.ts'
+import { isTooLarge, tasksTooLarge } from './room.ts'
 import type { Run } from './run.ts'
 import { stateAfter, type TaskEvent } from './states.ts'
 import type { Soon, TaskChange, TaskStore } from './store.ts'
@@ -30,7 +31,7 @@ import { Upkeep } from './upkeep.ts'
 export const TRIES = 10
 /** The pauses before further attempts. */
 const RETRY_PAUSES = { firstMs: 1000, maxMs: 300_000 }
-/** Errors up to this size are kept, whatever room there is. */
+/** Outcomes up to this size are kept, whatever room there is. */
 const SHORT_BYTES = 1024
 
 /** How a task is put back. */
@@ -95,7 +96,7 @@ export class TaskRunner {
     const text = JSON.stringify(draft.request)
     run.holder = holderOf(draft.caller)
     run.requestBytes = textBytes(text)
-    const record = this.#newRecord(run, draft, text)
+    const record = newRecord(run, draft, text)
     const bytes = bytesOf(run.requestBytes, record.state)
     const enter = (): Soon<Admitted> => this.admission.enter(record, run.holder, bytes)
     return soon(soon(this.upkeep.start(), enter), (admitted) => {
@@ -108,40 +109,12 @@ export class TaskRunner {
     })
   }
 
-  #newRecord(run: Run, { caller, key, ttlMs }: TaskDraft, request: string): TaskRecord {
-    const now = this.clock.now()
-    const most = this.host.limits.taskMs
-    const wanted = ttlMs === undefined ? (run.plan?.ttlMs ?? most) : (ttlMs ?? most)
-    return {
-      id: newTaskId(),
-      server: this.host.server,
-      owner: caller.owner,
-      scope: caller.scope,
-      tool: run.tool,
-      key: caller.scope === '' ? '' : key,
-      status: 'working',
-      statusMessage: run.takeMessage()?.statusMessage ?? '',
-      isError: false,
-      createdAt: now,
-      updatedAt: now,
-      ttlMs: Math.min(Math.max(Math.round(wanted), 1), most),
-      pollMs: run.plan?.pollMs ?? 1000,
-      attempt: 1,
-      dueAt: 0,
-      node: this.node,
-      version: 1,
-      request,
-      state: run.stateText,
-      outcome: '',
-    }
-  }
-
   /** Counts the memory of what a run keeps for further attempts; throws if there is no room. */
   hold(run: Run): void {
     const { head } = run
     if (head === undefined || this.bytes.set(head.id, run.holder, bytesOf(run.requestBytes, run.stateText)))
       return
-    throw mcpError(TASKS_TOO_LARGE, { limit: this.host.limits.taskBytes }, MUCH_LATER)
+    throw tasksTooLarge(this.host.limits)
   }
 
   /** How many handlers of a tool could begin at once. */
@@ -233,11 +206,11 @@ export class TaskRunner {
       ...(statusMessage !== undefined && { statusMessage }),
     })
     return this.upkeep.insist(run, () =>
-      soon(run.write('release', change), (ok) => {
+      soon(run.write('release', change, true), (ok) => {
         this.leave(run, why)
         if (!ok) return
         this.links.keep(run)
-        this.upkeep.due(dueAt)
+        this.upkeep.wait(run.head as TaskHead, pauseMs)
       }),
     )
   }
@@ -246,35 +219,39 @@ export class TaskRunner {
   finish(
     run: Run,
     outcome: TaskOutcome,
-    { failure, why }: { readonly failure?: McpError; readonly why?: McpError } = {},
+    { failure, why }: { readonly failure?: McpError; readonly why?: McpError | undefined } = {},
   ): Soon<void> {
     if (run.isOver) return undefined
     const [text, end] = this.#encode(run, outcome)
     const head = run.head as TaskHead
+    const event = 'result' in end && failure === undefined ? 'return' : 'fail'
     // A failed task keeps its state, for an operator who retries it.
     const kept = 'error' in end || failure !== undefined ? run.stateText : ''
     this.bytes.force(head.id, run.holder, bytesOf(run.requestBytes, text, kept))
     const change: TaskChange = { outcome: text, node: '', dueAt: 0, ...endOf(head, end, failure) }
     const write = (): Soon<void> =>
       soon(
-        run.write('result' in end && failure === undefined ? 'return' : 'fail', () => change),
+        run.write(event, () => change, isShort(text)),
         () => this.leave(run, why),
       )
-    return this.upkeep.insist(run, write)
+    return this.upkeep.insist(run, () =>
+      orElse(write, (error) => {
+        if (!isTooLarge(error)) throw error
+        return this.finish(run, { error }, { why })
+      }),
+    )
   }
 
   /** The text of an outcome, or of the error that it cannot be kept. */
   #encode(run: Run, outcome: TaskOutcome): readonly [string, TaskOutcome] {
-    const { taskResultBytes, taskBytes } = this.host.limits
+    const { taskResultBytes } = this.host.limits
     const { id } = run.head as TaskHead
     try {
       const text = outcomeText(outcome)
       const bytes = textBytes(text)
       if (bytes > taskResultBytes) throw mcpError(TASK_RESULT_TOO_LARGE, { limit: taskResultBytes })
-      // Another error in place of a short one would take as much.
-      const isShort = 'error' in outcome && bytes <= SHORT_BYTES
-      if (!isShort && !this.bytes.set(id, run.holder, bytesOf(run.requestBytes) + bytes))
-        throw mcpError(TASKS_TOO_LARGE, { limit: taskBytes })
+      if (!isShort(text) && !this.bytes.set(id, run.holder, bytesOf(run.requestBytes) + bytes))
+        throw tasksTooLarge(this.host.limits)
       return [text, outcome]
     } catch (thrown) {
       const error = this.host.toError(thrown, run)
@@ -298,9 +275,10 @@ export class TaskRunner {
     this.leave(run, mcpError(record === undefined ? TASK_EXPIRED : TASK_CANCELLED, {}))
   }
 
-  /** Changes the record of a run. False if the run is over, or the event is not legal. */
-  change(run: Run, event: TaskEvent, make: () => TaskChange): Soon<boolean> {
+  /** Changes the record of a run. False if the run is over, or the event is not legal. Fails if there is no room, unless it must not be lost. */
+  change(run: Run, event: TaskEvent, make: () => TaskChange, isForced = false): Soon<boolean> {
     const message = run.takeMessage()
+    const room = isForced ? undefined : this.host.limits
     const attempt = (tries: number): Soon<boolean> => {
       if (run.isOver) return false
       const head = run.head as TaskHead
@@ -308,7 +286,7 @@ export class TaskRunner {
       if (status === undefined) return false
       const change = { status, updatedAt: this.clock.now(), ...message, ...make() }
       return soon(
-        run.whileChanging(() => this.store.change(head.id, head.version, change)),
+        run.whileChanging(() => this.store.change(head.id, head.version, change, room)),
         (next) => {
           if (next !== undefined) {
             run.head = next
@@ -388,6 +366,11 @@ export class TaskRunner {
 
 /** Errors that nobody meant to throw, so that another attempt may succeed. */
 const UNEXPECTED: ReadonlySet<string> = new Set(['tool_failed', 'task_timeout', 'internal'])
+
+/** Whether an outcome is always kept: the error that it has no room would take as much. */
+function isShort(text: string): boolean {
+  return textBytes(text) <= SHORT_BYTES
+}
 
 /** Whether an error is not what the handler meant to answer: a ToolError is, in whichever form. */
 function isUnexpected({ kind, cause }: McpError): boolean {

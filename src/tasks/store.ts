@@ -4,12 +4,40 @@ import type { TaskHead, TaskRecord, TaskStatus } from './record.ts'
 /** A value now, from a store in memory, or later. */
 export type Soon<Value> = Value | Promise<Value>
 
-/** How many tasks a store may keep. */
+/** How much a store may keep. `rejectionOf` and `hasBytes` judge by it. */
 export interface TaskRoom {
-  /** Tasks of all callers. */
+  /** Tasks of all callers. Those of one network get three quarters of what the others leave. */
   readonly tasks: number
   /** Tasks of one scope. The empty scope has no limit of its own. */
   readonly callerTasks: number
+  /** Bytes of all tasks: of their texts, and 512 for each. One scope gets a quarter of what the others leave. */
+  readonly taskBytes: number
+}
+
+/** The tasks that a store keeps, of all callers or of some. */
+export interface TaskSum {
+  /** Their number. */
+  readonly tasks: number
+  /** The bytes of their texts, and 512 for each. */
+  readonly bytes: number
+}
+
+/** The sums that decide whether there is room for a task, or for more of one. */
+export interface TaskSums {
+  /** Of all tasks. */
+  readonly all: TaskSum
+  /** Of those with its scope. Nobody looks at it if that is empty. */
+  readonly scope: TaskSum
+  /** Of those with its network. Nobody looks at it if that is empty. */
+  readonly network: TaskSum
+}
+
+/** Why there is no room for a new task. */
+export interface Rejected {
+  /** There is none for any task, for one of this scope or network, or for so many bytes. */
+  readonly outcome: 'full' | 'caller_full' | 'too_large'
+  /** The number that is reached. */
+  readonly limit: number
 }
 
 /** What became of a new task. */
@@ -24,10 +52,7 @@ export type Created =
       /** The head of that task. */
       readonly head: TaskHead
     }
-  | {
-      /** There is no room: for any task, or for one of this scope. */
-      readonly outcome: 'full' | 'caller_full'
-    }
+  | Rejected
 
 /** The members of a record that a change may replace. A key that another task has is not given: the task then has none. */
 export type TaskChange = Some<
@@ -43,6 +68,7 @@ export type TaskChange = Some<
     | 'dueAt'
     | 'node'
     | 'key'
+    | 'isShared'
     | 'state'
     | 'outcome'
   >
@@ -87,8 +113,11 @@ export interface TaskStore {
   get(id: string): Soon<TaskRecord | undefined>
   /** The head alone, for polls. */
   head(id: string): Soon<TaskHead | undefined>
-  /** Changes a task if it still has this version, and adds 1 to it; answers the new head, or undefined if another change came first or it is gone. */
-  change(id: string, version: number, change: TaskChange): Soon<TaskHead | undefined>
+  /**
+   * Changes a task if it still has this version, and adds 1 to it; answers the new head, or undefined if another change came first or
+   * it is gone. With `room`, it fails with `tasksTooLarge` if the texts grow and there is none; without, they always have some.
+   */
+  change(id: string, version: number, change: TaskChange, room?: TaskRoom): Soon<TaskHead | undefined>
   /** Heads from the oldest to the newest. */
   list(query: TaskQuery): Soon<readonly TaskHead[]>
   /** Removes tasks whose time is over (`createdAt + ttlMs <= now`), unfinished ones too; at most `limit`, the earliest first. Answers the ids. */

@@ -5,7 +5,7 @@ import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
 import { TASK_CANCELLED } from '../errors/tasks.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { isFinal } from '../protocol/task-status.ts'
-import { bytesOf, holderOf } from './bytes.ts'
+import { bytesOf, storedHolder } from './bytes.ts'
 import { TaskWatch } from './followers.ts'
 import { newTaskId } from './id.ts'
 import { freedKey, retryKey } from './key.ts'
@@ -87,17 +87,24 @@ export class Tasks extends TaskRunner {
     if (this.isClosing) throw mcpError(SHUTTING_DOWN, {})
   }
 
-  /** Cancels a task. Answers its head, and whether this call has cancelled it; undefined if it does not exist. */
+  /** A call has got a task by its key. Says so in the record, unless this process counts its calls. False if the task has changed meanwhile: the call must look again. */
+  join({ id, version, status, isShared }: TaskHead): Soon<boolean> {
+    if (this.waiters.join(id) || isShared || isFinal(status)) return true
+    return soon(this.store.change(id, version, { isShared: true }), (marked) => marked !== undefined)
+  }
+
+  /** Cancels a task that is meant. Answers its head, and whether this call has cancelled it; undefined if it does not exist. */
   cancel(
     id: string,
     owner: string | undefined,
+    isMeant: (head: TaskHead) => boolean = () => true,
     tries: number = TRIES,
   ): Soon<{ readonly head: TaskHead; readonly isDone: boolean } | undefined> {
     return soon(this.store.head(id), (found) => {
       const head = owner === undefined ? this.#alive(found) : this.#visible(found, owner)
       if (head === undefined) return undefined
       const status = stateAfter(head.status, 'cancel')
-      if (status === undefined) return { head, isDone: false }
+      if (status === undefined || !isMeant(head)) return { head, isDone: false }
       if (tries === 0) throw mcpError(OVERLOADED, {})
       const change: TaskChange = {
         status,
@@ -111,7 +118,7 @@ export class Tasks extends TaskRunner {
       const run = this.runs.get(id)
       const act = (): Soon<TaskHead | undefined> => this.store.change(id, head.version, change)
       return soon(run === undefined ? act() : run.whileChanging(act), (next) => {
-        if (next === undefined) return this.cancel(id, owner, tries - 1)
+        if (next === undefined) return this.cancel(id, owner, isMeant, tries - 1)
         const link = run === undefined ? this.links.take(id) : run.link
         if (run === undefined || !run.isOver) link?.onStatus?.(next)
         if (run !== undefined && !run.isOver) {
@@ -175,7 +182,12 @@ export class Tasks extends TaskRunner {
       const change: TaskChange = { state: shared.text, updatedAt: this.clock.now() }
       const status = shared.questions.length === 0 ? stateAfter(record.status, 'answer') : undefined
       return soon(
-        this.store.change(id, record.version, status === undefined ? change : { ...change, status }),
+        this.store.change(
+          id,
+          record.version,
+          status === undefined ? change : { ...change, status },
+          this.host.limits,
+        ),
         (next) => again(next !== undefined),
       )
     })
@@ -208,6 +220,7 @@ export class Tasks extends TaskRunner {
         // A second retry finds the first by its key. A scope of its own makes that possible for callers without one.
         scope: old.scope || retryKey(id),
         key: retryKey(id),
+        isShared: false,
         node: '',
         request,
         state,
@@ -215,7 +228,7 @@ export class Tasks extends TaskRunner {
         ...times,
       }
       const bytes = bytesOf(textBytes(request), state)
-      return soon(this.admission.enter(record, holderOf(old), bytes), (admitted) => {
+      return soon(this.admission.enter(record, storedHolder(failed), bytes), (admitted) => {
         if (admitted.outcome === 'rejected') throw admitted.error
         if (admitted.outcome === 'exists') return admitted.head
         // Whichever node begins it counts it then.

@@ -1,6 +1,7 @@
 import { doubledMs } from '../base/backoff.ts'
 import { orElse, soon } from '../base/soon.ts'
 import { Claims } from './claims.ts'
+import type { TaskHead } from './record.ts'
 import type { Run } from './run.ts'
 import type { Soon } from './store.ts'
 import type { TaskRunner } from './runner.ts'
@@ -14,6 +15,8 @@ const SWEEP_MS = 10_000
 const WRITE_PAUSES = { firstMs: 5_000, maxMs: 300_000 }
 /** The pauses before the store is tried again that failed at the start. */
 const START_PAUSES = { firstMs: 1_000, maxMs: 30_000 }
+/** Steps back of the wall clock that are shorter do not matter. */
+const SHORT_STEP_MS = 1000
 /** The most tasks that are removed at once. */
 const AT_ONCE = 100
 
@@ -37,6 +40,8 @@ export class Upkeep {
   /** When the last sign of life was given, and whether it still has to be taken back. */
   #beatAt = 0
   #isAlive = false
+  /** The difference between the wall clock and the time that has elapsed. */
+  #ahead = -Infinity
   /** From when on tasks of other nodes are claimed, by the time that has elapsed. */
   #claimsFrom = 0
   /** The look at the store that is under way. */
@@ -82,6 +87,7 @@ export class Upkeep {
       this.#isAlive = true
       this.#starting = undefined
       this.#failedStarts = 0
+      this.#ahead = Math.max(this.#ahead, this.#now - this.#tasks.clock.elapsed())
       this.#arm(this.#now)
     })
   }
@@ -128,7 +134,13 @@ export class Upkeep {
     if (this.#claims.takeShortage()) this.due(this.#now)
   }
 
-  /** A task waits for another attempt. Others look at the store if this node does not. */
+  /** A task waits so many milliseconds for another attempt. */
+  wait(head: TaskHead, pauseMs: number): void {
+    this.#claims.pause(head, pauseMs)
+    this.due(head.dueAt)
+  }
+
+  /** A task may begin. Others look at the store if this node does not. */
   due(at: number): void {
     if (!this.#isStarted) return
     this.#dues.add(at)
@@ -200,6 +212,7 @@ export class Upkeep {
     try {
       if (!isInMemory) await this.#beatInTime(now)
       await this.writeAgain(clock.elapsed())
+      await this.#notice(now)
       isMore = await this.expire(now, false)
       if (clock.elapsed() >= this.#claimsFrom) isMore = (await this.#claims.take(now)) || isMore
     } catch (error) {
@@ -209,6 +222,14 @@ export class Upkeep {
     const isIdle = isInMemory && bytes.total === 0 && this.#unwritten.size === 0
     const next = isIdle ? Infinity : now + (isInMemory ? SWEEP_MS : this.#leaseMs / BEATS)
     this.#arm(isMore ? now : [...this.#dues].reduce((least, at) => Math.min(least, at), next))
+  }
+
+  /** Notices that the wall clock was set back: pauses of tasks would be longer by as much. */
+  async #notice(now: number): Promise<void> {
+    const ahead = now - this.#tasks.clock.elapsed()
+    const isBack = ahead < this.#ahead - SHORT_STEP_MS
+    this.#ahead = ahead
+    if (isBack) this.due(await this.#claims.correct(now))
   }
 
   /** Gives a sign of life when it is time. */

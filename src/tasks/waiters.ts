@@ -9,10 +9,11 @@ export class Waiters {
     this.#counts.set(id, 1)
   }
 
-  /** Another call waits for it. */
-  join(id: string): void {
+  /** Another call waits for it. False if no call here has created it, or somebody has got its id. */
+  join(id: string): boolean {
     const count = this.#counts.get(id)
     if (count !== undefined) this.#counts.set(id, count + 1)
+    return count !== undefined
   }
 
   /** A call no longer waits. Says whether nobody needs the task. */

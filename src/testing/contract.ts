@@ -40,7 +40,7 @@ export type Checks = Readonly<Record<string, (stores: Stores) => Promise<void>>>
 export const OWN: OwnTasks = { server: 'films', tools: ['mix', 'render'] }
 
 /** Room for every task of a check. */
-export const ROOMY: TaskRoom = { tasks: 100_000, callerTasks: 100_000 }
+export const ROOMY: TaskRoom = { tasks: 100_000, callerTasks: 100_000, taskBytes: 1e12 }
 
 let made = 0
 
@@ -51,8 +51,10 @@ export function sampleTask(members: Partial<TaskRecord> = {}): TaskRecord {
     server: 'films',
     owner: 'ada',
     scope: 'ada',
+    network: '',
     tool: 'render',
     key: '',
+    isShared: false,
     status: 'working',
     statusMessage: '',
     isError: false,

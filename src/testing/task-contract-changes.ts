@@ -12,6 +12,7 @@ const EVERY_CHANGE: Required<TaskChange> = {
   dueAt: 1_800_000_001_000,
   node: 'node-2',
   key: 'k',
+  isShared: true,
   state: '{"asked":2}',
   outcome: '{"error":{}}',
 }

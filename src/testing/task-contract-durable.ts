@@ -19,7 +19,7 @@ export const DURABLE_TASKS: Checks = {
       'the list',
     )
     assertSame((await opened.create(sampleTask({ key: 'k' }), ROOMY)).outcome, 'exists', 'create answers')
-    const full = await opened.create(sampleTask(), { tasks: 9, callerTasks: 4 })
+    const full = await opened.create(sampleTask(), { ...ROOMY, callerTasks: 4 })
     assertSame(full.outcome, 'caller_full', 'create answers for a full scope')
     assertSame(await opened.expire(CREATED + 1000, 9), [task.id], 'expire answers')
   },
@@ -46,7 +46,7 @@ export const DURABLE_TASKS: Checks = {
     assertSame((await store.head(id))?.statusMessage, 'm', 'the message')
     await other.beat('node-1', CREATED + 100)
     assertSame(await store.claim('node-2', CREATED, 9, OWN), [], 'claim answers')
-    const full = await other.create(sampleTask(), { tasks: 1, callerTasks: 9 })
+    const full = await other.create(sampleTask(), { ...ROOMY, tasks: 1 })
     assertSame(full.outcome, 'full', 'create answers without room')
   },
 

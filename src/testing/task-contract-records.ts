@@ -1,5 +1,4 @@
 import type { TaskRecord } from '../tasks/record.ts'
-import type { Created } from '../tasks/store.ts'
 import { addTasks, assertFails, assertSame, OWN, ROOMY, sampleTask, type Checks } from './contract.ts'
 
 /** Texts that some databases and encodings do not keep. */
@@ -21,6 +20,8 @@ export const TASK_RECORDS: Checks = {
   async 'a task is read as it was created'({ store }) {
     const task = sampleTask({
       key: 'k',
+      network: '192.0.2.1',
+      isShared: true,
       status: 'input_required',
       statusMessage: 'half',
       isError: true,
@@ -66,7 +67,7 @@ export const TASK_RECORDS: Checks = {
     const second = sampleTask({ key: 'k' })
     assertSame(await store.create(second, ROOMY), { outcome: 'exists', head }, 'create answers')
     assertSame(await store.get(second.id), undefined, 'get answers for the second task')
-    const full = await store.create(sampleTask({ key: 'k' }), { tasks: 0, callerTasks: 0 })
+    const full = await store.create(sampleTask({ key: 'k' }), { tasks: 0, callerTasks: 0, taskBytes: 0 })
     assertSame(full, { outcome: 'exists', head }, 'create answers without room')
   },
 
@@ -115,41 +116,6 @@ export const TASK_RECORDS: Checks = {
     await addTasks(store, 1, () => ({ key: 'k' }))
     const taken = await store.create(sampleTask({ key: 'l' }), ROOMY)
     assertSame(taken.outcome, 'exists', 'create answers for a key that a change gave')
-  },
-
-  async 'there are never more tasks than there is room for'({ store, again }) {
-    const room = { tasks: 10, callerTasks: 4 }
-    const stores = [store, await again()]
-    const add = async (scope: string): Promise<readonly Created['outcome'][]> => {
-      const created = Array.from({ length: 8 }, async (_, position) =>
-        (stores[position % 2] ?? store).create(sampleTask({ scope }), room),
-      )
-      return (await Promise.all(created)).map(({ outcome }) => outcome).toSorted()
-    }
-    const repeat = (count: number, outcome: Created['outcome']): readonly Created['outcome'][] =>
-      Array.from({ length: count }, () => outcome)
-    assertSame(
-      await add('ada'),
-      [...repeat(4, 'caller_full'), ...repeat(4, 'created')],
-      'a scope with room for 4',
-    )
-    assertSame(await add(''), [...repeat(6, 'created'), ...repeat(2, 'full')], 'a store with room for 6 more')
-    assertSame(await add('bob'), repeat(8, 'full'), 'a store without room')
-    assertSame((await store.list({ limit: 100 })).length, 10, 'the number of tasks')
-  },
-
-  async 'removed tasks make room again'({ store }) {
-    const room = { tasks: 2, callerTasks: 1 }
-    for (let round = 0; round < 3; round++) {
-      for (const scope of ['ada', 'bob'])
-        assertSame(
-          await store.create(sampleTask({ scope, ttlMs: 5 }), room),
-          { outcome: 'created' },
-          'create answers',
-        )
-      assertSame((await store.create(sampleTask({ scope: 'eve' }), room)).outcome, 'full', 'create answers')
-      assertSame((await store.expire(Number.MAX_SAFE_INTEGER, 10)).length, 2, 'the number of removed tasks')
-    }
   },
 
   async 'every text is kept as it is'({ store, again }) {

@@ -1,18 +1,16 @@
 import { expect, test } from 'vitest'
 import { memory, type TaskHead, type TaskStore } from '../../src/stores.ts'
 import { taskStoreContract, type ContractCheck, type TaskStoreContractOptions } from '../../src/testing.ts'
-
-/** A store with a fault, and the check that must find it. */
-type Fault = readonly [fault: string, check: string, plant: (store: TaskStore) => Partial<TaskStore>]
+import { ROOM_FAULTS, type Fault } from './room-faults.ts'
 
 /** The messages of checks, and those of faults that are errors themselves. */
 const FOUND =
   /expected .*, got|never heard|the pages never end|a (page|claim) of|not found|busy|already closed/
 
-const UNROOMY = { tasks: Infinity, callerTasks: Infinity }
 const later = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 const FAULTS: readonly Fault[] = [
+  ...ROOM_FAULTS,
   [
     'texts are cut at NUL',
     'every text is kept as it is',
@@ -66,7 +64,7 @@ const FAULTS: readonly Fault[] = [
     'room is checked before keys',
     'a key returns the task that has it',
     (store) => ({
-      create: (record, room) => (room.tasks < 1 ? { outcome: 'full' } : store.create(record, room)),
+      create: (record, room) => (room.tasks < 1 ? { outcome: 'full', limit: 0 } : store.create(record, room)),
     }),
   ],
   [
@@ -99,30 +97,6 @@ const FAULTS: readonly Fault[] = [
     (store) => ({
       change: (id, version, { key: _, ...change }) => store.change(id, version, change),
     }),
-  ],
-  [
-    'there is always room',
-    'there are never more tasks than there is room for',
-    (store) => ({
-      create: (record) => store.create(record, UNROOMY),
-    }),
-  ],
-  [
-    'the room of callers is ignored',
-    'there are never more tasks than there is room for',
-    (store) => ({
-      create: (record, { tasks }) => store.create(record, { tasks, callerTasks: Infinity }),
-    }),
-  ],
-  [
-    'removed tasks still count',
-    'removed tasks make room again',
-    (store) => {
-      let count = 0
-      return {
-        create: (record, room) => (count++ >= room.tasks ? { outcome: 'full' } : store.create(record, room)),
-      }
-    },
   ],
   [
     'heads change after they were read',

@@ -105,7 +105,7 @@ const BAD_FILES: readonly (readonly [name: string, make: () => string, message: 
       database.close()
       return path
     },
-    /version 99 .* knows only up to 3/,
+    /version 99 .* knows only up to 4/,
     /newer version of Pierhead/,
   ],
 ]
@@ -286,10 +286,44 @@ test('tasks of a file without the names of servers go on, on any server that has
   database.prepare(`INSERT INTO pierhead_task_texts VALUES (1, '{}', '', '')`).run()
   database.close()
   const { tasks } = opened(path)
-  expect(await tasks.list({ server: 'films', limit: 9 })).toMatchObject([{ id: 'old', server: '' }])
+  expect(await tasks.list({ server: 'films', limit: 9 })).toMatchObject([
+    { id: 'old', server: '', network: '', isShared: false },
+  ])
   expect(await tasks.claim('node', 1, 9, { server: 'films', tools: ['render'] })).toMatchObject([
     { id: 'old' },
   ])
+})
+
+test('tasks of a file without sums are counted', async () => {
+  const path = newPath()
+  const settings = { path, open: findEngine(), synchronous: 'normal', busyMs: 1000 } as const
+  const older = { ...TASK_SCHEMA, migrations: TASK_SCHEMA.migrations.slice(0, 3) }
+  void new SqliteFile(settings, [older]).close()
+  const database = bare(path)
+  const columns =
+    'id, server, owner, scope, tool, key, status, status_message, is_error, created_at, updated_at, ttl_ms, expires_at, poll_ms, attempt, due_at, node, version'
+  const values = `'films', 'ada', 'ada', 'render', '', 'completed', '', 0, 1, 1, 9, 10, 1000, 1, 0, '', 1`
+  for (const id of ['one', 'two'])
+    database.prepare(`INSERT INTO pierhead_tasks (${columns}) VALUES ('${id}', ${values})`).run()
+  // The second has lost its texts.
+  database.prepare(`INSERT INTO pierhead_task_texts VALUES (1, 'é', '', '1234')`).run()
+  database.exec(`INSERT INTO pierhead_task_counts VALUES ('', 2), ('ada', 2)`)
+  database.close()
+  const { tasks } = opened(path)
+  const kept = 512 + 6 + 512
+  const sample = sampleTask()
+  const bytes = 512 + sample.request.length
+  const create = async (room: object): Promise<string> =>
+    (await tasks.create(sample, { ...ROOMY, ...room })).outcome
+  expect(await create({ tasks: 2 })).toBe('full')
+  expect(await create({ callerTasks: 2 })).toBe('caller_full')
+  expect(await create({ taskBytes: 4 * (kept + bytes) - 1 })).toBe('too_large')
+  expect(await create({ taskBytes: 4 * (kept + bytes) })).toBe('created')
+  expect(await tasks.expire(10, 9)).toEqual(['one', 'two'])
+  const next = sampleTask()
+  expect(await tasks.create(next, { tasks: 2, callerTasks: 2, taskBytes: 8 * bytes })).toEqual({
+    outcome: 'created',
+  })
 })
 
 /** The queries that an act runs on a file, and how SQLite would run each. */

@@ -390,9 +390,9 @@ test('to others, a task does not exist, whatever they do with its id', async () 
   ] as const) {
     const foreign = await bob.request(method, { taskId, ...more }).catch((error: unknown) => error)
     const random = await bob
-      .request(method, { taskId: 'A'.repeat(24), ...more })
+      .request(method, { taskId: 'A'.repeat(31), ...more })
       .catch((error: unknown) => error)
-    const said = (error: unknown): string => JSON.stringify(error).replaceAll(/[\w-]{24}/g, 'ID')
+    const said = (error: unknown): string => JSON.stringify(error).replaceAll(/[\w-]{31}/g, 'ID')
     expect(said(foreign)).toBe(said(random))
     expect(foreign).toMatchObject({ code: -32602 })
   }
@@ -420,10 +420,10 @@ test('at 2025-11-25 too, a task belongs to its owner; others are refused as if i
     for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel']) {
       const said = async (id: unknown): Promise<string> =>
         JSON.stringify(await other(method, { taskId: id }).catch((error: unknown) => error)).replaceAll(
-          /[\w-]{24}/g,
+          /[\w-]{31}/g,
           'ID',
         )
-      expect(await said(taskId)).toBe(await said('A'.repeat(24)))
+      expect(await said(taskId)).toBe(await said('A'.repeat(31)))
       await expect(other(method, { taskId })).rejects.toMatchObject({ code: -32602 })
     }
     expect(await other('tasks/list', {})).toEqual({ tasks: [] })

@@ -88,7 +88,7 @@ test('a task of a caller that was revoked after its creation does not run again'
   )
   app.revoke({ sub: 'ann' })
   const add = (id: string, sub: string, createdAt: number): unknown =>
-    tasks.create(waiting(id, sub, createdAt), { tasks: 10, callerTasks: 10 })
+    tasks.create(waiting(id, sub, createdAt), { tasks: 10, callerTasks: 10, taskBytes: 1e9 })
   await add('old', 'ann', 1)
   await add('new', 'ann', Date.now() + 1000)
   await add('other', 'bob', 1)
@@ -117,7 +117,10 @@ test('revoking a caller cancels its tasks in a shared store, also those that wai
   const [one, other] = [create(), create()]
   const later = Date.now() + 3_600_000
   for (const sub of ['ann', 'bob'])
-    await tasks.create({ ...waiting(sub, sub, Date.now()), dueAt: later }, { tasks: 10, callerTasks: 10 })
+    await tasks.create(
+      { ...waiting(sub, sub, Date.now()), dueAt: later },
+      { tasks: 10, callerTasks: 10, taskBytes: 1e9 },
+    )
   const ann = await testClient(one, { auth: { sub: 'ann' } })
   const { id } = await ann.start('hang', {})
   await testClient(other)
@@ -145,8 +148,10 @@ function waiting(id: string, sub: string, createdAt: number): TaskRecord {
     server: 'tasks',
     owner: ownerOf({ sub }),
     scope: ownerOf({ sub }),
+    network: '',
     tool: 'work',
     key: '',
+    isShared: false,
     status: 'working',
     statusMessage: '',
     isError: false,

@@ -1,0 +1,36 @@
+import type { TaskDraft } from './host.ts'
+import { newTaskId } from './id.ts'
+import type { TaskRecord } from './record.ts'
+import type { Run } from './run.ts'
+
+/** The record of a task that `run` begins, with the text of its request. */
+export function newRecord(run: Run, { caller, key, ttlMs }: TaskDraft, request: string): TaskRecord {
+  const { clock, host, node } = run.tasks
+  const now = clock.now()
+  const most = host.limits.taskMs
+  const wanted = ttlMs === undefined ? (run.plan?.ttlMs ?? most) : (ttlMs ?? most)
+  return {
+    id: newTaskId(),
+    server: host.server,
+    owner: caller.owner,
+    scope: caller.scope,
+    network: caller.network ?? '',
+    tool: run.tool,
+    key: caller.scope === '' ? '' : key,
+    isShared: false,
+    status: 'working',
+    statusMessage: run.takeMessage()?.statusMessage ?? '',
+    isError: false,
+    createdAt: now,
+    updatedAt: now,
+    ttlMs: Math.min(Math.max(Math.round(wanted), 1), most),
+    pollMs: run.plan?.pollMs ?? 1000,
+    attempt: 1,
+    dueAt: 0,
+    node,
+    version: 1,
+    request,
+    state: run.stateText,
+    outcome: '',
+  }
+}
