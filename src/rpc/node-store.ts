@@ -1,0 +1,28 @@
+import type { Soon } from './soon.ts'
+
+/** A process that serves clients. */
+export interface NodeInfo {
+  /** Unique among all nodes, ever: 1 to 2,000,000. */
+  readonly number: number
+  /** The name of its server. */
+  readonly server: string
+  /** The kinds of store that it keeps in its own memory. */
+  readonly inMemory: readonly string[]
+}
+
+/** Knows the nodes that share a store. */
+export interface NodeStore {
+  /** Adds a node, which is alive until `until`; answers its number, and all living nodes of the same server before it. */
+  join(
+    node: Omit<NodeInfo, 'number'>,
+    leaseMs: number,
+  ): Soon<{ readonly number: number; readonly others: readonly NodeInfo[] }>
+  /** Says that a node is alive for `leaseMs` from now. Answers false if it was taken for dead. */
+  beat(number: number, leaseMs: number): Soon<boolean>
+  /** Removes a node. */
+  leave(number: number): Soon<void>
+  /** Whether a node is alive. */
+  isAlive(number: number): Soon<boolean>
+  /** A secret that all nodes of a server share: the given one, unless there is one already. */
+  secret(server: string, proposed: string): Soon<string>
+}
