@@ -1,7 +1,7 @@
 import { toErrorObject, toStatus } from '../../../errors/reply.ts'
 import { BAD_PARAMS } from '../../../errors/wire.ts'
 import { type McpError, mcpError } from '../../../errors/error.ts'
-import { BAD_ACCEPT, BAD_VERB, SESSION_REQUIRED, STREAM_EXISTS } from '../../../errors/http.ts'
+import { BAD_ACCEPT, BAD_VERB, SESSION_REQUIRED } from '../../../errors/http.ts'
 import { CONNECTION_CLOSED, OVERLOADED, SHUTTING_DOWN } from '../../../errors/rpc.ts'
 import { ALREADY_INITIALIZED } from '../../../errors/server.ts'
 import { LATER, MUCH_LATER, SOON } from '../../../errors/retry-after.ts'
@@ -25,7 +25,7 @@ import { withErrorHeaders } from './error-headers.ts'
 import type { EventStream } from './event-stream.ts'
 import type { Authentication } from './auth-method.ts'
 import { checkCaller, createAuthenticate, isRevoked } from './authenticate.ts'
-import { Exchange, toJson, toStream } from './exchange.ts'
+import { Exchange, toJson } from './exchange.ts'
 import { createGuard, type Guard, type GuardOptions } from './guard.ts'
 import { checkHead, readAccept, readVersion, type Accepts } from './negotiate.ts'
 import {
@@ -37,12 +37,14 @@ import {
   type HttpIn,
   type HttpOut,
 } from './parts.ts'
+import type { Replicas } from './replicas.ts'
 import { AcceptQueue } from '../../io/accept-queue.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { LoopMonitor } from '../../io/loop-monitor.ts'
 import type { WritePool } from '../../io/write-budget.ts'
 import { readTrust, type Trust, type TrustProxy } from './proxy.ts'
 import { dropBody, HttpResponder, sizeOf } from './responder.ts'
+import { openSessionStream } from './session-stream.ts'
 import { Sessions, type HttpSession } from './sessions.ts'
 import { statelessPeer } from './stateless.ts'
 import { Sweeper } from './sweeper.ts'
@@ -55,6 +57,8 @@ export interface EndpointOptions extends GuardOptions {
   readonly authentication?: Authentication | undefined
   /** Which proxies to believe; by default none. */
   readonly trustProxy?: TrustProxy | undefined
+  /** Shares sessions with other nodes; absent if there are none. */
+  readonly replicas?: Replicas | undefined
   readonly now?: () => number
   /** Called when it has closed. */
   readonly onClosed?: () => void
@@ -73,6 +77,7 @@ export class Endpoint implements HttpHandler {
   readonly sessions: Sessions
   readonly limits: Limits
   readonly #stateful: boolean
+  readonly #replicas: Replicas | undefined
   /** The open methods of `auth`; undefined if it has none. */
   readonly authentication: Authentication | undefined
   readonly #onClosed: EndpointOptions['onClosed']
@@ -104,7 +109,9 @@ export class Endpoint implements HttpHandler {
     this.authenticate = createAuthenticate(this, options.authentication?.authenticate)
     this.#read = (service.dialects['2025-11-25'].adapter?.read ?? readBounded) as typeof readBounded
     this.#stateful = options.sessions && service.revisions.some((revision) => revision !== LATEST)
-    this.sessions = new Sessions(options.limits, service, options.now ?? (() => performance.now()))
+    this.#replicas = options.replicas
+    const now = options.now ?? (() => performance.now())
+    this.sessions = new Sessions(options.limits, service, now, options.replicas?.share)
     this.sweeper = new Sweeper(options.limits, this.sessions, this.#streams)
   }
 
@@ -144,6 +151,10 @@ export class Endpoint implements HttpHandler {
 
   /** Answers a request whose head was not rejected. */
   answer(request: HttpIn): HttpOut | Promise<HttpOut> {
+    return this.#replicas === undefined ? this.#answer(request) : this.#replicas.answer(request, this.#answer)
+  }
+
+  readonly #answer = (request: HttpIn): HttpOut | Promise<HttpOut> => {
     const headers = request.cors ?? this.guard.cors(request)
     try {
       checkCaller(this.service, request)
@@ -152,7 +163,10 @@ export class Endpoint implements HttpHandler {
         throw mcpError(BAD_VERB, { verb: request.method })
       }
       const session = this.#session(request)
-      if (request.method === 'GET') return this.#get(session, request, headers)
+      if (request.method === 'GET') {
+        const elsewhere = this.#replicas?.get(session, request, headers)
+        return elsewhere ?? openSessionStream(session, request, headers, this.#written)
+      }
       this.sessions.end(session)
       return { status: 200, headers }
     } catch (thrown) {
@@ -183,7 +197,9 @@ export class Endpoint implements HttpHandler {
 
   /** Rejects new requests, waits for running ones up to a limit, and closes everything. */
   async close(): Promise<void> {
+    this.#replicas?.endStreams()
     await Promise.all([this.#drain(), ...this.extraEndpoints.map((extra) => extra.close())])
+    await this.#replicas?.close(this.limits.drainMs)
     this.sessions.close()
     this.sweeper.end()
     this.#unwatch()
@@ -212,7 +228,7 @@ export class Endpoint implements HttpHandler {
     }
     if (isRevoked(this.service, request)) return { status: 202, headers }
     if (method !== undefined) return this.#note(method, params ?? NO_PARAMS, request, headers)
-    if (this.#stateful) this.#session(request).session.pending.settle(message)
+    if (this.#stateful) this.#session(request).settle(message)
     return { status: 202, headers }
   }
 
@@ -300,7 +316,7 @@ export class Endpoint implements HttpHandler {
     }
     const streams = this.#streams
     const { load } = this.service
-    const exchange = new Exchange({ limits, load, accepts, headers, session, batch, streams, onGone })
+    const exchange = new Exchange({ limits, load, accepts, headers, session, batch, id, streams, onGone })
     const call = new Call(id, method, params, { peer, channel: exchange, source: request })
     const responder = new HttpResponder(
       this,
@@ -327,7 +343,7 @@ export class Endpoint implements HttpHandler {
       return { status: 202, headers }
     }
     const session = this.#session(request)
-    if (method === 'notifications/cancelled') session.calls.cancel(params)
+    if (method === 'notifications/cancelled') session.cancel(params)
     else {
       const channel = { emit: (name: string, more: JsonObject) => session.session.notify(name, more) }
       this.service.notice(
@@ -366,27 +382,11 @@ export class Endpoint implements HttpHandler {
     return promise
   }
 
-  /** Opens the stream of a session, or resumes one whose connection broke. */
-  #get(session: HttpSession, request: HttpIn, headers: Headers): HttpOut {
-    if (!readAccept(request).events) throw mcpError(BAD_ACCEPT, {})
-    const lastEventId = request.header('last-event-id')
-    if (lastEventId !== undefined) {
-      const found = session.find(lastEventId)
-      // Tells the client not to reconnect: an empty stream would make it try again and again.
-      if (found === undefined) return { status: 204, headers }
-      this.#written.check(callerOf(request))
-      return toStream({ attach: (sink: never) => found.stream.attach(sink, found.seq) }, headers)
-    }
-    const stream = session.standalone()
-    if (stream.attached) throw mcpError(STREAM_EXISTS, {})
-    stream.prime(session.session.dialect)
-    return toStream(stream, headers)
-  }
-
   #session(request: HttpIn): HttpSession {
     readVersion(request)
     const id = request.header('mcp-session-id')
     if (id === undefined) throw mcpError(SESSION_REQUIRED, {})
+    if (request.problem !== undefined) throw request.problem
     const session = this.sessions.get(id, request.auth)
     request.session = session
     return session
