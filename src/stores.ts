@@ -1,5 +1,18 @@
 export type { TaskHead, TaskRecord, TaskStatus } from './tasks/record.ts'
 export type { Created, OwnTasks, Soon, TaskChange, TaskQuery, TaskRoom, TaskStore } from './tasks/store.ts'
-export type { StoreDriver } from './store/driver.ts'
+export type { CacheStore } from './rpc/cache-store.ts'
+export type { BusMessage, ChangeBus } from './rpc/change-bus.ts'
+export type { EventPage, EventRoom, EventStore, NewEvent, StoredEvent } from './rpc/event-store.ts'
+export type { NodeInfo, NodeStore } from './rpc/node-store.ts'
+export type { RateStore, RateUse } from './rpc/rate-store.ts'
+export type {
+  NewSession,
+  SessionFields,
+  SessionRoom,
+  SessionStore,
+  StoredSession,
+} from './rpc/session-store.ts'
+export type { DriverOf, StoreDriver, StoreKind } from './store/driver.ts'
 export { memory } from './store/memory.ts'
+export { redis, type RedisClient, type RedisOptions } from './store/redis.ts'
 export { sqlite, type SqliteOptions } from './store/sqlite.ts'

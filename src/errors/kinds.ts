@@ -158,6 +158,8 @@ export type ErrorKind =
   | 'store_busy'
   | 'sqlite_unavailable'
   | 'store_not_shared'
+  | 'store_unreachable'
+  | 'redis_unavailable'
   // login.ts
   | 'login_failed'
   | 'login_needed'

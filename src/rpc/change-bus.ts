@@ -4,6 +4,7 @@ import type { Soon } from './soon.ts'
 export interface BusMessage {
   /** Grows by 1 with each message. */
   readonly position: number
+  /** The message. */
   readonly text: string
 }
 
@@ -15,13 +16,13 @@ export interface ChangeBus {
   /** Publishes a message. Answers its position once it is certain that the others get it. */
   publish(text: string): Soon<number>
   /**
-   * Calls `onMessage` with each message after `after`, in order and once, those of this node too. `onGap` is called instead of messages that
-   * are not kept any more. Returns a function that stops it.
+   * Calls `onMessage` with each message after `after`, in order and once, those of this node too. `onGap` is called instead of
+   * messages that are not kept any more, with the position after which messages follow. Returns a function that stops it.
    */
   subscribe(
     after: number,
     onMessage: (message: BusMessage) => void,
-    onGap: (newest: number) => void,
+    onGap: (position: number) => void,
   ): Soon<() => void>
   /** The position of the newest message; 0 before the first. */
   position(): Soon<number>

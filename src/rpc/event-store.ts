@@ -11,11 +11,18 @@ export interface NewEvent {
    * counts: a stream takes only positions after its last one.
    */
   readonly position?: number | undefined
+  /**
+   * The number that the event must get, if its stream has only one writer. Adding it again then answers the same number and changes
+   * nothing, so a writer may repeat a step whose answer was lost.
+   */
+  readonly seq?: number | undefined
 }
 
-/** How much a stream keeps; the oldest events go first. */
+/** How much a stream keeps; the oldest events go first. The newest one stays, whatever its size. */
 export interface EventRoom {
+  /** How many events. */
   readonly events: number
+  /** How many bytes their texts may have together, as the store counts them. */
   readonly bytes: number
   /** Streams end with their session, or after this time without an event. */
   readonly idleMs: number
@@ -25,11 +32,13 @@ export interface EventRoom {
 export interface StoredEvent {
   /** Its number in the stream, from 0 on, without gaps. */
   readonly seq: number
+  /** The message. */
   readonly text: string
 }
 
 /** The events of a stream that a client has not seen. */
 export interface EventPage {
+  /** The events, the oldest first. */
   readonly events: readonly StoredEvent[]
   /** Whether the stream has ended with the last of them. */
   readonly isOver: boolean
@@ -46,7 +55,10 @@ export interface EventPage {
 export interface EventStore {
   /** Begins a stream. `writer` tells others which node and request will end it. Does nothing if it exists. */
   open(session: string, stream: string, writer: string, room: EventRoom): Soon<void>
-  /** Adds an event, and answers its number; undefined if its position came before, or if the stream does not exist or is over. */
+  /**
+   * Adds an event, and answers its number; undefined if its position came before, if an event before its `seq` is missing, or if the
+   * stream does not exist or is over.
+   */
   append(session: string, stream: string, event: NewEvent, room: EventRoom): Soon<number | undefined>
   /** The events after one, at most `limit` of them; `after` is -1 for all. Undefined if there is no such stream. */
   read(session: string, stream: string, after: number, limit: number): Soon<EventPage | undefined>
@@ -54,6 +66,9 @@ export interface EventStore {
   position(session: string, stream: string): Soon<number | undefined>
   /** Forgets one stream, or all of a session. */
   forget(session: string, stream?: string): Soon<void>
-  /** Calls `onEvent` with the name of a stream of the session when it has news, also from other nodes, and after the connection to the store was lost. Returns a function that stops it. */
-  watch(session: string, onEvent: (stream: string) => void): () => void
+  /**
+   * Calls `onNews` when a stream may have changed or is gone, also through other nodes, and after the connection to the store was lost.
+   * It may be called without a change. Watch first and read then, so that nothing is missed. Returns a function that stops it.
+   */
+  watch(session: string, stream: string, onNews: () => void): () => void
 }

@@ -12,7 +12,7 @@ export interface NodeInfo {
 
 /** Knows the nodes that share a store. */
 export interface NodeStore {
-  /** Adds a node, which is alive until `until`; answers its number, and all living nodes of the same server before it. */
+  /** Adds a node, which is alive for `leaseMs` from now. Answers its number, and the other living nodes of the same server. */
   join(
     node: Omit<NodeInfo, 'number'>,
     leaseMs: number,

@@ -12,6 +12,9 @@ export interface RateUse {
 
 /** Counts requests for all nodes. */
 export interface RateStore {
-  /** Counts a request for a key: at most `limit` within `windowMs`, which begins with the first one. */
+  /**
+   * Counts a request for a key: at most `limit` within `windowMs`, which begins with the first one. A request counts `cost`, or 1; one
+   * that is not within the limit does not count.
+   */
   use(key: string, limit: number, windowMs: number, cost?: number): Soon<RateUse>
 }

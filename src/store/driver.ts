@@ -10,19 +10,27 @@ import type { TaskStore } from '../tasks/store.ts'
 /** Keeps what must outlive a request or be known to every node. A driver has a store for each kind of thing that it can keep. */
 export interface StoreDriver {
   /** Keeps sessions. */
-  readonly sessions?: SessionStore
+  readonly sessions?: SessionStore | undefined
   /** Keeps the events of streams to clients. */
-  readonly events?: EventStore
+  readonly events?: EventStore | undefined
   /** Keeps tasks. */
-  readonly tasks?: TaskStore
+  readonly tasks?: TaskStore | undefined
   /** Carries changes and other messages to all nodes. */
-  readonly changes?: ChangeBus
+  readonly changes?: ChangeBus | undefined
   /** Keeps texts for a time. */
-  readonly cache?: CacheStore
+  readonly cache?: CacheStore | undefined
   /** Counts requests. */
-  readonly rates?: RateStore
+  readonly rates?: RateStore | undefined
   /** Knows the nodes that share the stores; undefined if only this process can use them. */
-  readonly nodes?: NodeStore
+  readonly nodes?: NodeStore | undefined
   /** Closes every store of the driver. Closing again does nothing. */
   close(): Soon<void>
+}
+
+/** A kind of thing that drivers keep. */
+export type StoreKind = Exclude<keyof StoreDriver, 'close'>
+
+/** A driver that certainly has these kinds of store. */
+export type DriverOf<Kind extends StoreKind> = StoreDriver & {
+  readonly [Name in Kind]: NonNullable<StoreDriver[Name]>
 }

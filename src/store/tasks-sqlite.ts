@@ -3,7 +3,7 @@ import type { TaskHead, TaskRecord } from '../tasks/record.ts'
 import type { Created, OwnTasks, Soon, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
 import type { Row, Value } from './sqlite-engine.ts'
 import type { SqliteFile } from './sqlite-file.ts'
-import { storedText } from './sqlite-text.ts'
+import { storedText } from './stored-text.ts'
 import {
   assignments,
   HEAD,

@@ -6,7 +6,7 @@ import { findEngine, libsqlEngine, type Database } from '../../src/store/sqlite-
 import { SqliteFile, type Schema } from '../../src/store/sqlite-file.ts'
 import { TASK_SCHEMA } from '../../src/store/tasks-schema.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
-import { sqlite, type SqliteOptions, type StoreDriver, type TaskQuery } from '../../src/stores.ts'
+import { sqlite, type SqliteOptions, type DriverOf, type TaskQuery, type TaskStore } from '../../src/stores.ts'
 import { ROOMY, sampleTask } from '../../src/testing/contract.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pierhead-sqlite-files-'))
@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let files = 0
 const newPath = (): string => join(folder, `${++files}.db`)
 
-function opened(path: string, options?: SqliteOptions): StoreDriver {
+function opened(path: string, options?: SqliteOptions): DriverOf<'tasks'> {
   const driver = sqlite(path, options)
   onTestFinished(() => driver.close())
   return driver
@@ -294,7 +294,7 @@ test('tasks of a file without the names of servers go on, on any server that has
 
 /** The queries that an act runs on a file, and how SQLite would run each. */
 async function plansOf(
-  act: (tasks: StoreDriver['tasks'], id: string) => unknown,
+  act: (tasks: TaskStore, id: string) => unknown,
 ): Promise<readonly string[]> {
   const path = newPath()
   const queries: string[] = []

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { findEngine, libsqlEngine, nodeEngine, type OpenDatabase } from '../../src/store/sqlite-engine.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
-import type { TaskStore } from '../../src/stores.ts'
+import type { StoreDriver, TaskStore } from '../../src/stores.ts'
 import { taskStoreContract } from '../../src/testing.ts'
+import { KITS } from './kits.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pierhead-sqlite-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -42,6 +43,15 @@ describe.each(engines)('tasks in SQLite with %s', (name, engine = libsqlEngine()
     openSqlite(join(folder, `${name}-${place}.db`), {}, () => engine).tasks
 
   test.each(taskStoreContract({ open, durable: true }))('$name', async ({ run }) => {
+    await expect(run()).resolves.toBeUndefined()
+  })
+})
+
+describe.each(Object.entries(KITS))('%s in SQLite', (kind, kit) => {
+  const open = (place: string): StoreDriver =>
+    openSqlite(join(folder, `${kind}-${place}.db`), { synchronous: 'normal', shared: true }, findEngine)
+
+  test.each(kit({ open, shared: true }))('$name', async ({ run }) => {
     await expect(run()).resolves.toBeUndefined()
   })
 })

@@ -1,0 +1,12 @@
+/** The longest time that is kept, about 300 years. */
+const LONGEST_MS = 1e13
+
+/** A time as stores can keep it: at least 1 ms, and not without end. */
+export function wholeMs(ms: number): number {
+  return Math.min(Math.max(1, Math.ceil(ms)), LONGEST_MS)
+}
+
+/** How much later a store may note that a session was used, so that it does not write for each use. */
+export function lateMs(idleMs: number): number {
+  return Math.floor(Math.min(1000, idleMs / 16))
+}
