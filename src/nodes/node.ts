@@ -28,6 +28,8 @@ export interface NodeOptions {
   readonly inMemory: readonly string[]
   /** How often to say that the node is alive. */
   readonly beatMs: number
+  /** Learns of everything, also of revocations before the start. */
+  readonly listener?: NodeListener | undefined
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
 }
 
@@ -82,6 +84,7 @@ export class Node {
     this.number = number
     this.stores = options.stores
     this.#options = options
+    if (options.listener !== undefined) this.#listeners.add(options.listener)
     this.#steps = new Steps((error) => options.report('error', 'a message to other nodes was lost', { error }))
   }
 

@@ -1,17 +1,23 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { connect, type Client, type ConnectOptions } from '../../src/client.ts'
+import { connect, type Change, type Client, type ConnectOptions } from '../../src/client.ts'
 import type { App } from '../../src/index.ts'
 import type { Revision } from '../../src/protocol/revisions.ts'
 import { balance, kill, startNodes, type Cluster } from './nodes.ts'
 import type { RoundRobin } from './proxy.ts'
 
 const REVISIONS: readonly Revision[] = ['2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28']
+const RESUMABLE: readonly Revision[] = ['2025-06-18', '2025-11-25']
 const COUNT = z.object({ to: z.number() })
+const NOTE = 'note://a'
+
+/** How often the tools ran, at all nodes together. */
+let runs = 0
 
 function define(app: App): void {
   app
-    .tool('count', { input: COUNT, hints: { idempotent: true } }, async ({ to }, { progress }) => {
+    .tool('count', { input: COUNT }, async ({ to }, { progress }) => {
+      runs++
       for (let step = 1; step <= to; step++) {
         progress(step, to)
         await new Promise((resolve) => setImmediate(resolve))
@@ -22,32 +28,98 @@ function define(app: App): void {
       const { content } = await elicit('Name?', z.object({ name: z.string() }))
       return `Hello, ${content?.name}!`
     })
-    .resource('note://a', {}, () => 'a')
+    .tool('touch', {}, () => {
+      app.updated(NOTE)
+      return 'touched'
+    })
+    .resource(NOTE, {}, () => 'a')
 }
 
-async function connected(proxy: RoundRobin, options: ConnectOptions): Promise<Client> {
+interface SetUp {
+  readonly cluster: Cluster
+  readonly proxy: RoundRobin
+  readonly client: Client
+}
+
+async function setUp(options: ConnectOptions): Promise<SetUp> {
+  const cluster = await startNodes({ count: 3, define, limits: { keepAliveMs: 100 } })
+  const proxy = await balance(cluster.nodes)
   const client = await connect(proxy.url, options)
   onTestFinished(() => client.close())
-  return client
+  return { cluster, proxy, client }
 }
 
-async function setUp(options: ConnectOptions): Promise<{ cluster: Cluster; proxy: RoundRobin; client: Client }> {
-  const cluster = await startNodes({ count: 3, define })
-  const proxy = await balance(cluster.nodes)
-  return { cluster, proxy, client: await connected(proxy, options) }
+async function count(client: Client, to: number): Promise<readonly number[]> {
+  const steps: number[] = []
+  const onProgress = ({ progress }: { readonly progress: number }): void => void steps.push(progress)
+  expect(await client.call('count', { to }, { onProgress })).toBe('counted')
+  return steps
 }
 
-describe.each(REVISIONS)('our client at %s, each request to the next node', (revision) => {
-  test('calls, hears of progress, answers questions and hears of changes', async () => {
-    const answers = { elicit: () => ({ action: 'accept' as const, content: { name: 'Ann' } }) }
-    const { cluster, client } = await setUp({ revision, answers } as ConnectOptions)
-    for (let round = 0; round < 4; round++) {
-      const steps: number[] = []
-      const onProgress = ({ progress }: { readonly progress: number }): void => void steps.push(progress)
-      const result = await client.call('count', { to: 5 }, { onProgress } as never)
-      expect([JSON.stringify(result).includes('counted'), steps]).toEqual([true, [1, 2, 3, 4, 5]])
+describe.each(REVISIONS)('our client at %s, with each request at the next node', (revision) => {
+  test('calls and hears of progress', async () => {
+    const { client } = await setUp({ revision })
+    for (let round = 0; round < 4; round++) expect(await count(client, 3)).toEqual([1, 2, 3])
+  })
+
+  test('hears of changes of a resource, wherever they happen', async () => {
+    const { client, cluster } = await setUp({ revision })
+    const heard: Change[] = []
+    let next: () => void = () => undefined
+    const end = await client.subscribe(NOTE, (change) => {
+      heard.push(change)
+      next()
+    })
+    for (const { app } of cluster.nodes) {
+      const told = new Promise<void>((resolve) => (next = resolve))
+      app.updated(NOTE)
+      await told
     }
-    expect(revision).toBeDefined()
-    expect(cluster.nodes).toHaveLength(3)
+    await end()
+    await client.call('touch')
+    expect(heard).toEqual(cluster.nodes.map(() => ({ kind: 'resource', uri: NOTE })))
+  })
+
+  test.runIf(revision >= '2025-06-18')('answers questions', async () => {
+    const answers = { elicit: () => ({ action: 'accept' as const, content: { name: 'Ann' } }) }
+    const { client } = await setUp({ revision, answers })
+    for (let round = 0; round < 4; round++) expect(await client.call('ask')).toBe('Hello, Ann!')
+  })
+})
+
+describe.each(RESUMABLE)('our client at %s, whose connections break', (revision) => {
+  test('has the result of a call that goes on, with each progress once, and the call runs once', async () => {
+    const { client, proxy, cluster } = await setUp({ revision })
+    runs = 0
+    let seen = 0
+    const steps: number[] = []
+    const onProgress = ({ progress }: { readonly progress: number }): void => {
+      steps.push(progress)
+      if (++seen % 10 === 0) for (const { port } of cluster.nodes) proxy.drop(port)
+    }
+    expect(await client.call('count', { to: 40 }, { onProgress })).toBe('counted')
+    expect(steps).toEqual(Array.from({ length: 40 }, (_, at) => at + 1))
+    expect(runs).toBe(1)
+  })
+
+  test('goes on with the other nodes if one dies', async () => {
+    const { client, proxy, cluster } = await setUp({ revision })
+    expect(await count(client, 3)).toEqual([1, 2, 3])
+    const [first] = cluster.nodes
+    proxy.remove(first!.port)
+    kill(cluster, 1, first!)
+    for (let round = 0; round < 3; round++) expect(await count(client, 3)).toEqual([1, 2, 3])
+  })
+
+  test('goes on with the other nodes if one is told to stop', async () => {
+    const { client, proxy, cluster } = await setUp({ revision })
+    expect(await count(client, 3)).toEqual([1, 2, 3])
+    for (const { app, port } of cluster.nodes.slice(0, 2)) {
+      const running = count(client, 50)
+      proxy.leave(port)
+      await app.close()
+      expect(await running).toHaveLength(50)
+      expect(await count(client, 3)).toEqual([1, 2, 3])
+    }
   })
 })

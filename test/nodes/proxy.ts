@@ -29,9 +29,14 @@ export class RoundRobin {
     return `http://127.0.0.1:${this.port}/mcp`
   }
 
+  /** Passes no further requests to a server. */
+  leave(port: number): void {
+    this.#ports.splice(this.#ports.indexOf(port), 1)
+  }
+
   /** Passes nothing more to a server, and breaks its connections. */
   remove(port: number): void {
-    this.#ports.splice(this.#ports.indexOf(port), 1)
+    this.leave(port)
     this.drop(port)
   }
 

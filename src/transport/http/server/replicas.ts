@@ -172,7 +172,6 @@ export class Replicas implements NodeListener {
   async #end(id: string): Promise<void> {
     await this.#node.stores.sessions.end(id)
     this.#ended(id)
-    await this.#node.stores.events.forget(id)
   }
 
   /** A session has ended in the store. */

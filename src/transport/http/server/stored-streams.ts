@@ -82,9 +82,11 @@ export class StoredStreams {
     if (follower !== undefined) this.#note(id, this.#parts.node.number, follower.sent)
   }
 
-  /** Forgets whether the stream of an ended session is open. */
+  /** Forgets the streams of an ended session, in the background. */
   forget(session: string): void {
-    this.#steps.add(() => this.#parts.node.stores.cache.delete(keyOf(session)))
+    const { cache, events } = this.#parts.node.stores
+    this.#steps.add(() => events.forget(session))
+    this.#steps.add(() => cache.delete(keyOf(session)))
   }
 
   /** Resolves when all nodes can know which streams are open. */
