@@ -1,4 +1,5 @@
 import { badOption } from '../base/options.ts'
+import type { Some } from '../base/some.ts'
 import { mcpError } from '../errors/error.ts'
 import { STORE_NOT_SHARED } from '../errors/store.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
@@ -273,7 +274,7 @@ function checkShared(server: string, own: readonly string[], others: readonly No
 }
 
 /** Checks the stores of a server that is one of several nodes. */
-export function checkStores(stores: Partial<NodeStores>): NodeStores {
+export function checkStores(stores: Some<NodeStores>): NodeStores {
   for (const [kind, functions] of Object.entries(STEPS)) {
     const store = stores[kind as keyof NodeStores] as Readonly<Record<string, unknown>> | undefined
     const lacks = functions.find((name) => typeof store?.[name] !== 'function')

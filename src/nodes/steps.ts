@@ -8,6 +8,7 @@ export class Steps {
   readonly #queue: (() => unknown)[] = []
   readonly #onError: (error: unknown) => void
   readonly #stop = new AbortController()
+  #isRunning = false
   #running: Promise<void> | undefined
 
   /** `onError` is called for a step that cannot succeed, which is then left out. */
@@ -23,7 +24,7 @@ export class Steps {
   add(step: () => unknown): void {
     if (this.#stop.signal.aborted) return
     this.#queue.push(step)
-    this.#running ??= this.#run()
+    if (!this.#isRunning) this.#running = this.#run()
   }
 
   /** Leaves out the steps that have not begun. */
@@ -42,6 +43,7 @@ export class Steps {
   }
 
   async #run(): Promise<void> {
+    this.#isRunning = true
     let failures = 0
     while (this.#queue.length > 0 && !this.#stop.signal.aborted) {
       try {
@@ -57,7 +59,7 @@ export class Steps {
         }
       }
     }
-    this.#running = undefined
+    this.#isRunning = false
   }
 }
 

@@ -4,6 +4,7 @@ import { STORE_UNREACHABLE } from '../../src/errors/store.ts'
 import type { BusMessage, ChangeBus } from '../../src/rpc/change-bus.ts'
 import type { EventStore } from '../../src/rpc/event-store.ts'
 import type { NodeInfo, NodeStore } from '../../src/rpc/node-store.ts'
+import type { DriverOf } from '../../src/store/driver.ts'
 import { memory } from '../../src/store/memory.ts'
 import type { ServerStore } from '../../src/index.ts'
 
@@ -68,7 +69,7 @@ export class Stores {
     return this.exchanges.slice(before).map(({ step }) => step)
   }
 
-  get kinds(): Required<Pick<ServerStore, 'sessions' | 'events' | 'changes' | 'cache' | 'rates' | 'nodes'>> {
+  get kinds(): Omit<DriverOf<'sessions' | 'events' | 'changes' | 'cache' | 'rates' | 'nodes'>, 'close' | 'tasks'> {
     const { sessions, events, changes, cache, rates } = this.#memory
     return { sessions, events, changes, cache, rates, nodes: this.nodes }
   }
@@ -106,11 +107,10 @@ export class View {
   }
 
   #far(kind: string, store: object): object {
-    const steps = { watch: this.#watch, subscribe: this.#subscribe }
     return new Proxy(store, {
       get: (target, name: string) => {
-        const own = Object.hasOwn(steps, name) ? steps[name as keyof typeof steps] : undefined
-        if (own !== undefined) return own.bind(this, target as never)
+        if (name === 'watch') return this.#watch.bind(this, target as EventStore)
+        if (name === 'subscribe') return this.#subscribe.bind(this, target as ChangeBus)
         const step: unknown = Reflect.get(target, name)
         if (typeof step !== 'function') return step
         return (...args: readonly unknown[]) => this.#take(`${kind}.${name}`, () => step.apply(target, args))
