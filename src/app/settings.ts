@@ -153,7 +153,10 @@ export function sealerOf(options: ServerOptions, onForeign: () => void): Service
 }
 
 /** The secret that all nodes of the server share; undefined if there are no others. */
-async function storedSecret({ store }: ServerOptions, server: string): Promise<readonly string[] | undefined> {
+async function storedSecret(
+  { store }: ServerOptions,
+  server: string,
+): Promise<readonly string[] | undefined> {
   if (store?.nodes === undefined) return undefined
   return [await store.nodes.secret(server, crypto.randomUUID() + crypto.randomUUID())]
 }

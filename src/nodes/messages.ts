@@ -11,6 +11,13 @@ export type NodeMessage =
   | { readonly kind: 'answered'; readonly session: string; readonly answer?: Message; readonly key?: string }
   /** The client of a session has cancelled a request that another node runs. */
   | { readonly kind: 'cancelled'; readonly session: string; readonly params: JsonObject }
+  /** The client of a session has subscribed to resources, or has ended that. */
+  | {
+      readonly kind: 'subscribed'
+      readonly session: string
+      readonly added: readonly string[]
+      readonly removed: readonly string[]
+    }
   /** A session has ended. */
   | { readonly kind: 'ended'; readonly session: string }
   /** The client of a session has opened its stream. */

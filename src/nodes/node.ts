@@ -86,7 +86,9 @@ export class Node {
     this.stores = options.stores
     this.#options = options
     if (options.listener !== undefined) this.#listeners.add(options.listener)
-    this.#steps = new Steps((error) => options.report('error', 'a message to other nodes was lost', { error }))
+    this.#steps = new Steps((error) =>
+      options.report('error', 'a message to other nodes was lost', { error }),
+    )
   }
 
   /** Joins the nodes of a server. Throws if there are others with which it does not share every kind of store. */
@@ -279,7 +281,10 @@ export function checkStores(stores: Some<NodeStores>): NodeStores {
     const store = stores[kind as keyof NodeStores] as Readonly<Record<string, unknown>> | undefined
     const lacks = functions.find((name) => typeof store?.[name] !== 'function')
     if (lacks !== undefined)
-      throw badOption('createServer store', `${kind} has no function ${lacks}; use a driver of pierhead/stores`)
+      throw badOption(
+        'createServer store',
+        `${kind} has no function ${lacks}; use a driver of pierhead/stores`,
+      )
   }
   return stores as NodeStores
 }

@@ -51,8 +51,7 @@ export class Steps {
         this.#queue.shift()
         failures = 0
       } catch (error) {
-        if (isTemporary(error))
-          await pause(delayOf(failures++, RETRY, Math.random), this.#stop.signal)
+        if (isTemporary(error)) await pause(delayOf(failures++, RETRY, Math.random), this.#stop.signal)
         else {
           this.#queue.shift()
           this.#onError(error)

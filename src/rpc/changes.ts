@@ -69,6 +69,11 @@ export class Changes {
     return this.#listeners.size
   }
 
+  /** Whether anybody may want to know of changed lists, here or at other nodes. */
+  get isHeard(): boolean {
+    return this.#listeners.size > 0 || this.carrier !== undefined
+  }
+
   publish(change: Change): void {
     if (this.carrier === undefined) this.deliver(change)
     else this.carrier(change)
@@ -167,7 +172,11 @@ export class Changes {
 const LISTS = ['tools', 'prompts', 'resources'] as const
 
 /** The URI that a change of a resource is reported as to one who watches some URIs; undefined if none of them is meant. */
-export function watchedAs(uri: string, watched: ReadonlySet<string>, isForSome: () => boolean): string | undefined {
+export function watchedAs(
+  uri: string,
+  watched: ReadonlySet<string>,
+  isForSome: () => boolean,
+): string | undefined {
   for (const one of withParents(uri)) if (watched.has(one)) return one !== uri && isForSome() ? one : uri
   return undefined
 }

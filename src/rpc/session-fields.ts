@@ -40,6 +40,8 @@ export interface SessionContents {
   fieldsOf(session: Session): Map<string, string>
   /** Gives a session the state in its fields; throws if there is no room for it. `source` is a request of its owner. */
   restore(session: Session, fields: ReadonlyMap<string, string>, source: RequestSource): void
+  /** Lets a session watch a resource, or not any more; throws if there is no room. `owner` is empty if the session is anonymous. */
+  watch(session: Session, uri: string, isWatched: boolean, owner: string): void
   /** The notification of a change, if it concerns the client of a session. */
   noticeOf(session: Session, change: SentChange): Notice | undefined
   /** The notifications that tell the client of a session that everything may have changed. */

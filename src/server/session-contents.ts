@@ -82,6 +82,11 @@ export function createContents(service: ServerService, parts: ServerParts): Sess
       replaceValues(session, namesAfter(VALUE, fields), holder, parts)
       if (fields.has(READY) && !session.ready) session.setReady()
     },
+    watch(session, uri, isWatched, owner) {
+      if (!isWatched) return void session.subscriptions?.delete(uri)
+      session.subscriptions ??= watchedBy(session, parts, owner === '' ? session : owner)
+      session.subscriptions.add(uri)
+    },
     noticeOf,
     allNotices: (session) =>
       [...LISTS.map((kind) => ({ kind })), ...[...(session.subscriptions ?? [])].map(changed)].flatMap(

@@ -193,6 +193,7 @@ class Ends {
 
 /** What the tools of all servers act on together, if several serve the same clients. */
 export class World {
+  made = 0
   readonly apps: App[] = []
   readonly ends: Ends = new Ends()
   readonly meetings: Map<string, (() => void)[]> = new Map()

@@ -18,7 +18,7 @@ export function createInteropApp(options: Partial<ServerOptions> = {}, world: Wo
     ...options,
   })
   addTools(app, world)
-  addQuestions(app)
+  addQuestions(app, world)
   addResources(app)
   addPrompts(app)
   return app

@@ -79,13 +79,16 @@ describe.each(REVISIONS)('our client at %s, with each request at the next node',
     await client.call('touch')
     expect(heard).toEqual(cluster.nodes.map(() => ({ kind: 'resource', uri: NOTE })))
   })
+})
 
-  test.runIf(revision >= '2025-06-18')('answers questions', async () => {
+test.each(REVISIONS.slice(1))(
+  'our client at %s answers questions, each at the next node',
+  async (revision) => {
     const answers = { elicit: () => ({ action: 'accept' as const, content: { name: 'Ann' } }) }
     const { client } = await setUp({ revision, answers })
     for (let round = 0; round < 4; round++) expect(await client.call('ask')).toBe('Hello, Ann!')
-  })
-})
+  },
+)
 
 describe.each(RESUMABLE)('our client at %s, whose connections break', (revision) => {
   test('has the result of a call that goes on, with each progress once, and the call runs once', async () => {

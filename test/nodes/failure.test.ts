@@ -42,7 +42,10 @@ describe('while the store is away', () => {
     for (const node of nodes) {
       const reply = await at(node, session).post(call('count'))
       expect([reply.status, reply.headers['retry-after']]).toEqual([503, '1'])
-      expect(reply.json).toMatchObject({ id: 2, error: { data: { refusal: { name: 'SERVICE_UNAVAILABLE', retryable: true } } } })
+      expect(reply.json).toMatchObject({
+        id: 2,
+        error: { data: { refusal: { name: 'SERVICE_UNAVAILABLE', retryable: true } } },
+      })
     }
     expect((await session.get()).status).toBe(503)
     expect((await session.delete()).status).toBe(503)
@@ -87,9 +90,9 @@ describe('while the store is away', () => {
   })
 
   test('changes wait, and reach every session once', async () => {
-    const { nodes } = await startNodes()
+    const define = (app: App): void => void app.prompt('p', {}, () => 'p').resource('note://a', {}, () => 'a')
+    const { nodes } = await startNodes({ define })
     const [one, two] = nodes as [TestNode, TestNode]
-    for (const { app } of nodes) app.prompt('p', {}, () => 'p').resource('note://a', {}, () => 'a')
     const session = await opened(one, '2025-06-18')
     await session.post(message('resources/subscribe', { uri: 'note://a' }, 3))
     const stream = await at(two, session).get()
@@ -137,9 +140,9 @@ describe('a step whose answer is lost', () => {
   test.each(['before', 'after'] as const)(
     'and that failed %s it happened leaves each notification in the stream once',
     async (when) => {
-      const { nodes } = await startNodes()
+      const define = (app: App): void => void app.prompt('p', {}, () => 'p').tool('t', {}, () => 't')
+      const { nodes } = await startNodes({ define })
       const [one, two] = nodes as [TestNode, TestNode]
-      for (const { app } of nodes) app.prompt('p', {}, () => 'p').tool('t', {}, () => 't')
       const session = await opened(one, '2025-06-18')
       const stream = await at(two, session).get()
       for (const { view } of nodes) failOnce(view, 'events.append', when)
@@ -165,7 +168,10 @@ describe('a step whose answer is lost', () => {
     const session = await opened(one)
     failOnce(one.view, 'sessions.change', 'before')
     const failed = await session.post(call('keep'))
-    expect(failed.json).toMatchObject({ id: 2, error: { data: { refusal: { name: 'DEPENDENCY_UNAVAILABLE' } } } })
+    expect(failed.json).toMatchObject({
+      id: 2,
+      error: { data: { refusal: { name: 'DEPENDENCY_UNAVAILABLE' } } },
+    })
     await session.post(call('kept'))
     expect((await at(two, session).post(call('kept'))).json).toMatchObject({
       result: { content: [{ text: 'value' }] },

@@ -52,7 +52,10 @@ describe('a question', () => {
     const { nodes } = await startNodes({ define })
     const [one, two] = nodes as [TestNode, TestNode]
     const session = await opened(one, FORMS)
-    const replies = [await session.stream(call('ask', {}, 5)), await at(two, session).stream(call('ask', {}, 6))]
+    const replies = [
+      await session.stream(call('ask', {}, 5)),
+      await at(two, session).stream(call('ask', {}, 6)),
+    ]
     await Promise.all(replies.map((reply) => until(reply, 1)))
     const ids = replies.map(({ messages }) => messages[0]?.['id'])
     expect(ids[0]).not.toBe(ids[1])
@@ -108,10 +111,12 @@ test('a request is cancelled by a notification that arrives at another node', as
 })
 
 describe('changes', () => {
+  const defineItems = (app: App): void =>
+    void app.resource('note://a', {}, () => 'a').prompt('p', {}, () => 'p')
+
   test('reach the stream of a session at any node, wherever they happen, once each and in order', async () => {
-    const { nodes } = await startNodes({ count: 3 })
+    const { nodes } = await startNodes({ count: 3, define: defineItems })
     const [one, two, three] = nodes as [TestNode, TestNode, TestNode]
-    for (const { app } of nodes) app.resource('note://a', {}, () => 'a').prompt('p', {}, () => 'p')
     const session = await opened(one)
     await at(three, session).post(message('ping', {}, 8))
     const stream = await at(two, session).get()
@@ -133,9 +138,8 @@ describe('changes', () => {
   })
 
   test('that happen while no node knows the session reach it once one does', async () => {
-    const { nodes, stores } = await startNodes({ count: 3 })
+    const { nodes, stores } = await startNodes({ count: 3, define: defineItems })
     const [one, two, three] = nodes as [TestNode, TestNode, TestNode]
-    for (const { app } of nodes) app.resource('note://a', {}, () => 'a')
     const session = await opened(one)
     await session.post(message('resources/subscribe', { uri: 'note://a' }, 9))
     one.view.isAway = true

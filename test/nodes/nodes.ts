@@ -29,7 +29,13 @@ export async function startNodes(options: ClusterOptions = {}): Promise<Cluster>
   const nodes: TestNode[] = []
   for (let at = 0; at < count; at++) {
     const view = stores.view(`node ${at + 1}`)
-    const app = createServer({ name: 'nodes', version: '1', log: () => undefined, ...rest, store: view.driver })
+    const app = createServer({
+      name: 'nodes',
+      version: '1',
+      log: () => undefined,
+      ...rest,
+      store: view.driver,
+    })
     define?.(app)
     const running = await app.listen({ http: { port: 0 } })
     onTestFinished(async () => {

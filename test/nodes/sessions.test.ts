@@ -28,8 +28,8 @@ function define(app: App): void {
 }
 
 const textOf = ({ json }: { readonly json: object }): unknown =>
-  (json as { readonly result?: { readonly content: readonly [{ readonly text: string }] } }).result?.content[0]
-    .text
+  (json as { readonly result?: { readonly content: readonly [{ readonly text: string }] } }).result
+    ?.content[0].text
 
 async function opened(node: TestNode, revision = '2025-11-25'): Promise<Session> {
   const session = await open(node.port, revision)
@@ -141,7 +141,10 @@ describe('exchanges with the store', () => {
     const steps = (node: TestNode, body: string): Promise<readonly string[]> =>
       stores.during(() => at(node, session).post(body))
     expect(await stores.during(() => open(one.port))).toEqual(['sessions.create'])
-    expect(await steps(one, message('notifications/initialized'))).toEqual(['sessions.use', 'sessions.change'])
+    expect(await steps(one, message('notifications/initialized'))).toEqual([
+      'sessions.use',
+      'sessions.change',
+    ])
     for (const node of [two, two, one, one]) expect(await steps(node, call('who'))).toEqual(['sessions.use'])
   })
 
@@ -185,7 +188,9 @@ describe('joining', () => {
     const session = await open(Number(new URL(running.url as string).port))
     expect((await session.get()).status).toBe(200)
     const second = createServer({ name: 'nodes', version: '1', store: stores.view('second').driver })
-    await expect(second.listen({ http: { port: 0 } })).rejects.toThrow('the other process keeps in its own memory: events')
+    await expect(second.listen({ http: { port: 0 } })).rejects.toThrow(
+      'the other process keeps in its own memory: events',
+    )
     await first.close()
     await second.listen({ http: { port: 0 } })
     await second.close()

@@ -69,7 +69,10 @@ export class Stores {
     return this.exchanges.slice(before).map(({ step }) => step)
   }
 
-  get kinds(): Omit<DriverOf<'sessions' | 'events' | 'changes' | 'cache' | 'rates' | 'nodes'>, 'close' | 'tasks'> {
+  get kinds(): Omit<
+    DriverOf<'sessions' | 'events' | 'changes' | 'cache' | 'rates' | 'nodes'>,
+    'close' | 'tasks'
+  > {
     const { sessions, events, changes, cache, rates } = this.#memory
     return { sessions, events, changes, cache, rates, nodes: this.nodes }
   }
@@ -129,7 +132,12 @@ export class View {
     return answer
   }
 
-  readonly #watch = (events: EventStore, session: string, stream: string, onNews: () => void): (() => void) => {
+  readonly #watch = (
+    events: EventStore,
+    session: string,
+    stream: string,
+    onNews: () => void,
+  ): (() => void) => {
     const unwatch = events.watch(session, stream, () => void (this.#isAway || setImmediate(onNews)))
     this.#onBack.add(onNews)
     return () => {

@@ -71,7 +71,8 @@ describe('the stream of a request', () => {
     const [id] = idsOf(first) as [string]
     const foreign = await (await at(two, stranger).get(id)).end()
     expect([foreign.status, foreign.events]).toEqual([204, []])
-    for (const bad of ['nonsense', 'x_1', '__proto___1']) expect((await at(two, session).get(bad)).status).toBe(400)
+    for (const bad of ['nonsense', 'x_1', '__proto___1'])
+      expect((await at(two, session).get(bad)).status).toBe(400)
     gate.open()
     await first.end()
   })
@@ -118,10 +119,11 @@ describe('the stream of a request', () => {
 })
 
 describe('the stream of a session', () => {
+  const define = (app: App): void => void app.prompt('p', {}, () => 'p').tool('t', {}, () => 't')
+
   test('is resumed at another node after every event', async () => {
-    const { nodes } = await startNodes({ count: 3 })
+    const { nodes } = await startNodes({ count: 3, define })
     const [one, two, three] = nodes as [TestNode, TestNode, TestNode]
-    for (const { app } of nodes) app.prompt('p', {}, () => 'p').tool('t', {}, () => 't')
     const session = await opened(one)
     const first = await session.get()
     for (let change = 1; change <= EVENTS; change++) {
@@ -168,9 +170,8 @@ describe('the stream of a session', () => {
   })
 
   test('sends what nobody has read once, to the next client that opens it', async () => {
-    const { nodes } = await startNodes()
+    const { nodes } = await startNodes({ define })
     const [one, two] = nodes as [TestNode, TestNode]
-    for (const { app } of nodes) app.prompt('p', {}, () => 'p')
     const session = await opened(one, '2025-06-18')
     two.app.changed('prompts')
     const first = await at(two, session).get()

@@ -102,7 +102,11 @@ export class NoticeWriter {
 
 type Placed = Notice & { readonly position: number }
 
-function placed(contents: SessionContents, session: Session, { change, position }: KnownChange): readonly Placed[] {
+function placed(
+  contents: SessionContents,
+  session: Session,
+  { change, position }: KnownChange,
+): readonly Placed[] {
   const notice = contents.noticeOf(session, change)
   return notice === undefined ? [] : [{ ...notice, position }]
 }

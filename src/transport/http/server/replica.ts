@@ -12,6 +12,7 @@ import {
   OWNER,
   POSITION,
   SERVER,
+  URI,
   type SessionContents,
 } from '../../../rpc/session-fields.ts'
 import type { StoredSession } from '../../../rpc/session-store.ts'
@@ -96,19 +97,22 @@ export class Replica implements SharedSession {
     const { node, contents } = this.#parts
     const isNew = this.#version === undefined
     if (isNew) this.#notices = this.#newNotices(Number(fields.get(POSITION) ?? 0))
-    // What comes from the store is not saved again.
-    session.keeper = undefined
-    try {
-      contents.restore(session, current, source)
-    } finally {
-      session.keeper = this
-    }
+    this.#unheard(() => contents.restore(session, current, source))
     this.#version = version
     if (isNew) session.whenReady(() => this.notices.catchUp(node.position), this)
   }
 
   change(field: string, value: string | null): void {
     this.#unsaved.set(field, value)
+  }
+
+  /** Watches the resources that the client named at another node. */
+  subscribed(added: readonly string[], removed: readonly string[]): void {
+    const { session, owner } = this.#session
+    this.#unheard(() => {
+      for (const uri of removed) this.#parts.contents.watch(session, uri, false, owner)
+      for (const uri of added) this.#parts.contents.watch(session, uri, true, owner)
+    })
   }
 
   saved(): Promise<void> | undefined {
@@ -161,7 +165,11 @@ export class Replica implements SharedSession {
     const { requestId, reason } = params
     const session = this.#session.id
     this.#send(() =>
-      this.#parts.node.publish({ kind: 'cancelled', session, params: { requestId, reason: clipped(reason) } }),
+      this.#parts.node.publish({
+        kind: 'cancelled',
+        session,
+        params: { requestId, reason: clipped(reason) },
+      }),
     )
   }
 
@@ -190,6 +198,17 @@ export class Replica implements SharedSession {
     for (const follower of this.followers) follower.end()
     for (const recorder of this.#recorders) recorder.stop()
     this.#notices?.stop()
+  }
+
+  /** Changes the session to what others know already, which is not saved again. */
+  #unheard(act: () => void): void {
+    const { session } = this.#session
+    session.keeper = undefined
+    try {
+      act()
+    } finally {
+      session.keeper = this
+    }
   }
 
   #newNotices(after: number): NoticeWriter {
@@ -226,6 +245,7 @@ export class Replica implements SharedSession {
         this.#unsaved = new Map()
         const version = await node.stores.sessions.change(this.#session.id, this.#leaving)
         if (version === undefined) return onEnded(this.#session.id)
+        await this.#sendSubscriptions(this.#leaving)
         // Otherwise another node has changed something too, which the next use tells.
         if (version === (this.#version as number) + 1) this.#version = version
         this.#leaving = new Map()
@@ -237,6 +257,16 @@ export class Replica implements SharedSession {
       this.#leaving = new Map()
       this.#saving = undefined
     }
+  }
+
+  /** Lets all nodes with a replica watch the same resources, before the next change of one. */
+  async #sendSubscriptions(fields: ReadonlyMap<string, string | null>): Promise<void> {
+    const uris = [...fields].filter(([name]) => name.startsWith(URI))
+    if (uris.length === 0) return
+    const named = (isWatched: boolean): readonly string[] =>
+      uris.filter(([, value]) => (value !== null) === isWatched).map(([name]) => name.slice(URI.length))
+    const session = this.#session.id
+    await this.#parts.node.publish({ kind: 'subscribed', session, added: named(true), removed: named(false) })
   }
 
   async #prolong(): Promise<void> {

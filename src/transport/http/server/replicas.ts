@@ -106,8 +106,10 @@ export class Replicas implements NodeListener {
     if (message.kind === 'attached') this.#streams.attached(message.session, node === this.#node.number)
     if (session === undefined) return
     if (message.kind === 'cancelled') session.calls.cancel(message.params)
+    if (message.kind === 'subscribed') (session.shared as Replica).subscribed(message.added, message.removed)
     if (message.kind === 'ended') this.#endpoint.sessions.end(session)
-    if (message.kind === 'answered') this.#settle(session, message).catch((error) => this.#parts.onError(error))
+    if (message.kind === 'answered')
+      this.#settle(session, message).catch((error) => this.#parts.onError(error))
   }
 
   onAllChanged(position: number): void {
