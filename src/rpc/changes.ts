@@ -1,6 +1,7 @@
 import { onWorkers } from '../base/runtime.ts'
 import { endOfTurn, inNextTurn } from '../base/turn.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Peer } from './call.ts'
 import type { Session } from './session.ts'
 
 /** How many levels of parents a changed resource has: more could take long to look up. */
@@ -166,6 +167,24 @@ export class Changes {
         yield
       }
     }
+  }
+}
+
+/** A notice of an extension, for clients that declared it. */
+export function toNotice(
+  notice: Pick<ExtensionNotice, 'id' | 'method' | 'params' | 'position'>,
+  isFor: (peer: Peer) => boolean,
+): ExtensionNotice {
+  const { method, params } = notice
+  return {
+    ...notice,
+    kind: 'extension',
+    tell(session, position) {
+      if (!isFor(session)) return
+      const act = (): void => session.notify(method, params, position)
+      // A notice without params is sent only once, however often it occurs before the client is ready.
+      session.whenReady(act, Object.keys(params).length === 0 ? method : act)
+    },
   }
 }
 

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import type { Peer } from '../rpc/call.ts'
-import type { Changes, ExtensionNotice } from '../rpc/changes.ts'
+import type { Changes } from '../rpc/changes.ts'
 import type { Session } from '../rpc/session.ts'
 import { callOf, type Context } from './context.ts'
 
@@ -25,24 +24,6 @@ export function follow(changes: Changes, session: Session, offered: JsonObject):
     session.whenReady(() => session.notify(method, NO_PARAMS, position), method)
   })
   session.onClose(stop)
-}
-
-/** A notice of an extension, for clients that declared it. */
-export function toNotice(
-  notice: Pick<ExtensionNotice, 'id' | 'method' | 'params' | 'position'>,
-  isFor: (peer: Peer) => boolean,
-): ExtensionNotice {
-  const { method, params } = notice
-  return {
-    ...notice,
-    kind: 'extension',
-    tell(session, position) {
-      if (!isFor(session)) return
-      const act = (): void => session.notify(method, params, position)
-      // A notice without params is sent only once, however often it occurs before the client is ready.
-      session.whenReady(act, Object.keys(params).length === 0 ? method : act)
-    },
-  }
 }
 
 /** `notifications/initialized` */

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { isLogLevel } from '../protocol/log-levels.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { ClientInfo, RequestSource } from '../rpc/call.ts'
-import { watchedAs, type SentChange } from '../rpc/changes.ts'
+import { toNotice, watchedAs, type SentChange } from '../rpc/changes.ts'
 import type { Session } from '../rpc/session.ts'
 import {
   CAPABILITIES,
@@ -15,7 +15,7 @@ import {
   type Notice,
   type SessionContents,
 } from '../rpc/session-fields.ts'
-import { follow, NO_PARAMS, NOTICES, toNotice } from './following.ts'
+import { follow, NO_PARAMS, NOTICES } from './following.ts'
 import { holderOf } from './held-bytes.ts'
 import { toIntroduction } from './introduction.ts'
 import type { ServerParts } from './parts.ts'

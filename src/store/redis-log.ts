@@ -56,19 +56,12 @@ export class RedisLog {
 
   /** The texts after a number; undefined if there is no such log. */
   async read({ texts, head }: LogKeys, after: number, limit: number): Promise<LogPage | undefined> {
-    const reply = await this.#link.run(
-      'pierheadLogRead',
-      [texts, head],
-      [after, Math.min(Math.max(1, limit), MOST)],
-    )
+    const reply = await this.#link.run('pierheadLogRead', [texts, head], [after, Math.min(Math.max(1, limit), MOST)])
     if (!Array.isArray(reply)) return undefined
     const [next, first, over, writer, list, marks] = reply as readonly [...string[], string[], string[]]
     const from = Math.max(after + 1, Number(first))
     return {
-      events: (list as readonly string[]).map((text, index) => ({
-        seq: from + index,
-        text: originalText(text),
-      })),
+      events: (list as readonly string[]).map((text, index) => ({ seq: from + index, text: originalText(text) })),
       marks: marks as readonly string[],
       first: Number(first),
       next: Number(next),

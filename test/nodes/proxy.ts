@@ -16,6 +16,7 @@ export class RoundRobin {
   }
 
   async listen(): Promise<this> {
+    this.#server.keepAliveTimeout = 600_000
     this.#server.listen(0, '127.0.0.1')
     await once(this.#server, 'listening')
     return this
@@ -55,14 +56,16 @@ export class RoundRobin {
     const port = this.choose?.(asked) ?? (this.#ports[this.#next++ % this.#ports.length] as number)
     const { method, url, headers } = asked
     const passed = request({ host: '127.0.0.1', port, method, path: url, headers, agent: false }, (reply) => {
-      answered.writeHead(reply.statusCode as number, reply.headers)
+      // Both connections are kept alive by themselves.
+      const { connection: _1, 'keep-alive': _2, 'transfer-encoding': _3, ...rest } = reply.headers
+      answered.writeHead(reply.statusCode as number, rest)
       answered.flushHeaders()
       reply.pipe(answered)
       reply.on('error', drop)
     })
     const drop = (): void => {
       passed.destroy()
-      answered.destroy()
+      if (!answered.writableEnded) answered.destroy()
     }
     const all = this.#open.get(port) ?? new Set()
     this.#open.set(port, all.add(drop))

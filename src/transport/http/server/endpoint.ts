@@ -149,12 +149,9 @@ export class Endpoint implements HttpHandler {
     return this.fail(undefined, thrown, undefined, head.cors ?? this.guard.cors(head))
   }
 
-  /** Answers a request whose head was not rejected. */
-  answer(request: HttpIn): HttpOut | Promise<HttpOut> {
-    return this.#replicas === undefined ? this.#answer(request) : this.#replicas.answer(request, this.#answer)
-  }
-
-  readonly #answer = (request: HttpIn): HttpOut | Promise<HttpOut> => {
+  /** Answers a request whose head was not rejected. If nodes share sessions, `isKnown` says that the store was asked about its session. */
+  answer(request: HttpIn, isKnown = false): HttpOut | Promise<HttpOut> {
+    if (this.#replicas !== undefined && !isKnown) return this.#replicas.answer(request)
     const headers = request.cors ?? this.guard.cors(request)
     try {
       checkCaller(this.service, request)

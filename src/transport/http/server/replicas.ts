@@ -71,7 +71,7 @@ export class Replicas implements NodeListener {
   }
 
   /** Answers a request with what all nodes know of its session, and only when they can know what it changed. */
-  async answer(request: HttpIn, next: (request: HttpIn) => HttpOut | Promise<HttpOut>): Promise<HttpOut> {
+  async answer(request: HttpIn): Promise<HttpOut> {
     const id = request.header('mcp-session-id')
     if (id !== undefined && SESSION_ID.test(id) && request.header('mcp-protocol-version') !== LATEST) {
       try {
@@ -81,7 +81,7 @@ export class Replicas implements NodeListener {
       }
     }
     try {
-      const out = await next(request)
+      const out = await this.#endpoint.answer(request, true)
       await this.#finish(request, out)
       return out
     } catch (thrown) {
