@@ -16,8 +16,6 @@ export interface LogKeys {
 /** A part of a log. */
 interface LogPage {
   readonly events: readonly StoredEvent[]
-  /** The mark of each event. */
-  readonly marks: readonly string[]
   readonly first: number
   readonly next: number
   readonly isOver: boolean
@@ -58,11 +56,11 @@ export class RedisLog {
   async read({ texts, head }: LogKeys, after: number, limit: number): Promise<LogPage | undefined> {
     const reply = await this.#link.run('pierheadLogRead', [texts, head], [after, Math.min(Math.max(1, limit), MOST)])
     if (!Array.isArray(reply)) return undefined
-    const [next, first, over, writer, list, marks] = reply as readonly [...string[], string[], string[]]
+    const [next, first, over, writer, list] = reply as readonly unknown[]
     const from = Math.max(after + 1, Number(first))
+    const kept = list as readonly string[]
     return {
-      events: (list as readonly string[]).map((text, index) => ({ seq: from + index, text: originalText(text) })),
-      marks: marks as readonly string[],
+      events: kept.map((text, index) => ({ seq: from + index, text: originalText(text) })),
       first: Number(first),
       next: Number(next),
       isOver: over !== '',

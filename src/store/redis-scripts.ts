@@ -150,12 +150,11 @@ return seq`
 /** KEYS: stream, hash. ARGV: the number before the first, most events. */
 const LOG_READ = `local head = redis.call('HMGET', KEYS[2], 'next', 'first', 'over', 'writer')
 if not head[1] then return false end
-local texts, marks = {}, {}
+local texts = {}
 for i, entry in ipairs(redis.call('XRANGE', KEYS[1], string.format('%.0f-0', ARGV[1] + 2), '+', 'COUNT', ARGV[2])) do
   texts[i] = entry[2][2]
-  marks[i] = entry[2][4]
 end
-return { head[1], head[2], head[3] or '', head[4] or '', texts, marks }`
+return { head[1], head[2], head[3] or '', head[4] or '', texts }`
 
 /** KEYS: names. ARGV: the beginnings of the keys of streams and of hashes, then the name of one stream, or none for all. */
 const LOG_FORGET = `local names = ARGV[3] and { ARGV[3] } or redis.call('SMEMBERS', KEYS[1])
@@ -204,8 +203,27 @@ const NODE_LEAVE = `redis.call('ZREM', KEYS[1], ARGV[1])
 redis.call('HDEL', KEYS[2], ARGV[1])
 return 1`
 
-/** All scripts, by the names of their commands. */
-export const SCRIPTS = {
+/** The names of the commands that run scripts. */
+export type ScriptName =
+  | 'pierheadFirst'
+  | 'pierheadSessionCreate'
+  | 'pierheadSessionUse'
+  | 'pierheadSessionChange'
+  | 'pierheadIndexAdmit'
+  | 'pierheadIndexUse'
+  | 'pierheadIndexEnd'
+  | 'pierheadIndexCount'
+  | 'pierheadLogOpen'
+  | 'pierheadLogAdd'
+  | 'pierheadLogRead'
+  | 'pierheadLogForget'
+  | 'pierheadRateUse'
+  | 'pierheadNodeJoin'
+  | 'pierheadNodeAlive'
+  | 'pierheadNodeLeave'
+
+/** All scripts. */
+export const SCRIPTS: Readonly<Record<ScriptName, Script>> = {
   pierheadFirst: { keys: 1, lua: FIRST },
   pierheadSessionCreate: { keys: 1, lua: SESSION_CREATE },
   pierheadSessionUse: { keys: 1, lua: SESSION_USE },
@@ -222,7 +240,4 @@ export const SCRIPTS = {
   pierheadNodeJoin: { keys: 3, lua: NODE_JOIN },
   pierheadNodeAlive: { keys: 1, lua: NODE_ALIVE },
   pierheadNodeLeave: { keys: 2, lua: NODE_LEAVE },
-} as const
-SCRIPTS satisfies Readonly<Record<string, Script>>
-
-export type ScriptName = keyof typeof SCRIPTS
+}

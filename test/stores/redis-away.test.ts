@@ -180,6 +180,7 @@ test.each([
   ['a misspelt option', { prefx: 'a' }, 'did you mean "prefix"?'],
   ['a prefix with braces', { prefix: '{a}' }, 'without spaces and braces'],
   ['a client without duplicate', { client: {} }, 'ioredis'],
+  ['a timeout without end', { commandTimeout: Infinity }, "from '10ms' to '1h'"],
   ['both', { client: {}, url: 'redis://127.0.0.1' }, 'exclude each other'],
 ])('%s is an error that says what to pass', (_, given, text) => {
   expect(() => redis(given as string)).toThrow(text)
