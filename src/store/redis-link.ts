@@ -1,3 +1,4 @@
+import { pause } from '../base/backoff.ts'
 import { lazy } from '../base/lazy.ts'
 import { mcpError, McpError } from '../errors/error.ts'
 import { SOON } from '../errors/retry-after.ts'
@@ -25,6 +26,9 @@ export interface StepOptions {
 }
 
 type Scripts = Readonly<Record<ScriptName, (...values: readonly Argument[]) => Promise<unknown>>>
+
+/** The pause before a step is repeated. */
+const REPEAT_MS = 10
 
 /** Replies that say that the server will work again soon. */
 const PASSING = /^(?:BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|OOM|READONLY|TRYAGAIN|UNKILLABLE) /
@@ -109,8 +113,11 @@ export class RedisLink {
     const until = performance.now() + this.#settings.timeoutMs
     for (let error = failure; ;) {
       this.lifetime.check()
-      if (error !== undefined && (!mayRepeat(error, isOnce) || performance.now() >= until))
-        throw this.#failure(error)
+      if (error !== undefined) {
+        if (!mayRepeat(error, isOnce) || performance.now() >= until) throw this.#failure(error)
+        // A connection that is lost may look ready until its end is noticed.
+        await pause(REPEAT_MS)
+      }
       try {
         const client = await this.#ready()
         return await act(client, error !== undefined)

@@ -1,5 +1,6 @@
 import { Cluster, Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { pause } from '../../src/base/backoff.ts'
 import { openRedis } from '../../src/store/redis.ts'
 import { redis, type RedisOptions, type StoreDriver } from '../../src/stores.ts'
 import { startRedis, type TestRedis } from '../harness/redis.ts'
@@ -35,9 +36,9 @@ describe('a cluster', () => {
   let node: TestRedis
   let client: Cluster
   beforeAll(async () => {
-    node = await startRedis('--cluster-enabled', 'yes')
+    node = await startRedis('--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1')
     await node.send('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
-    await expect.poll(() => node.send('CLUSTER', 'INFO')).toContain('cluster_state:ok')
+    while (!(await node.send('CLUSTER', 'INFO')).includes('cluster_state:ok')) await pause(20)
     client = new Cluster([{ host: '127.0.0.1', port: node.port }])
   })
   afterAll(async () => {

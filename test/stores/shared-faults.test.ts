@@ -75,7 +75,7 @@ const CHANGES: Faults<'changes'> = {
           (message) => {
             held.push(message)
             if (message.text === 'question') return void bus.publish('answer')
-            for (const one of held.toReversed()) onMessage(one)
+            for (const one of held.splice(0).toReversed()) onMessage(one)
           },
           onGap,
         )
