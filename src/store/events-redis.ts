@@ -27,12 +27,7 @@ export class RedisEventStore implements EventStore {
     return this.#log.add(this.#keys(session, stream), event, room)
   }
 
-  async read(
-    session: string,
-    stream: string,
-    after: number,
-    limit: number,
-  ): Promise<EventPage | undefined> {
+  async read(session: string, stream: string, after: number, limit: number): Promise<EventPage | undefined> {
     const page = await this.#log.read(this.#keys(session, stream), after, limit)
     if (page === undefined) return undefined
     const { first, next, writer, events } = page

@@ -21,7 +21,10 @@ export class SqliteNodeStore implements NodeStore {
       const now = Date.now()
       this.#file.run('DELETE FROM pierhead_members WHERE ends_at <= ?', now)
       const rows = this.#file.all('SELECT number, node FROM pierhead_members')
-      const others = othersIn(rows.map(([number, json]) => [number, json] as const), node.server)
+      const others = othersIn(
+        rows.map(([number, json]) => [number, json] as const),
+        node.server,
+      )
       const number = this.#nextNumber(new Set(rows.map(([taken]) => Number(taken))))
       const ends = now + wholeMs(leaseMs)
       this.#file.run('INSERT INTO pierhead_members VALUES (?, ?, ?)', number, JSON.stringify(node), ends)

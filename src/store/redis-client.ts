@@ -89,6 +89,11 @@ function optionsOf(timeoutMs: number, isWaiting: boolean): object {
   }
 }
 
+/** Whether the server rejected a command. */
+export function isReply(error: unknown): boolean {
+  return (error as { readonly name?: unknown }).name === 'ReplyError'
+}
+
 async function loadIoredis(): Promise<Ioredis> {
   try {
     return (await import('ioredis')) as unknown as Ioredis

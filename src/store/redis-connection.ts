@@ -1,5 +1,5 @@
 import { Deferred } from '../base/deferred.ts'
-import type { Client } from './redis-client.ts'
+import { isReply, type Client } from './redis-client.ts'
 
 /** A connection that is made again whenever it is lost. Nobody waits for it longer than is allowed. */
 export class RedisConnection {
@@ -17,7 +17,11 @@ export class RedisConnection {
   constructor(client: Client, patienceMs: number, onReady?: (client: Client) => void) {
     this.#client = client
     this.#patienceMs = patienceMs
-    client.on('error', (error) => void (this.#lastError = error))
+    client.on('error', (error) => {
+      this.#lastError = error
+      // A server that rejects the password will do so again.
+      if (isReply(error)) this.#settle(this.#reason())
+    })
     client.on('ready', () => {
       this.#awaySince = Infinity
       this.#settle(undefined)

@@ -54,7 +54,11 @@ export class RedisLog {
 
   /** The texts after a number; undefined if there is no such log. */
   async read({ texts, head }: LogKeys, after: number, limit: number): Promise<LogPage | undefined> {
-    const reply = await this.#link.run('pierheadLogRead', [texts, head], [after, Math.min(Math.max(1, limit), MOST)])
+    const reply = await this.#link.run(
+      'pierheadLogRead',
+      [texts, head],
+      [after, Math.min(Math.max(1, limit), MOST)],
+    )
     if (!Array.isArray(reply)) return undefined
     const [next, first, over, writer, list] = reply as readonly unknown[]
     const from = Math.max(after + 1, Number(first))

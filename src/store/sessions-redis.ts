@@ -55,8 +55,7 @@ export class RedisSessionStore implements SessionStore {
     if (!Array.isArray(reply)) return undefined
     const [version, owner, fields] = reply as readonly unknown[]
     // The request need not wait for it. If it fails, the next use follows soon.
-    if (typeof owner === 'string')
-      this.#run('pierheadIndexUse', storedText(id), owner, life).catch(() => {})
+    if (typeof owner === 'string') this.#run('pierheadIndexUse', storedText(id), owner, life).catch(() => {})
     return { version: Number(version), fields: Array.isArray(fields) ? fieldsIn(fields) : undefined }
   }
 

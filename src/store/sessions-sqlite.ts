@@ -136,7 +136,8 @@ export class SqliteSessionStore implements SessionStore {
   #touch(id: string, idleMs: number): void {
     const now = Date.now()
     const ends = now + wholeMs(idleMs + lateMs(idleMs))
-    const sql = 'UPDATE pierhead_sessions SET used_at = ?, idle_ms = ?, ends_at = ? WHERE id = ? AND ends_at > ?'
+    const sql =
+      'UPDATE pierhead_sessions SET used_at = ?, idle_ms = ?, ends_at = ? WHERE id = ? AND ends_at > ?'
     this.#file.run(sql, now, wholeMs(idleMs), ends, storedText(id), now)
   }
 
@@ -144,7 +145,10 @@ export class SqliteSessionStore implements SessionStore {
     const [owner] = this.#file.get('DELETE FROM pierhead_sessions WHERE id = ? RETURNING owner', key) ?? []
     if (owner === undefined) return
     this.#file.run('DELETE FROM pierhead_session_fields WHERE id = ?', key)
-    this.#file.run('UPDATE pierhead_session_counts SET sessions = sessions - 1 WHERE owner IS NULL OR owner = ?', String(owner))
+    this.#file.run(
+      'UPDATE pierhead_session_counts SET sessions = sessions - 1 WHERE owner IS NULL OR owner = ?',
+      String(owner),
+    )
     this.#file.run('DELETE FROM pierhead_session_counts WHERE owner = ? AND sessions <= 0', String(owner))
   }
 }

@@ -64,7 +64,8 @@ const EVENTS: Faults<'events'> = {
   'a stream takes only positions after its last one': [
     'positions are ignored',
     (store) => ({
-      append: (session, stream, { position: _, ...event }, room) => store.append(session, stream, event, room),
+      append: (session, stream, { position: _, ...event }, room) =>
+        store.append(session, stream, event, room),
     }),
   ],
   'writers at the same time get numbers of their own': [
@@ -81,25 +82,29 @@ const EVENTS: Faults<'events'> = {
   'the oldest events make room for new ones': [
     'the number of events is not limited',
     (store) => ({
-      append: (session, stream, event, room) => store.append(session, stream, event, { ...room, events: Infinity }),
+      append: (session, stream, event, room) =>
+        store.append(session, stream, event, { ...room, events: Infinity }),
     }),
   ],
   'the bytes of a stream are limited': [
     'bytes are not limited',
     (store) => ({
-      append: (session, stream, event, room) => store.append(session, stream, event, { ...room, bytes: Infinity }),
+      append: (session, stream, event, room) =>
+        store.append(session, stream, event, { ...room, bytes: Infinity }),
     }),
   ],
   'a stream without events ends after its time': [
     'streams never end by themselves',
     (store) => ({
-      append: (session, stream, event, room) => store.append(session, stream, event, { ...room, idleMs: LONG_MS }),
+      append: (session, stream, event, room) =>
+        store.append(session, stream, event, { ...room, idleMs: LONG_MS }),
     }),
   ],
   'events prolong a stream': [
     'the time counts from the beginning',
     (store) => ({
-      append: (session, stream, event, room) => store.append(session, stream, event, { ...room, idleMs: LONG_MS }),
+      append: (session, stream, event, room) =>
+        store.append(session, stream, event, { ...room, idleMs: LONG_MS }),
     }),
   ],
   'a stream is forgotten, or all of a session': [

@@ -84,7 +84,11 @@ test('the memory for texts is bounded; those go first whose time is over soonest
   cache.set('third', '3', LONG_MS)
   expect(['long', 'short', 'third'].map((key) => cache.get(key))).toEqual(['1', undefined, '3'])
   cache.set('large', 'x'.repeat(14), LONG_MS * 2)
-  expect(['long', 'third', 'large'].map((key) => cache.get(key))).toEqual([undefined, undefined, 'x'.repeat(14)])
+  expect(['long', 'third', 'large'].map((key) => cache.get(key))).toEqual([
+    undefined,
+    undefined,
+    'x'.repeat(14),
+  ])
 })
 
 test('the number of counted keys is bounded', () => {

@@ -6,7 +6,10 @@ type StoreOf<Kind extends StoreKind> = NonNullable<StoreDriver[Kind]>
 
 /** For each check the fault that it must find: some methods that are replaced, or drivers that do not share. */
 export type Faults<Kind extends StoreKind> = Readonly<
-  Record<string, readonly [fault: string, plant: 'unshared' | ((store: StoreOf<Kind>) => Partial<StoreOf<Kind>>)]>
+  Record<
+    string,
+    readonly [fault: string, plant: 'unshared' | ((store: StoreOf<Kind>) => Partial<StoreOf<Kind>>)]
+  >
 >
 
 /** Lets a step of another happen first. */
@@ -33,7 +36,9 @@ export function findsPlanted<Kind extends Exclude<StoreKind, 'tasks'>>(
         return { ...driver, [kind]: replaced(driver[kind] as StoreOf<Kind>, plant) }
       }
       const check = (opened: (place: string) => StoreDriver, timeout: number): Promise<void> | undefined =>
-        KITS[kind]({ open: opened, shared: true, timeout }).find((one) => one.name === name)?.run()
+        KITS[kind]({ open: opened, shared: true, timeout })
+          .find((one) => one.name === name)
+          ?.run()
       await expect(check(faulty, 100)).rejects.toThrow(/expected .*, got/s)
       await expect(check(share, 20_000)).resolves.toBeUndefined()
       for (const driver of places.values()) await driver.close()

@@ -31,7 +31,14 @@ test('errors have no password and no arguments of commands', async () => {
   const { cache } = opened({ url, commandTimeout: 50 })
   const error = await Promise.resolve(cache.set('a', 'private', LONG_MS)).catch((one: unknown) => one)
   const { cause } = error as Error
-  const told = JSON.stringify([error, (error as Error).message, (error as { hint: string }).hint, cause, (cause as Error).message, { ...(cause as object) }])
+  const told = JSON.stringify([
+    error,
+    (error as Error).message,
+    (error as { hint: string }).hint,
+    cause,
+    (cause as Error).message,
+    { ...(cause as object) },
+  ])
   expect(told).toContain('127.0.0.1:1')
   expect(told).not.toMatch(/geheim|private/)
 })
@@ -39,8 +46,15 @@ test('errors have no password and no arguments of commands', async () => {
 test('a wrong password is an error that names it', async () => {
   const locked = await startRedis('--requirepass', 'right')
   onTestFinished(() => locked.close())
-  const { cache } = opened({ url: locked.url.replace('//', '//:wrong@'), commandTimeout: 300 })
-  const failure = { hint: expect.stringMatching(/WRONGPASS|NOAUTH/) as string }
+  const { cache } = opened({ url: locked.url.replace('//', '//:wrong@'), commandTimeout: '30s' })
+  const failure = { ...UNREACHABLE, hint: expect.stringContaining('WRONGPASS') as string }
+  await expect(cache.get('a')).rejects.toMatchObject(failure)
+})
+
+test('a user without the right to run scripts is an error that says so', async () => {
+  await server.send('ACL', 'SETUSER', 'reader', 'on', '>pass', '~*', '&*', '+@read', '+info', '+client')
+  const { cache } = opened({ url: server.url.replace('//', '//reader:pass@') })
+  const failure = { kind: 'store_failed', hint: expect.stringContaining('run scripts') as string }
   await expect(cache.get('a')).rejects.toMatchObject(failure)
 })
 
@@ -109,7 +123,9 @@ test('no event is lost or repeated while the server restarts', async () => {
   const { events } = opened({ commandTimeout: '30s' })
   await events.open('a', 's', 'node', { ...ROOM, events: 1000 })
   const texts = Array.from({ length: 200 }, (_, index) => `${index}`)
-  const added = Promise.all(texts.map(async (text) => events.append('a', 's', { text }, { ...ROOM, events: 1000 })))
+  const added = Promise.all(
+    texts.map(async (text) => events.append('a', 's', { text }, { ...ROOM, events: 1000 })),
+  )
   await server.kill()
   await server.restart()
   const numbers = await added
@@ -172,7 +188,10 @@ test('settings that may lose accepted work are reported once', async () => {
   const safe: string[] = []
   await opened({ warn: (text) => void safe.push(text) }).cache.get('a')
   await server.send('ACL', 'SETUSER', 'plain', 'on', '>pass', '~*', '&*', '+@all', '-config')
-  await opened({ url: server.url.replace('//', '//plain:pass@'), warn: (text) => void safe.push(text) }).cache.get('a')
+  await opened({
+    url: server.url.replace('//', '//plain:pass@'),
+    warn: (text) => void safe.push(text),
+  }).cache.get('a')
   expect(safe).toEqual([])
 })
 

@@ -118,7 +118,8 @@ test('uses that follow each other closely are not written', async () => {
   const session = { id: 'a', countedFor: '', fields: new Map<string, string>(), idleMs: LONG_MS }
   await sessions.create(session, { sessions: 9, freshMs: 0 })
   const before = await server.send('LASTSAVE')
-  const dirty = async (): Promise<string> => /rdb_changes_since_last_save:(\d+)/.exec(await server.send('INFO', 'persistence'))?.[1] ?? ''
+  const dirty = async (): Promise<string> =>
+    /rdb_changes_since_last_save:(\d+)/.exec(await server.send('INFO', 'persistence'))?.[1] ?? ''
   const changes = await dirty()
   for (let uses = 0; uses < 5; uses++) await sessions.use('a', 1, LONG_MS)
   const written = Number(await dirty()) - Number(changes)

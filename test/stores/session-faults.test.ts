@@ -13,7 +13,9 @@ const SESSIONS: Faults<'sessions'> = {
     'lone surrogates are replaced',
     (store) => ({
       create: (session, room) => {
-        const fields = [...session.fields].map(([name, text]) => [name, Buffer.from(text).toString()] as const)
+        const fields = [...session.fields].map(
+          ([name, text]) => [name, Buffer.from(text).toString()] as const,
+        )
         return store.create({ ...session, fields: new Map(fields) }, room)
       },
     }),
@@ -25,7 +27,8 @@ const SESSIONS: Faults<'sessions'> = {
   'a change replaces and removes the fields that it names, and no others': [
     'fields are not removed',
     (store) => ({
-      change: (id, fields) => store.change(id, new Map([...fields].map(([name, text]) => [name, text ?? '']))),
+      change: (id, fields) =>
+        store.change(id, new Map([...fields].map(([name, text]) => [name, text ?? '']))),
     }),
   ],
   'the version grows with each change': [

@@ -209,4 +209,6 @@ const NODES: Faults<'nodes'> = {
 findsPlanted('changes', CHANGES, memory)
 findsPlanted('cache', CACHE, memory)
 findsPlanted('rates', RATES, memory)
-findsPlanted('nodes', NODES, () => sqlite(join(folder, `${crypto.randomUUID()}.db`), { synchronous: 'normal', shared: true }))
+findsPlanted('nodes', NODES, () =>
+  sqlite(join(folder, `${crypto.randomUUID()}.db`), { synchronous: 'normal', shared: true }),
+)

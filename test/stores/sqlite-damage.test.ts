@@ -14,7 +14,11 @@ let files = 0
 /** A file with tasks of a dead process, changed by `damage`, which is SQL with the id of one of them as its parameter. */
 async function damaged(
   damage: string,
-): Promise<{ readonly driver: DriverOf<'tasks'>; readonly path: string; readonly tasks: readonly TaskRecord[] }> {
+): Promise<{
+  readonly driver: DriverOf<'tasks'>
+  readonly path: string
+  readonly tasks: readonly TaskRecord[]
+}> {
   const path = join(folder, `${++files}.db`)
   const driver = sqlite(path)
   onTestFinished(() => driver.close())
