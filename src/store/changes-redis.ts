@@ -135,7 +135,7 @@ export class RedisChangeBus implements ChangeBus {
     const last = entries.at(-1)
     if (last === undefined) return false
     this.#seen = { position: positionIn(last[0]), mark: last[1][3] }
-    for (const reader of [...this.#readers]) reader.take(messages)
+    for (const reader of this.#readers) reader.take(messages)
     return true
   }
 
@@ -148,7 +148,7 @@ export class RedisChangeBus implements ChangeBus {
     const isSame = mark === undefined || entry === undefined || entry[1][3] === mark
     if (position <= head && isSame) return
     this.#seen = { position: head, mark: undefined }
-    for (const reader of [...this.#readers]) reader.skip(head)
+    for (const reader of this.#readers) reader.skip(head)
   }
 }
 

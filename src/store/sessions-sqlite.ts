@@ -37,10 +37,10 @@ export class SqliteSessionStore implements SessionStore {
       }
       const [id, usedAt] = this.#evictable() ?? []
       const fresh = freshMs > 0 ? freshMs + lateMs(Infinity) : 0
-      if (id === undefined || now - Number(usedAt) < fresh) return 'full'
-      this.#remove(String(id))
+      if (typeof id !== 'string' || now - Number(usedAt) < fresh) return 'full'
+      this.#remove(id)
       this.#add(session, now)
-      return { evicted: originalText(String(id)) }
+      return { evicted: originalText(id) }
     })
   }
 
@@ -104,9 +104,9 @@ export class SqliteSessionStore implements SessionStore {
       this.#file.get(
         'SELECT owner FROM pierhead_session_counts WHERE owner IS NOT NULL ORDER BY sessions DESC LIMIT 1',
       ) ?? []
-    if (owner === undefined) return undefined
+    if (typeof owner !== 'string') return undefined
     const oldest = 'SELECT id, used_at FROM pierhead_sessions WHERE owner = ? ORDER BY used_at LIMIT 1'
-    return this.#file.get(oldest, String(owner))
+    return this.#file.get(oldest, owner)
   }
 
   #add({ id, countedFor, fields, idleMs }: NewSession, now: number): void {
@@ -143,12 +143,12 @@ export class SqliteSessionStore implements SessionStore {
 
   #remove(key: string): void {
     const [owner] = this.#file.get('DELETE FROM pierhead_sessions WHERE id = ? RETURNING owner', key) ?? []
-    if (owner === undefined) return
+    if (typeof owner !== 'string') return
     this.#file.run('DELETE FROM pierhead_session_fields WHERE id = ?', key)
     this.#file.run(
       'UPDATE pierhead_session_counts SET sessions = sessions - 1 WHERE owner IS NULL OR owner = ?',
-      String(owner),
+      owner,
     )
-    this.#file.run('DELETE FROM pierhead_session_counts WHERE owner = ? AND sessions <= 0', String(owner))
+    this.#file.run('DELETE FROM pierhead_session_counts WHERE owner = ? AND sessions <= 0', owner)
   }
 }

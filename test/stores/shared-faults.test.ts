@@ -147,7 +147,7 @@ const RATES: Faults<'rates'> = {
   ],
   'requests at the same time are all counted': [
     'requests are counted after they were let in',
-    (rates) => {
+    () => {
       let used = 0
       return {
         async use(_key, limit, windowMs, cost = 1): Promise<RateUse> {
