@@ -3,7 +3,7 @@ import type { Argument } from './redis-client.ts'
 import type { RedisLink } from './redis-link.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { LogRoom } from './text-log.ts'
-import { wholeMs } from './times.ts'
+import { lifeMs, wholeMs } from './times.ts'
 
 /** The keys of a log, which have the same tag. */
 export interface LogKeys {
@@ -43,8 +43,8 @@ export class RedisLog {
     { events, bytes, idleMs }: LogRoom & { readonly idleMs?: number },
   ): Promise<number | undefined> {
     const [stored, mark] = [storedText(text), `${this.#writer}-${++this.#added}`]
-    const idle = idleMs === undefined ? '' : wholeMs(idleMs)
-    const rest = [events, bytes, idle, isLast ? 1 : '', position ?? '', seq ?? '']
+    const [idle, life] = idleMs === undefined ? ['', ''] : [wholeMs(idleMs), lifeMs(idleMs)]
+    const rest = [events, bytes, idle, isLast ? 1 : '', position ?? '', seq ?? '', life]
     const reply = await this.#link.step((client, isRepeated) => {
       const values: readonly Argument[] = [texts, head, names, stored, mark, isRepeated ? 1 : '', ...rest]
       return this.#link.script(client, 'pierheadLogAdd', values)

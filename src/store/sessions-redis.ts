@@ -7,7 +7,7 @@ import type {
 } from '../rpc/session-store.ts'
 import type { RedisLink } from './redis-link.ts'
 import { originalText, storedText } from './stored-text.ts'
-import { lateMs, wholeMs } from './times.ts'
+import { lateMs, lifeMs, wholeMs } from './times.ts'
 
 const TAG = 'sessions'
 
@@ -32,7 +32,7 @@ export class RedisSessionStore implements SessionStore {
     { sessions, freshMs }: SessionRoom,
   ): Promise<'created' | 'full' | { readonly evicted: string }> {
     const [key, name, owner] = [this.#key(id), storedText(id), storedText(countedFor)]
-    const life = wholeMs(idleMs + lateMs(idleMs))
+    const life = lifeMs(idleMs)
     const pairs = [...fields].flatMap(([field, text]) => [storedText(field), storedText(text)])
     // A use may have been noted late.
     const fresh = freshMs > 0 ? wholeMs(freshMs + lateMs(Infinity)) : 0
@@ -49,7 +49,7 @@ export class RedisSessionStore implements SessionStore {
   }
 
   async use(id: string, known: number | undefined, idleMs: number): Promise<StoredSession | undefined> {
-    const life = wholeMs(idleMs + lateMs(idleMs))
+    const life = lifeMs(idleMs)
     const values = [known ?? '', wholeMs(idleMs), life, lateMs(idleMs)]
     const reply = await this.#link.run('pierheadSessionUse', [this.#key(id)], values)
     if (!Array.isArray(reply)) return undefined

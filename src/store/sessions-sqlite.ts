@@ -9,7 +9,7 @@ import type { Soon } from '../rpc/soon.ts'
 import type { Row } from './sqlite-engine.ts'
 import type { SqliteFile } from './sqlite-file.ts'
 import { originalText, storedText } from './stored-text.ts'
-import { lateMs, wholeMs } from './times.ts'
+import { lateMs, lifeMs, wholeMs } from './times.ts'
 
 /** How many sessions that have ended are removed before a new one is added. */
 const SWEPT = 100
@@ -111,7 +111,7 @@ export class SqliteSessionStore implements SessionStore {
 
   #add({ id, countedFor, fields, idleMs }: NewSession, now: number): void {
     const [key, owner, idle] = [storedText(id), storedText(countedFor), wholeMs(idleMs)]
-    const ends = now + wholeMs(idleMs + lateMs(idleMs))
+    const ends = now + lifeMs(idleMs)
     this.#file.run('INSERT INTO pierhead_sessions VALUES (?, ?, 1, ?, ?, ?)', key, owner, now, idle, ends)
     for (const [name, text] of fields) this.#set(key, name, text)
     const count =
@@ -135,7 +135,7 @@ export class SqliteSessionStore implements SessionStore {
 
   #touch(id: string, idleMs: number): void {
     const now = Date.now()
-    const ends = now + wholeMs(idleMs + lateMs(idleMs))
+    const ends = now + lifeMs(idleMs)
     const sql =
       'UPDATE pierhead_sessions SET used_at = ?, idle_ms = ?, ends_at = ? WHERE id = ? AND ends_at > ?'
     this.#file.run(sql, now, wholeMs(idleMs), ends, storedText(id), now)
