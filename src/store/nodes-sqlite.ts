@@ -1,4 +1,4 @@
-import type { NodeInfo, NodeStore } from '../rpc/node-store.ts'
+import type { JoinedNode, NodeInfo, NodeStore } from '../rpc/node-store.ts'
 import type { Soon } from '../rpc/soon.ts'
 import { HIGHEST_NODE, othersIn } from './node-info.ts'
 import type { SqliteFile } from './sqlite-file.ts'
@@ -13,10 +13,7 @@ export class SqliteNodeStore implements NodeStore {
     this.#file = file
   }
 
-  join(
-    node: Omit<NodeInfo, 'number'>,
-    leaseMs: number,
-  ): Promise<{ readonly number: number; readonly others: readonly NodeInfo[] }> {
+  join(node: Omit<NodeInfo, 'number'>, leaseMs: number): Promise<JoinedNode> {
     return this.#file.write(() => {
       const now = Date.now()
       this.#file.run('DELETE FROM pierhead_members WHERE ends_at <= ?', now)

@@ -1,5 +1,11 @@
 import { Heap, type HeapEntry } from '../base/heap.ts'
-import type { NewSession, SessionRoom, SessionStore, StoredSession } from '../rpc/session-store.ts'
+import type {
+  EvictedSession,
+  NewSession,
+  SessionRoom,
+  SessionStore,
+  StoredSession,
+} from '../rpc/session-store.ts'
 import { Chain, type Link } from './chain.ts'
 import { removeEnded } from './ended.ts'
 import type { Lifetime } from './lifetime.ts'
@@ -47,7 +53,7 @@ export class MemorySessionStore implements SessionStore {
     this.#lifetime = lifetime
   }
 
-  create(session: NewSession, room: SessionRoom): 'created' | 'full' | { readonly evicted: string } {
+  create(session: NewSession, room: SessionRoom): 'created' | 'full' | EvictedSession {
     const now = this.#begin()
     const same = this.#sessions.get(session.id)
     if (same !== undefined) this.#remove(same)

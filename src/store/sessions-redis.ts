@@ -1,4 +1,5 @@
 import type {
+  EvictedSession,
   NewSession,
   SessionFields,
   SessionRoom,
@@ -30,7 +31,7 @@ export class RedisSessionStore implements SessionStore {
   async create(
     { id, countedFor, fields, idleMs }: NewSession,
     { sessions, freshMs }: SessionRoom,
-  ): Promise<'created' | 'full' | { readonly evicted: string }> {
+  ): Promise<'created' | 'full' | EvictedSession> {
     const [key, name, owner] = [this.#key(id), storedText(id), storedText(countedFor)]
     const life = lifeMs(idleMs)
     const pairs = [...fields].flatMap(([field, text]) => [storedText(field), storedText(text)])

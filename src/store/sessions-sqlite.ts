@@ -1,4 +1,5 @@
 import type {
+  EvictedSession,
   NewSession,
   SessionFields,
   SessionRoom,
@@ -25,7 +26,7 @@ export class SqliteSessionStore implements SessionStore {
   create(
     session: NewSession,
     { sessions, freshMs }: SessionRoom,
-  ): Promise<'created' | 'full' | { readonly evicted: string }> {
+  ): Promise<'created' | 'full' | EvictedSession> {
     return this.#file.write(() => {
       const now = Date.now()
       const ended = 'SELECT id FROM pierhead_sessions WHERE ends_at <= ? ORDER BY ends_at LIMIT ?'
