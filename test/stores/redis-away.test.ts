@@ -59,7 +59,7 @@ test('a user without the right to run scripts is an error that says so', async (
 })
 
 test('while the server is away, steps fail in time; they work again when it is back', async () => {
-  const driver = opened({ commandTimeout: 300 })
+  const driver = opened({ commandTimeout: '1s' })
   const { sessions, events } = driver
   const session = { id: 'a', countedFor: '', fields: new Map([['b', 'c']]), idleMs: LONG_MS }
   await sessions.create(session, { sessions: 9, freshMs: 0 })
@@ -87,7 +87,7 @@ test('a step waits for a server that is back in time', async () => {
 })
 
 test('a server that does not answer is an error in time', async () => {
-  const { cache, changes } = opened({ commandTimeout: 300 })
+  const { cache, changes } = opened({ commandTimeout: '1s' })
   await cache.set('a', '1', LONG_MS)
   server.freeze()
   const steps = [cache.get('a'), changes.publish('a'), cache.add('b', '1', LONG_MS)]
@@ -170,6 +170,41 @@ test('messages that the server lost are a gap, even if others have their positio
   await expect.poll(() => got).toContain(4)
   await two.changes.publish('5')
   await expect.poll(() => got).toContain('5')
+})
+
+test('one may subscribe while the server is away', async () => {
+  const { changes } = opened({ commandTimeout: 100 })
+  await server.kill()
+  const got: unknown[] = []
+  await changes.subscribe(
+    0,
+    ({ text }) => void got.push(text),
+    () => void got.push('gap'),
+  )
+  await expect(changes.position()).rejects.toMatchObject(UNREACHABLE)
+  await server.restart()
+  await expect.poll(async () => Promise.resolve(changes.publish('a')).catch(() => 0)).toBeGreaterThan(0)
+  await expect.poll(() => got).toContain('a')
+})
+
+test('channels and connections are given up when nobody watches any more', async () => {
+  const prefix = crypto.randomUUID()
+  const { events, changes } = opened({ prefix })
+  const clients = async (): Promise<number> =>
+    Number(/connected_clients:(\d+)/.exec(await server.send('INFO', 'clients'))?.[1])
+  const channels = async (): Promise<string> => server.send('PUBSUB', 'CHANNELS', `${prefix}*`)
+  const stops = [events.watch('a', 's', silent), events.watch('a', 's', silent)]
+  await expect.poll(channels).toContain(prefix)
+  stops[0]?.()
+  await events.open('a', 's', 'node', ROOM)
+  expect(await channels()).toContain(prefix)
+  stops[1]?.()
+  await expect.poll(channels).not.toContain(prefix)
+  await expect.poll(clients).toBe(3)
+  const stop = await changes.subscribe(0, silent, silent)
+  await expect.poll(clients).toBe(4)
+  stop()
+  await expect.poll(clients).toBe(3)
 })
 
 test('settings that may lose accepted work are reported once', async () => {
