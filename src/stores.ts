@@ -3,9 +3,10 @@ export type { Created, OwnTasks, Soon, TaskChange, TaskQuery, TaskRoom, TaskStor
 export type { CacheStore } from './rpc/cache-store.ts'
 export type { BusMessage, ChangeBus } from './rpc/change-bus.ts'
 export type { EventPage, EventRoom, EventStore, NewEvent, StoredEvent } from './rpc/event-store.ts'
-export type { NodeInfo, NodeStore } from './rpc/node-store.ts'
+export type { JoinedNode, NodeInfo, NodeStore } from './rpc/node-store.ts'
 export type { RateStore, RateUse } from './rpc/rate-store.ts'
 export type {
+  EvictedSession,
   NewSession,
   SessionFields,
   SessionRoom,

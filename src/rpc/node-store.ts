@@ -10,13 +10,18 @@ export interface NodeInfo {
   readonly inMemory: readonly string[]
 }
 
+/** A node that was added. */
+export interface JoinedNode {
+  /** Its number. */
+  readonly number: number
+  /** The other living nodes of the same server. */
+  readonly others: readonly NodeInfo[]
+}
+
 /** Knows the nodes that share a store. */
 export interface NodeStore {
   /** Adds a node, which is alive for `leaseMs` from now. Answers its number, and the other living nodes of the same server. */
-  join(
-    node: Omit<NodeInfo, 'number'>,
-    leaseMs: number,
-  ): Soon<{ readonly number: number; readonly others: readonly NodeInfo[] }>
+  join(node: Omit<NodeInfo, 'number'>, leaseMs: number): Soon<JoinedNode>
   /** Says that a node is alive for `leaseMs` from now. Answers false if it was taken for dead. */
   beat(number: number, leaseMs: number): Soon<boolean>
   /** Removes a node. */

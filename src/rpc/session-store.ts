@@ -34,6 +34,12 @@ export interface NewSession {
   readonly idleMs: number
 }
 
+/** A session that made room for a new one. */
+export interface EvictedSession {
+  /** Its id. */
+  readonly evicted: string
+}
+
 /**
  * Keeps the sessions of clients, so that every node can serve every session. Each method is one atomic step, and one exchange with the
  * server behind the store.
@@ -43,7 +49,7 @@ export interface SessionStore {
    * Adds a session. If there is no room, the session that was unused for the longest time, of the owner with the most sessions, is evicted
    * first; answers its id then. Answers `full` if none may be evicted.
    */
-  create(session: NewSession, room: SessionRoom): Soon<'created' | 'full' | { readonly evicted: string }>
+  create(session: NewSession, room: SessionRoom): Soon<'created' | 'full' | EvictedSession>
   /** Begins to use a session, which prolongs it: undefined if there is none. `known` is the version that the node has, if it has one. */
   use(id: string, known: number | undefined, idleMs: number): Soon<StoredSession | undefined>
   /** Replaces fields, or removes those that are null. Answers the new version, or undefined if there is no such session. */

@@ -1,5 +1,6 @@
 import { Heap, type HeapEntry } from '../base/heap.ts'
 import type { CacheStore } from '../rpc/cache-store.ts'
+import { removeEnded } from './ended.ts'
 import type { Lifetime } from './lifetime.ts'
 
 /** How many texts are kept, and how many characters they and their keys may have together. */
@@ -61,11 +62,6 @@ export class MemoryCacheStore implements CacheStore {
   /** The time now, at which no expired text is left. */
   #begin(): number {
     this.#lifetime.check()
-    const now = performance.now()
-    for (let first = this.#expiry.first; first !== undefined; first = this.#expiry.first) {
-      if (first.at > now) break
-      this.delete(first.item.key)
-    }
-    return now
+    return removeEnded(this.#expiry, ({ key }) => this.delete(key))
   }
 }

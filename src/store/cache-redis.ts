@@ -13,7 +13,7 @@ export class RedisCacheStore implements CacheStore {
 
   async get(key: string): Promise<string | undefined> {
     const text = await this.#link.call(['GET', this.#key(key)])
-    return text === null ? undefined : originalText(String(text))
+    return typeof text === 'string' ? originalText(text) : undefined
   }
 
   async set(key: string, text: string, ttlMs: number): Promise<void> {

@@ -68,7 +68,7 @@ export class MemoryChangeBus implements ChangeBus {
     try {
       for (let isBehind = true; isBehind;) {
         isBehind = false
-        for (const reader of [...this.#readers]) {
+        for (const reader of this.#readers) {
           if (reader.after === this.#log.next) continue
           reader.takePage(this.#page(reader.after, BUS_PAGE))
           isBehind = true

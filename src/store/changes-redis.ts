@@ -29,7 +29,11 @@ export class RedisChangeBus implements ChangeBus {
     this.#link = link
     this.#log = new RedisLog(link)
     this.#room = room
-    this.#keys = { texts: link.key('bus', ':e'), head: link.key('bus', ':h'), names: link.key('bus', ':streams') }
+    this.#keys = {
+      texts: link.key('bus', ':e'),
+      head: link.key('bus', ':h'),
+      names: link.key('bus', ':streams'),
+    }
   }
 
   async publish(text: string): Promise<number> {
@@ -124,11 +128,14 @@ export class RedisChangeBus implements ChangeBus {
     const reply = await client.xread('COUNT', BUS_PAGE, 'BLOCK', BLOCK_MS, ...from)
     const [stream] = (reply ?? []) as readonly (readonly [key: string, entries: readonly Entry[]])[]
     const entries = stream?.[1] ?? []
-    const messages = entries.map(([id, [, text = '']]) => ({ position: positionIn(id), text: originalText(text) }))
+    const messages = entries.map(([id, [, text = '']]) => ({
+      position: positionIn(id),
+      text: originalText(text),
+    }))
     const last = entries.at(-1)
     if (last === undefined) return false
     this.#seen = { position: positionIn(last[0]), mark: last[1][3] }
-    for (const reader of [...this.#readers]) reader.take(messages)
+    for (const reader of this.#readers) reader.take(messages)
     return true
   }
 
@@ -141,7 +148,7 @@ export class RedisChangeBus implements ChangeBus {
     const isSame = mark === undefined || entry === undefined || entry[1][3] === mark
     if (position <= head && isSame) return
     this.#seen = { position: head, mark: undefined }
-    for (const reader of [...this.#readers]) reader.skip(head)
+    for (const reader of this.#readers) reader.skip(head)
   }
 }
 

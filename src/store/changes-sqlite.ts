@@ -70,7 +70,7 @@ export class SqliteChangeBus implements ChangeBus {
     if (this.#isPassing) return
     this.#isPassing = true
     try {
-      for (const reader of [...this.#readers]) {
+      for (const reader of this.#readers) {
         const next = (): BusPage => this.#file.readNow(() => this.#page(reader.after, BUS_PAGE))
         while (reader.takePage(next()));
       }

@@ -1,5 +1,6 @@
 import { Heap, type HeapEntry } from '../base/heap.ts'
 import type { EventPage, EventRoom, EventStore, NewEvent } from '../rpc/event-store.ts'
+import { removeEnded } from './ended.ts'
 import type { Lifetime } from './lifetime.ts'
 import { TextLog } from './text-log.ts'
 import { streamKey, Watchers } from './watchers.ts'
@@ -91,12 +92,7 @@ export class MemoryEventStore implements EventStore {
   /** The time now, at which no expired stream is left. */
   #begin(): number {
     this.#lifetime.check()
-    const now = performance.now()
-    for (let first = this.#expiry.first; first !== undefined; first = this.#expiry.first) {
-      if (first.at > now) break
-      this.#remove(first.item)
-    }
-    return now
+    return removeEnded(this.#expiry, (stream) => this.#remove(stream))
   }
 
   #find(session: string, stream: string): Stream | undefined {

@@ -3,7 +3,7 @@ import type { RedisLink } from './redis-link.ts'
 import { RedisLog, type LogKeys } from './redis-log.ts'
 import type { RedisNews } from './redis-news.ts'
 import { storedText } from './stored-text.ts'
-import { wholeMs } from './times.ts'
+import { lifeMs } from './times.ts'
 
 /** Keeps the events of streams in Redis, each in a stream of its own beside its session. */
 export class RedisEventStore implements EventStore {
@@ -19,7 +19,7 @@ export class RedisEventStore implements EventStore {
 
   async open(session: string, stream: string, writer: string, { idleMs }: EventRoom): Promise<void> {
     const { texts, head, names } = this.#keys(session, stream)
-    const values = [storedText(stream), storedText(writer), wholeMs(idleMs)]
+    const values = [storedText(stream), storedText(writer), lifeMs(idleMs)]
     await this.#link.run('pierheadLogOpen', [texts, head, names], values)
   }
 
@@ -27,12 +27,7 @@ export class RedisEventStore implements EventStore {
     return this.#log.add(this.#keys(session, stream), event, room)
   }
 
-  async read(
-    session: string,
-    stream: string,
-    after: number,
-    limit: number,
-  ): Promise<EventPage | undefined> {
+  async read(session: string, stream: string, after: number, limit: number): Promise<EventPage | undefined> {
     const page = await this.#log.read(this.#keys(session, stream), after, limit)
     if (page === undefined) return undefined
     const { first, next, writer, events } = page

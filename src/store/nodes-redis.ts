@@ -1,4 +1,4 @@
-import type { NodeInfo, NodeStore } from '../rpc/node-store.ts'
+import type { JoinedNode, NodeInfo, NodeStore } from '../rpc/node-store.ts'
 import { HIGHEST_NODE, othersIn } from './node-info.ts'
 import type { RedisLink } from './redis-link.ts'
 import { originalText, storedText } from './stored-text.ts'
@@ -20,10 +20,7 @@ export class RedisNodeStore implements NodeStore {
     this.#nodes = link.key(TAG, ':nodes')
   }
 
-  async join(
-    node: Omit<NodeInfo, 'number'>,
-    leaseMs: number,
-  ): Promise<{ readonly number: number; readonly others: readonly NodeInfo[] }> {
+  async join(node: Omit<NodeInfo, 'number'>, leaseMs: number): Promise<JoinedNode> {
     const keys = [this.#last, this.#ends, this.#nodes]
     const values = [JSON.stringify(node), wholeMs(leaseMs), HIGHEST_NODE]
     const reply = await this.#link.run('pierheadNodeJoin', keys, values, { isOnce: true })

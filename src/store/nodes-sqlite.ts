@@ -1,4 +1,4 @@
-import type { NodeInfo, NodeStore } from '../rpc/node-store.ts'
+import type { JoinedNode, NodeInfo, NodeStore } from '../rpc/node-store.ts'
 import type { Soon } from '../rpc/soon.ts'
 import { HIGHEST_NODE, othersIn } from './node-info.ts'
 import type { SqliteFile } from './sqlite-file.ts'
@@ -13,15 +13,15 @@ export class SqliteNodeStore implements NodeStore {
     this.#file = file
   }
 
-  join(
-    node: Omit<NodeInfo, 'number'>,
-    leaseMs: number,
-  ): Promise<{ readonly number: number; readonly others: readonly NodeInfo[] }> {
+  join(node: Omit<NodeInfo, 'number'>, leaseMs: number): Promise<JoinedNode> {
     return this.#file.write(() => {
       const now = Date.now()
       this.#file.run('DELETE FROM pierhead_members WHERE ends_at <= ?', now)
       const rows = this.#file.all('SELECT number, node FROM pierhead_members')
-      const others = othersIn(rows.map(([number, json]) => [number, json] as const), node.server)
+      const others = othersIn(
+        rows.map(([number, json]) => [number, json] as const),
+        node.server,
+      )
       const number = this.#nextNumber(new Set(rows.map(([taken]) => Number(taken))))
       const ends = now + wholeMs(leaseMs)
       this.#file.run('INSERT INTO pierhead_members VALUES (?, ?, ?)', number, JSON.stringify(node), ends)

@@ -19,7 +19,8 @@ export class SqliteRateStore implements RateStore {
         now,
       )
       const sql = 'SELECT used, ends_at FROM pierhead_rates WHERE key = ? AND ends_at > ?'
-      const [before = 0, ends = now + wholeMs(windowMs)] = this.#file.get(sql, storedText(key), now)?.map(Number) ?? []
+      const [before = 0, ends = now + wholeMs(windowMs)] =
+        this.#file.get(sql, storedText(key), now)?.map(Number) ?? []
       const isWithin = before + cost <= limit
       const used = isWithin ? before + cost : before
       this.#file.run('INSERT OR REPLACE INTO pierhead_rates VALUES (?, ?, ?)', storedText(key), used, ends)

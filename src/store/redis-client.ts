@@ -57,12 +57,11 @@ export async function makeClient(settings: ClientSettings, isWaiting: boolean): 
     duplicate(...given: readonly object[]): Client
   }
   if (isCluster !== true) return duplicate.call(template, { ...options, ...QUEUELESS })
-  const pause = options.retryStrategy
   return duplicate.call(template, [], {
     ...QUEUELESS,
     keyPrefix: '',
     scaleReads: 'master',
-    clusterRetryStrategy: pause,
+    clusterRetryStrategy: retryStrategy,
     redisOptions: options,
   })
 }
@@ -70,10 +69,10 @@ export async function makeClient(settings: ClientSettings, isWaiting: boolean): 
 /** Commands are not kept while the connection is lost: they would be sent long after their request has failed. */
 const QUEUELESS = { lazyConnect: true, enableOfflineQueue: false }
 
-function optionsOf(
-  timeoutMs: number,
-  isWaiting: boolean,
-): { readonly retryStrategy: (times: number) => number } & object {
+/** The pause before an attempt to connect. */
+const retryStrategy = (times: number): number => delayOf(times - 1, RETRY_PAUSES, Math.random)
+
+function optionsOf(timeoutMs: number, isWaiting: boolean): object {
   return {
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,
@@ -82,12 +81,17 @@ function optionsOf(
     // Connections may break without notice; a command then never gets an answer.
     socketTimeout: (isWaiting ? BLOCK_MS : 0) + 2 * timeoutMs,
     commandTimeout: isWaiting ? undefined : timeoutMs,
-    retryStrategy: (times: number) => delayOf(times - 1, RETRY_PAUSES, Math.random),
+    retryStrategy,
     // A replica that was the primary: the name leads to another one now.
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
     keyPrefix: '',
     protocol: 2,
   }
+}
+
+/** Whether the server rejected a command. */
+export function isReply(error: unknown): boolean {
+  return (error as { readonly name?: unknown }).name === 'ReplyError'
 }
 
 async function loadIoredis(): Promise<Ioredis> {

@@ -1,5 +1,5 @@
 import { Deferred } from '../base/deferred.ts'
-import type { Client } from './redis-client.ts'
+import { isReply, type Client } from './redis-client.ts'
 
 /** A connection that is made again whenever it is lost. Nobody waits for it longer than is allowed. */
 export class RedisConnection {
@@ -8,7 +8,7 @@ export class RedisConnection {
   /** Those who wait for the connection; none while it is ready. */
   #waiting: Deferred<Client> | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
-  /** Since when there is no connection. */
+  /** Since when there is no connection; `Infinity` while there is one. */
   #awaySince: number = performance.now()
   #isClosed = false
   #lastError: unknown
@@ -17,14 +17,18 @@ export class RedisConnection {
   constructor(client: Client, patienceMs: number, onReady?: (client: Client) => void) {
     this.#client = client
     this.#patienceMs = patienceMs
-    client.on('error', (error) => void (this.#lastError = error))
+    client.on('error', (error) => {
+      this.#lastError = error
+      // A server that rejects the password will do so again.
+      if (isReply(error)) this.#settle(this.#reason())
+    })
     client.on('ready', () => {
+      this.#awaySince = Infinity
       this.#settle(undefined)
       onReady?.(client)
     })
-    client.on('close', () => {
-      if (this.#waiting === undefined) this.#awaySince = performance.now()
-    })
+    // Each attempt that fails also ends with this event.
+    client.on('close', () => void (this.#awaySince = Math.min(this.#awaySince, performance.now())))
     client.on('end', () => this.#settle(new Error('the connection is closed')))
     // It fails if the first attempt does; others follow.
     client.connect().catch((error: unknown) => void (this.#lastError ??= error))
@@ -40,7 +44,7 @@ export class RedisConnection {
     if (this.current !== undefined) return this.#client
     if (this.#isClosed) return Promise.reject(new Error('the connection is closed'))
     if (this.#waiting !== undefined) return this.#waiting.promise
-    const leftMs = this.#awaySince + this.#patienceMs - performance.now()
+    const leftMs = Math.min(this.#awaySince, performance.now()) + this.#patienceMs - performance.now()
     if (leftMs <= 0) return Promise.reject(this.#reason())
     this.#waiting = new Deferred()
     if (leftMs !== Infinity) this.#timer = setTimeout(() => this.#settle(this.#reason()), leftMs)

@@ -2,7 +2,11 @@ import type { Client } from './redis-client.ts'
 
 /** The settings of Redis that may lose accepted work: for each value that does, what happens. */
 const RISKS: readonly (readonly [setting: string, isRisk: (value: string) => boolean, what: string])[] = [
-  ['appendonly', (value) => value === 'no', 'a restart loses sessions, events and messages; set appendonly yes'],
+  [
+    'appendonly',
+    (value) => value === 'no',
+    'a restart loses sessions, events and messages; set appendonly yes',
+  ],
   [
     'appendfsync',
     (value) => value !== 'always',
@@ -31,5 +35,7 @@ export async function durabilityWarnings(client: Client): Promise<readonly strin
   )
   const all = warnings.flat()
   // Without a file, it does not matter how often it is written.
-  return all.some((text) => text.startsWith('appendonly')) ? all.filter((text) => !text.startsWith('appendfsync')) : all
+  return all.some((text) => text.startsWith('appendonly'))
+    ? all.filter((text) => !text.startsWith('appendfsync'))
+    : all
 }

@@ -1,9 +1,10 @@
+import { pause } from '../base/backoff.ts'
 import { lazy } from '../base/lazy.ts'
 import { mcpError, McpError } from '../errors/error.ts'
 import { SOON } from '../errors/retry-after.ts'
 import { STORE_FAILED, STORE_UNREACHABLE } from '../errors/store.ts'
 import { Lifetime } from './lifetime.ts'
-import { makeClient, type Argument, type Client, type ClientSettings } from './redis-client.ts'
+import { isReply, makeClient, type Argument, type Client, type ClientSettings } from './redis-client.ts'
 import { RedisConnection } from './redis-connection.ts'
 import { durabilityWarnings } from './redis-durability.ts'
 import { SCRIPTS, type ScriptName } from './redis-scripts.ts'
@@ -26,8 +27,11 @@ export interface StepOptions {
 
 type Scripts = Readonly<Record<ScriptName, (...values: readonly Argument[]) => Promise<unknown>>>
 
-/** Replies that say that the server will work again soon. */
-const PASSING = /^(?:BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|OOM|READONLY|TRYAGAIN|UNKILLABLE) /
+/** The pause before a step is repeated. */
+const REPEAT_MS = 10
+
+/** Replies after which the same step may work later: the server is busy, or others must set it right. */
+const PASSING = /^(?:BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|NOAUTH|OOM|READONLY|TRYAGAIN|WRONGPASS) /
 
 /** The connections of a driver to Redis. */
 export class RedisLink {
@@ -109,8 +113,11 @@ export class RedisLink {
     const until = performance.now() + this.#settings.timeoutMs
     for (let error = failure; ;) {
       this.lifetime.check()
-      if (error !== undefined && (!mayRepeat(error, isOnce) || performance.now() >= until))
-        throw this.#failure(error)
+      if (error !== undefined) {
+        if (!mayRepeat(error, isOnce) || performance.now() >= until) throw this.#failure(error)
+        // A connection that is lost may look ready until its end is noticed.
+        await pause(REPEAT_MS)
+      }
       try {
         const client = await this.#ready()
         return await act(client, error !== undefined)
@@ -191,11 +198,6 @@ export class RedisLink {
   }
 }
 
-/** Whether the server rejected a command. */
-function isReply(error: unknown): boolean {
-  return (error as { readonly name?: unknown }).name === 'ReplyError'
-}
-
 /** Whether a step may be tried again: it was not sent, or the connection was lost before its answer came. */
 function mayRepeat(error: unknown, isOnce: boolean): boolean {
   const { message } = error as Error
@@ -204,7 +206,7 @@ function mayRepeat(error: unknown, isOnce: boolean): boolean {
 }
 
 function hintFor(message: string): string {
-  return message.startsWith('NOPERM') || message.startsWith('NOAUTH') || message.startsWith('WRONGPASS')
+  return message.startsWith('NOPERM')
     ? 'Let the user of the URL run scripts, and read, write and subscribe to everything with the prefix.'
     : 'Use Redis 6.2 or newer, or Valkey, with a prefix that no other program uses.'
 }

@@ -3,7 +3,7 @@ import type { Argument } from './redis-client.ts'
 import type { RedisLink } from './redis-link.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { LogRoom } from './text-log.ts'
-import { wholeMs } from './times.ts'
+import { lifeMs, wholeMs } from './times.ts'
 
 /** The keys of a log, which have the same tag. */
 export interface LogKeys {
@@ -16,8 +16,6 @@ export interface LogKeys {
 /** A part of a log. */
 interface LogPage {
   readonly events: readonly StoredEvent[]
-  /** The mark of each event. */
-  readonly marks: readonly string[]
   readonly first: number
   readonly next: number
   readonly isOver: boolean
@@ -45,8 +43,8 @@ export class RedisLog {
     { events, bytes, idleMs }: LogRoom & { readonly idleMs?: number },
   ): Promise<number | undefined> {
     const [stored, mark] = [storedText(text), `${this.#writer}-${++this.#added}`]
-    const idle = idleMs === undefined ? '' : wholeMs(idleMs)
-    const rest = [events, bytes, idle, isLast ? 1 : '', position ?? '', seq ?? '']
+    const [idle, life] = idleMs === undefined ? ['', ''] : [wholeMs(idleMs), lifeMs(idleMs)]
+    const rest = [events, bytes, idle, isLast ? 1 : '', position ?? '', seq ?? '', life]
     const reply = await this.#link.step((client, isRepeated) => {
       const values: readonly Argument[] = [texts, head, names, stored, mark, isRepeated ? 1 : '', ...rest]
       return this.#link.script(client, 'pierheadLogAdd', values)
@@ -56,13 +54,17 @@ export class RedisLog {
 
   /** The texts after a number; undefined if there is no such log. */
   async read({ texts, head }: LogKeys, after: number, limit: number): Promise<LogPage | undefined> {
-    const reply = await this.#link.run('pierheadLogRead', [texts, head], [after, Math.min(Math.max(1, limit), MOST)])
+    const reply = await this.#link.run(
+      'pierheadLogRead',
+      [texts, head],
+      [after, Math.min(Math.max(1, limit), MOST)],
+    )
     if (!Array.isArray(reply)) return undefined
-    const [next, first, over, writer, list, marks] = reply as readonly [...string[], string[], string[]]
+    const [next, first, over, writer, list] = reply as readonly unknown[]
     const from = Math.max(after + 1, Number(first))
+    const kept = list as readonly string[]
     return {
-      events: (list as readonly string[]).map((text, index) => ({ seq: from + index, text: originalText(text) })),
-      marks: marks as readonly string[],
+      events: kept.map((text, index) => ({ seq: from + index, text: originalText(text) })),
       first: Number(first),
       next: Number(next),
       isOver: over !== '',

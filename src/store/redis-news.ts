@@ -52,7 +52,7 @@ export class RedisNews {
   async #connect(): Promise<RedisConnection> {
     const connection = await this.#link.connection((client) => void this.#resume(client))
     this.#connection = connection
-    this.#timer = setInterval(() => connection.current?.call('PING').catch(() => {}), PING_MS)
+    this.#timer = setInterval(() => void connection.current?.call('ping').catch(() => {}), PING_MS)
     this.#timer.unref()
     return connection
   }

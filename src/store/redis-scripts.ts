@@ -96,7 +96,7 @@ const INDEX_COUNT = `${NOW}return redis.call('ZCOUNT', KEYS[1], '(' .. now, '+in
  * Entries have the text first, and then a mark that tells repeated steps from new ones.
  */
 
-/** KEYS: stream, hash, names of the session's streams. ARGV: name, writer, idle time. */
+/** KEYS: stream, hash, names of the session's streams. ARGV: name, writer, life time. */
 const LOG_OPEN = `if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
 redis.call('DEL', KEYS[1])
 redis.call('HSET', KEYS[2], 'next', 0, 'first', 0, 'bytes', 0, 'writer', ARGV[2])
@@ -108,7 +108,7 @@ return 1`
 
 /**
  * KEYS: stream, hash, names. ARGV: text, mark, whether it may have been added, most events, most bytes, idle time, whether it is the
- * last, position, number. A log without idle time is created by its first text, and has no watchers.
+ * last, position, number, life time. A log without idle time is created by its first text, and has no watchers.
  */
 const LOG_ADD = `local head = redis.call('HMGET', KEYS[2], 'next', 'over', 'position', 'first', 'bytes')
 local isEvent = ARGV[6] ~= ''
@@ -140,9 +140,12 @@ if first > kept then redis.call('XTRIM', KEYS[1], 'MINID', string.format('%.0f-0
 redis.call('HSET', KEYS[2], 'next', seq + 1, 'first', first, 'bytes', bytes)
 if ARGV[7] ~= '' then redis.call('HSET', KEYS[2], 'over', 1) end
 if isEvent then
-  redis.call('PEXPIRE', KEYS[1], ARGV[6])
-  redis.call('PEXPIRE', KEYS[2], ARGV[6])
-  if redis.call('PTTL', KEYS[3]) < tonumber(ARGV[6]) then redis.call('PEXPIRE', KEYS[3], ARGV[6]) end
+  local left, idle, life = redis.call('PTTL', KEYS[2]), tonumber(ARGV[6]), tonumber(ARGV[10])
+  if seq == 0 or left < idle or left > life then
+    redis.call('PEXPIRE', KEYS[1], life)
+    redis.call('PEXPIRE', KEYS[2], life)
+    if redis.call('PTTL', KEYS[3]) < life then redis.call('PEXPIRE', KEYS[3], life) end
+  end
   redis.call('PUBLISH', KEYS[1], '')
 end
 return seq`
@@ -150,12 +153,11 @@ return seq`
 /** KEYS: stream, hash. ARGV: the number before the first, most events. */
 const LOG_READ = `local head = redis.call('HMGET', KEYS[2], 'next', 'first', 'over', 'writer')
 if not head[1] then return false end
-local texts, marks = {}, {}
+local texts = {}
 for i, entry in ipairs(redis.call('XRANGE', KEYS[1], string.format('%.0f-0', ARGV[1] + 2), '+', 'COUNT', ARGV[2])) do
   texts[i] = entry[2][2]
-  marks[i] = entry[2][4]
 end
-return { head[1], head[2], head[3] or '', head[4] or '', texts, marks }`
+return { head[1], head[2], head[3] or '', head[4] or '', texts }`
 
 /** KEYS: names. ARGV: the beginnings of the keys of streams and of hashes, then the name of one stream, or none for all. */
 const LOG_FORGET = `local names = ARGV[3] and { ARGV[3] } or redis.call('SMEMBERS', KEYS[1])
@@ -204,8 +206,27 @@ const NODE_LEAVE = `redis.call('ZREM', KEYS[1], ARGV[1])
 redis.call('HDEL', KEYS[2], ARGV[1])
 return 1`
 
-/** All scripts, by the names of their commands. */
-export const SCRIPTS = {
+/** The names of the commands that run scripts. */
+export type ScriptName =
+  | 'pierheadFirst'
+  | 'pierheadSessionCreate'
+  | 'pierheadSessionUse'
+  | 'pierheadSessionChange'
+  | 'pierheadIndexAdmit'
+  | 'pierheadIndexUse'
+  | 'pierheadIndexEnd'
+  | 'pierheadIndexCount'
+  | 'pierheadLogOpen'
+  | 'pierheadLogAdd'
+  | 'pierheadLogRead'
+  | 'pierheadLogForget'
+  | 'pierheadRateUse'
+  | 'pierheadNodeJoin'
+  | 'pierheadNodeAlive'
+  | 'pierheadNodeLeave'
+
+/** All scripts. */
+export const SCRIPTS: Readonly<Record<ScriptName, Script>> = {
   pierheadFirst: { keys: 1, lua: FIRST },
   pierheadSessionCreate: { keys: 1, lua: SESSION_CREATE },
   pierheadSessionUse: { keys: 1, lua: SESSION_USE },
@@ -222,7 +243,4 @@ export const SCRIPTS = {
   pierheadNodeJoin: { keys: 3, lua: NODE_JOIN },
   pierheadNodeAlive: { keys: 1, lua: NODE_ALIVE },
   pierheadNodeLeave: { keys: 2, lua: NODE_LEAVE },
-} as const
-SCRIPTS satisfies Readonly<Record<string, Script>>
-
-export type ScriptName = keyof typeof SCRIPTS
+}

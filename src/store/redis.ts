@@ -27,7 +27,7 @@ export interface RedisOptions {
   readonly client?: RedisClient | undefined
   /** Begins all keys and channels, so that others can use the same server. Default: `pierhead`. */
   readonly prefix?: string | undefined
-  /** How long a step may take, also while Redis is away; then it fails. Default: 2 s. */
+  /** How long a step may take, also while Redis is away; then it fails. From 10 ms to 1 h. Default: 2 s. */
   readonly commandTimeout?: Duration | undefined
   /** Called once for each setting of Redis that may lose accepted work. Default: a warning of the process. */
   readonly warn?: ((text: string) => void) | undefined
@@ -40,6 +40,9 @@ const OPTIONS: KindsOf<RedisOptions> = {
   commandTimeout: DURATION,
   warn: callable(),
 }
+
+const SHORTEST_TIMEOUT_MS = 10
+const LONGEST_TIMEOUT_MS = 60 * 60 * 1000
 
 type RedisDriver = DriverOf<'sessions' | 'events' | 'changes' | 'cache' | 'rates' | 'nodes'>
 
@@ -67,6 +70,8 @@ export function openRedis(given: string | RedisOptions, busRoom: LogRoom): Redis
   if (!/^[^{}\s]+$/.test(prefix))
     throw badOption('redis', 'prefix must be a text without spaces and braces, such as films')
   const timeoutMs = toMs(commandTimeout, 'redis commandTimeout')
+  if (timeoutMs < SHORTEST_TIMEOUT_MS || timeoutMs > LONGEST_TIMEOUT_MS)
+    throw badOption('redis commandTimeout', "use a time from '10ms' to '1h', such as '2s'")
   const place = client === undefined ? placeOf(url) : 'the server of the given client'
   const link = new RedisLink({ url: urlOf(url), template: client, timeoutMs, place, prefix, warn })
   const news = new RedisNews(link)

@@ -1,6 +1,13 @@
 import { Heap, type HeapEntry } from '../base/heap.ts'
-import type { NewSession, SessionRoom, SessionStore, StoredSession } from '../rpc/session-store.ts'
+import type {
+  EvictedSession,
+  NewSession,
+  SessionRoom,
+  SessionStore,
+  StoredSession,
+} from '../rpc/session-store.ts'
 import { Chain, type Link } from './chain.ts'
+import { removeEnded } from './ended.ts'
 import type { Lifetime } from './lifetime.ts'
 
 /** A session, and its places in the orders that the store keeps. */
@@ -46,7 +53,7 @@ export class MemorySessionStore implements SessionStore {
     this.#lifetime = lifetime
   }
 
-  create(session: NewSession, room: SessionRoom): 'created' | 'full' | { readonly evicted: string } {
+  create(session: NewSession, room: SessionRoom): 'created' | 'full' | EvictedSession {
     const now = this.#begin()
     const same = this.#sessions.get(session.id)
     if (same !== undefined) this.#remove(same)
@@ -99,12 +106,7 @@ export class MemorySessionStore implements SessionStore {
   /** The time now, at which no expired session is left. */
   #begin(): number {
     this.#lifetime.check()
-    const now = performance.now()
-    for (let first = this.#expiry.first; first !== undefined; first = this.#expiry.first) {
-      if (first.at > now) break
-      this.#remove(first.item)
-    }
-    return now
+    return removeEnded(this.#expiry, (kept) => this.#remove(kept))
   }
 
   #add(session: NewSession, now: number): void {

@@ -1,4 +1,5 @@
 import type {
+  EvictedSession,
   NewSession,
   SessionFields,
   SessionRoom,
@@ -7,7 +8,7 @@ import type {
 } from '../rpc/session-store.ts'
 import type { RedisLink } from './redis-link.ts'
 import { originalText, storedText } from './stored-text.ts'
-import { lateMs, wholeMs } from './times.ts'
+import { lateMs, lifeMs, wholeMs } from './times.ts'
 
 const TAG = 'sessions'
 
@@ -30,9 +31,9 @@ export class RedisSessionStore implements SessionStore {
   async create(
     { id, countedFor, fields, idleMs }: NewSession,
     { sessions, freshMs }: SessionRoom,
-  ): Promise<'created' | 'full' | { readonly evicted: string }> {
+  ): Promise<'created' | 'full' | EvictedSession> {
     const [key, name, owner] = [this.#key(id), storedText(id), storedText(countedFor)]
-    const life = wholeMs(idleMs + lateMs(idleMs))
+    const life = lifeMs(idleMs)
     const pairs = [...fields].flatMap(([field, text]) => [storedText(field), storedText(text)])
     // A use may have been noted late.
     const fresh = freshMs > 0 ? wholeMs(freshMs + lateMs(Infinity)) : 0
@@ -49,14 +50,13 @@ export class RedisSessionStore implements SessionStore {
   }
 
   async use(id: string, known: number | undefined, idleMs: number): Promise<StoredSession | undefined> {
-    const life = wholeMs(idleMs + lateMs(idleMs))
+    const life = lifeMs(idleMs)
     const values = [known ?? '', wholeMs(idleMs), life, lateMs(idleMs)]
     const reply = await this.#link.run('pierheadSessionUse', [this.#key(id)], values)
     if (!Array.isArray(reply)) return undefined
     const [version, owner, fields] = reply as readonly unknown[]
     // The request need not wait for it. If it fails, the next use follows soon.
-    if (typeof owner === 'string')
-      this.#run('pierheadIndexUse', storedText(id), owner, life).catch(() => {})
+    if (typeof owner === 'string') this.#run('pierheadIndexUse', storedText(id), owner, life).catch(() => {})
     return { version: Number(version), fields: Array.isArray(fields) ? fieldsIn(fields) : undefined }
   }
 

@@ -1,4 +1,5 @@
 import type {
+  EvictedSession,
   NewSession,
   SessionFields,
   SessionRoom,
@@ -9,7 +10,7 @@ import type { Soon } from '../rpc/soon.ts'
 import type { Row } from './sqlite-engine.ts'
 import type { SqliteFile } from './sqlite-file.ts'
 import { originalText, storedText } from './stored-text.ts'
-import { lateMs, wholeMs } from './times.ts'
+import { lateMs, lifeMs, wholeMs } from './times.ts'
 
 /** How many sessions that have ended are removed before a new one is added. */
 const SWEPT = 100
@@ -25,7 +26,7 @@ export class SqliteSessionStore implements SessionStore {
   create(
     session: NewSession,
     { sessions, freshMs }: SessionRoom,
-  ): Promise<'created' | 'full' | { readonly evicted: string }> {
+  ): Promise<'created' | 'full' | EvictedSession> {
     return this.#file.write(() => {
       const now = Date.now()
       const ended = 'SELECT id FROM pierhead_sessions WHERE ends_at <= ? ORDER BY ends_at LIMIT ?'
@@ -37,10 +38,10 @@ export class SqliteSessionStore implements SessionStore {
       }
       const [id, usedAt] = this.#evictable() ?? []
       const fresh = freshMs > 0 ? freshMs + lateMs(Infinity) : 0
-      if (id === undefined || now - Number(usedAt) < fresh) return 'full'
-      this.#remove(String(id))
+      if (typeof id !== 'string' || now - Number(usedAt) < fresh) return 'full'
+      this.#remove(id)
       this.#add(session, now)
-      return { evicted: originalText(String(id)) }
+      return { evicted: originalText(id) }
     })
   }
 
@@ -104,14 +105,14 @@ export class SqliteSessionStore implements SessionStore {
       this.#file.get(
         'SELECT owner FROM pierhead_session_counts WHERE owner IS NOT NULL ORDER BY sessions DESC LIMIT 1',
       ) ?? []
-    if (owner === undefined) return undefined
+    if (typeof owner !== 'string') return undefined
     const oldest = 'SELECT id, used_at FROM pierhead_sessions WHERE owner = ? ORDER BY used_at LIMIT 1'
-    return this.#file.get(oldest, String(owner))
+    return this.#file.get(oldest, owner)
   }
 
   #add({ id, countedFor, fields, idleMs }: NewSession, now: number): void {
     const [key, owner, idle] = [storedText(id), storedText(countedFor), wholeMs(idleMs)]
-    const ends = now + wholeMs(idleMs + lateMs(idleMs))
+    const ends = now + lifeMs(idleMs)
     this.#file.run('INSERT INTO pierhead_sessions VALUES (?, ?, 1, ?, ?, ?)', key, owner, now, idle, ends)
     for (const [name, text] of fields) this.#set(key, name, text)
     const count =
@@ -135,16 +136,20 @@ export class SqliteSessionStore implements SessionStore {
 
   #touch(id: string, idleMs: number): void {
     const now = Date.now()
-    const ends = now + wholeMs(idleMs + lateMs(idleMs))
-    const sql = 'UPDATE pierhead_sessions SET used_at = ?, idle_ms = ?, ends_at = ? WHERE id = ? AND ends_at > ?'
+    const ends = now + lifeMs(idleMs)
+    const sql =
+      'UPDATE pierhead_sessions SET used_at = ?, idle_ms = ?, ends_at = ? WHERE id = ? AND ends_at > ?'
     this.#file.run(sql, now, wholeMs(idleMs), ends, storedText(id), now)
   }
 
   #remove(key: string): void {
     const [owner] = this.#file.get('DELETE FROM pierhead_sessions WHERE id = ? RETURNING owner', key) ?? []
-    if (owner === undefined) return
+    if (typeof owner !== 'string') return
     this.#file.run('DELETE FROM pierhead_session_fields WHERE id = ?', key)
-    this.#file.run('UPDATE pierhead_session_counts SET sessions = sessions - 1 WHERE owner IS NULL OR owner = ?', String(owner))
-    this.#file.run('DELETE FROM pierhead_session_counts WHERE owner = ? AND sessions <= 0', String(owner))
+    this.#file.run(
+      'UPDATE pierhead_session_counts SET sessions = sessions - 1 WHERE owner IS NULL OR owner = ?',
+      owner,
+    )
+    this.#file.run('DELETE FROM pierhead_session_counts WHERE owner = ? AND sessions <= 0', owner)
   }
 }

@@ -112,7 +112,10 @@ export class SqliteLog {
     if (head === undefined) return undefined
     const sql = 'SELECT seq, text FROM pierhead_log_texts WHERE log = ? AND seq > ? ORDER BY seq LIMIT ?'
     const rows = this.#file.all(sql, head.id, after, Math.min(limit, Number.MAX_SAFE_INTEGER))
-    return { ...head, events: rows.map(([seq, text]) => ({ seq: Number(seq), text: originalText(String(text)) })) }
+    return {
+      ...head,
+      events: rows.map(([seq, text]) => ({ seq: Number(seq), text: originalText(String(text)) })),
+    }
   }
 
   /** Removes one log, or all of a session, and answers their names. */

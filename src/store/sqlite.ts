@@ -62,7 +62,8 @@ export function sqlite(path: string, options: SqliteOptions = {}): DriverOf<'tas
 export function openSqlite(
   path: string,
   options: SqliteOptions,
-  engine: () => OpenDatabase): DriverOf<'tasks'> {
+  engine: () => OpenDatabase,
+): DriverOf<'tasks'> {
   const where = 'sqlite'
   checkOptions(where, options, OPTIONS)
   const absolute = toPath(where, path)

@@ -25,7 +25,7 @@ export class Watchers {
 
   notify(key: string): void {
     const watchers = this.#watchers.get(key)
-    if (watchers !== undefined) for (const watcher of [...watchers]) watcher()
+    if (watchers !== undefined) for (const watcher of watchers) watcher()
   }
 
   /** Calls all, because anything may have changed. */

@@ -52,7 +52,11 @@ const CHECKS: StoreChecks<ChangeBus> = {
     for (const { stop } of nodes) stop()
     const expected = await store.read(0, 100)
     for (const { got } of nodes) assertSame(got, expected, 'the messages')
-    assertSame(expected?.map(({ position }) => position), Array.from({ length: 50 }, (_, index) => index + 1), 'the positions')
+    assertSame(
+      expected?.map(({ position }) => position),
+      Array.from({ length: 50 }, (_, index) => index + 1),
+      'the positions',
+    )
   },
 
   async 'a node gets the messages after a position, old and new'({ store, other, eventually }) {

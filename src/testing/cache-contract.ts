@@ -23,7 +23,9 @@ const CHECKS: StoreChecks<CacheStore> = {
 
   async 'of all nodes that add a text, one succeeds'({ store, other }) {
     const added = await Promise.all(
-      Array.from({ length: 20 }, async (_, index) => (index % 2 === 0 ? store : other).add('a', `${index}`, LONG_MS)),
+      Array.from({ length: 20 }, async (_, index) =>
+        (index % 2 === 0 ? store : other).add('a', `${index}`, LONG_MS),
+      ),
     )
     assertSame(added.filter(Boolean).length, 1, 'the number of those that succeeded')
     assertSame(await store.get('a'), `${added.indexOf(true)}`, 'get answers')

@@ -23,7 +23,10 @@ const CHECKS: StoreChecks<EventStore> = {
     const session = await filled(store, [])
     assertSame(await store.append(session, 's', { text: 'a' }, ROOMY), 0, 'append answers')
     assertSame(await other.append(session, 's', { text: '' }, ROOMY), 1, 'append of an empty text answers')
-    const events = [{ seq: 0, text: 'a' }, { seq: 1, text: '' }]
+    const events = [
+      { seq: 0, text: 'a' },
+      { seq: 1, text: '' },
+    ]
     const page = { events, isOver: false, first: 0, writer: 'node-1' }
     assertSame(await other.read(session, 's', -1, 9), page, 'read answers')
   },
@@ -61,8 +64,16 @@ const CHECKS: StoreChecks<EventStore> = {
   async 'a stream is read from any event on, page by page'({ store }) {
     const session = await filled(store, ['a', 'b', 'c', 'd'])
     const pages: unknown[] = []
-    for (const [after, limit] of [[-1, 2], [1, 1], [1, 9], [3, 9], [7, 9]] as const)
-      pages.push((await store.read(session, 's', after, limit))?.events.map(({ seq, text }) => `${seq}${text}`))
+    for (const [after, limit] of [
+      [-1, 2],
+      [1, 1],
+      [1, 9],
+      [3, 9],
+      [7, 9],
+    ] as const)
+      pages.push(
+        (await store.read(session, 's', after, limit))?.events.map(({ seq, text }) => `${seq}${text}`),
+      )
     assertSame(pages, [['0a', '1b'], ['2c'], ['2c', '3d'], [], []], 'the pages')
   },
 
@@ -81,7 +92,11 @@ const CHECKS: StoreChecks<EventStore> = {
   async 'a stream ends with its last event'({ store, other }) {
     const session = await filled(store, ['a'])
     assertSame(await store.append(session, 's', { text: 'b', isLast: true }, ROOMY), 1, 'append answers')
-    assertSame(await other.append(session, 's', { text: 'c' }, ROOMY), undefined, 'append after the end answers')
+    assertSame(
+      await other.append(session, 's', { text: 'c' }, ROOMY),
+      undefined,
+      'append after the end answers',
+    )
     const over = async (after: number, limit: number): Promise<unknown> =>
       (await other.read(session, 's', after, limit))?.isOver
     assertSame([await over(-1, 9), await over(-1, 1), await over(1, 9)], [true, false, true], 'isOver')
@@ -92,9 +107,14 @@ const CHECKS: StoreChecks<EventStore> = {
     const session = await filled(store, [])
     for (const one of [store, other])
       assertSame(await one.append(session, 's', { text: 'a', seq: 0 }, ROOMY), 0, 'append answers')
-    assertSame(await store.append(session, 's', { text: 'c', seq: 2 }, ROOMY), undefined, 'append of a later one answers')
+    assertSame(
+      await store.append(session, 's', { text: 'c', seq: 2 }, ROOMY),
+      undefined,
+      'append of a later one answers',
+    )
     const last = { text: 'b', seq: 1, isLast: true }
-    for (const one of [store, other]) assertSame(await one.append(session, 's', last, ROOMY), 1, 'append answers')
+    for (const one of [store, other])
+      assertSame(await one.append(session, 's', last, ROOMY), 1, 'append answers')
     assertSame(await textsOf(store, session), ['a', 'b'], 'the texts')
   },
 
@@ -119,14 +139,21 @@ const CHECKS: StoreChecks<EventStore> = {
     )
     const page = await store.read(session, 's', -1, 100)
     const found = page?.events.map(({ seq, text }) => numbers[Number(text)] === seq)
-    assertSame(found, Array.from({ length: 60 }, () => true), 'whether each text has its number')
+    assertSame(
+      found,
+      Array.from({ length: 60 }, () => true),
+      'whether each text has its number',
+    )
   },
 
   async 'the oldest events make room for new ones'({ store }) {
     const few: EventRoom = { ...ROOMY, events: 2 }
     const session = await filled(store, ['a', 'b', 'c'], few)
     const page = await store.read(session, 's', -1, 9)
-    const events = [{ seq: 1, text: 'b' }, { seq: 2, text: 'c' }]
+    const events = [
+      { seq: 1, text: 'b' },
+      { seq: 2, text: 'c' },
+    ]
     assertSame(page, { events, isOver: false, first: 1, writer: 'node-1' }, 'read answers')
     assertSame(await store.append(session, 's', { text: 'd' }, few), 3, 'append answers')
     assertSame((await store.read(session, 's', -1, 9))?.first, 2, 'the first event')
@@ -161,7 +188,11 @@ const CHECKS: StoreChecks<EventStore> = {
     assertSame(await textsOf(store, session, 't'), [], 'the texts of another stream')
     const another = await filled(store, ['b'])
     await other.forget(session)
-    assertSame([await textsOf(store, session, 't'), await textsOf(store, session, 'u')], [undefined, undefined], 'the texts')
+    assertSame(
+      [await textsOf(store, session, 't'), await textsOf(store, session, 'u')],
+      [undefined, undefined],
+      'the texts',
+    )
     assertSame(await textsOf(store, another), ['b'], 'the texts of another session')
     await store.open(session, 's', 'node-2', ROOMY)
     assertSame(await store.append(session, 's', { text: 'c' }, ROOMY), 0, 'append to a new stream answers')
@@ -203,7 +234,9 @@ const CHECKS: StoreChecks<EventStore> = {
   async 'each watcher is stopped by itself'({ store, eventually }) {
     const session = await filled(store, [])
     const calls = [0, 0]
-    const stops = calls.map((_, index) => store.watch(session, 's', () => void (calls[index] = (calls[index] ?? 0) + 1)))
+    const stops = calls.map((_, index) =>
+      store.watch(session, 's', () => void (calls[index] = (calls[index] ?? 0) + 1)),
+    )
     await store.append(session, 's', { text: 'a' }, ROOMY)
     await eventually('news for both watchers', () => calls.every((count) => count > 0))
     stops[0]?.()

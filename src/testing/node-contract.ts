@@ -12,7 +12,11 @@ const CHECKS: StoreChecks<NodeStore> = {
     )
     const numbers = joined.map(({ number }) => number)
     assertSame(new Set(numbers).size, 20, 'the number of different numbers')
-    assertSame(numbers.every((one) => Number.isInteger(one) && one >= 1 && one <= 2_000_000), true, 'the range')
+    assertSame(
+      numbers.every((one) => Number.isInteger(one) && one >= 1 && one <= 2_000_000),
+      true,
+      'the range',
+    )
   },
 
   async 'a number is not used again after its node left'({ store }) {
@@ -35,10 +39,18 @@ const CHECKS: StoreChecks<NodeStore> = {
 
   async 'a node is alive until it leaves'({ store, other }) {
     const { number } = await store.join(FILMS, LONG_MS)
-    assertSame([await other.isAlive(number), await other.isAlive(number + 1)], [true, false], 'isAlive answers')
+    assertSame(
+      [await other.isAlive(number), await other.isAlive(number + 1)],
+      [true, false],
+      'isAlive answers',
+    )
     assertSame(await store.beat(number, LONG_MS), true, 'beat answers')
     await store.leave(number)
-    assertSame([await other.isAlive(number), await store.beat(number, LONG_MS)], [false, false], 'the answers for one that left')
+    assertSame(
+      [await other.isAlive(number), await store.beat(number, LONG_MS)],
+      [false, false],
+      'the answers for one that left',
+    )
     await store.leave(number)
   },
 
@@ -58,7 +70,9 @@ const CHECKS: StoreChecks<NodeStore> = {
 
   async 'all nodes of a server get the same secret'({ store, other }) {
     const secrets = await Promise.all(
-      ['one', 'two', 'three'].map(async (proposed, index) => (index === 1 ? other : store).secret('films', proposed)),
+      ['one', 'two', 'three'].map(async (proposed, index) =>
+        (index === 1 ? other : store).secret('films', proposed),
+      ),
     )
     assertSame(new Set(secrets).size, 1, 'the number of different secrets')
     assertSame(['one', 'two', 'three'].includes(secrets[0] ?? ''), true, 'whether it was proposed')

@@ -10,7 +10,17 @@ const CHECKS: StoreChecks<RateStore> = {
       const { isWithin, remaining } = await one.use('a', 3, LONG_MS)
       uses.push([isWithin, remaining])
     }
-    assertSame(uses, [[true, 2], [true, 1], [true, 0], [false, 0], [false, 0]], 'use answers')
+    assertSame(
+      uses,
+      [
+        [true, 2],
+        [true, 1],
+        [true, 0],
+        [false, 0],
+        [false, 0],
+      ],
+      'use answers',
+    )
   },
 
   async 'each key is counted by itself'({ store }) {
@@ -32,7 +42,11 @@ const CHECKS: StoreChecks<RateStore> = {
     const first = await store.use('a', 1, LONG_MS)
     const second = await other.use('a', 1, 2 * LONG_MS)
     for (const { resetMs } of [first, second])
-      assertSame(resetMs > LONG_MS / 2 && resetMs <= LONG_MS, true, `whether ${resetMs} ms is within the window`)
+      assertSame(
+        resetMs > LONG_MS / 2 && resetMs <= LONG_MS,
+        true,
+        `whether ${resetMs} ms is within the window`,
+      )
   },
 
   async 'a new window begins when the last one is over'({ store, eventually }) {

@@ -24,9 +24,17 @@ async function fieldsOf(store: SessionStore, id: string): Promise<unknown> {
 
 const CHECKS: StoreChecks<SessionStore> = {
   async 'a session is read as it was created, also by other nodes'({ store, other }) {
-    const session = newSession({ fields: new Map([['revision', '2025-11-25'], ['owner', '']]) })
+    const session = newSession({
+      fields: new Map([
+        ['revision', '2025-11-25'],
+        ['owner', ''],
+      ]),
+    })
     assertSame(await store.create(session, ROOMY), 'created', 'create answers')
-    const expected = [['owner', ''], ['revision', '2025-11-25']]
+    const expected = [
+      ['owner', ''],
+      ['revision', '2025-11-25'],
+    ]
     assertSame(await fieldsOf(store, session.id), expected, 'the fields')
     assertSame(await fieldsOf(other, session.id), expected, 'the fields at another node')
   },
@@ -47,7 +55,11 @@ const CHECKS: StoreChecks<SessionStore> = {
       await store.create(session, ROOMY)
       await store.change(session.id, new Map([[`more ${text}`, text]]))
       const { fields } = (await other.use(session.id, undefined, LONGER_MS)) ?? {}
-      assertSame([fields?.get(text), fields?.get(`more ${text}`), fields?.size], [text, text, 2], 'the fields')
+      assertSame(
+        [fields?.get(text), fields?.get(`more ${text}`), fields?.size],
+        [text, text, 2],
+        'the fields',
+      )
     }
   },
 
@@ -63,10 +75,32 @@ const CHECKS: StoreChecks<SessionStore> = {
   },
 
   async 'a change replaces and removes the fields that it names, and no others'({ store }) {
-    const { id, ...rest } = newSession({ fields: new Map([['a', '1'], ['b', '2'], ['c', '3']]) })
+    const { id, ...rest } = newSession({
+      fields: new Map([
+        ['a', '1'],
+        ['b', '2'],
+        ['c', '3'],
+      ]),
+    })
     await store.create({ id, ...rest }, ROOMY)
-    await store.change(id, new Map([['a', 'x'], ['b', null], ['d', '4'], ['none', null]]))
-    assertSame(await fieldsOf(store, id), [['a', 'x'], ['c', '3'], ['d', '4']], 'the fields')
+    await store.change(
+      id,
+      new Map([
+        ['a', 'x'],
+        ['b', null],
+        ['d', '4'],
+        ['none', null],
+      ]),
+    )
+    assertSame(
+      await fieldsOf(store, id),
+      [
+        ['a', 'x'],
+        ['c', '3'],
+        ['d', '4'],
+      ],
+      'the fields',
+    )
   },
 
   async 'the version grows with each change'({ store }) {
@@ -87,7 +121,11 @@ const CHECKS: StoreChecks<SessionStore> = {
     await Promise.all(
       names.map(async (name, index) => (index % 2 === 0 ? store : other).change(id, new Map([[name, name]]))),
     )
-    assertSame(await fieldsOf(store, id), names.map((name) => [name, name]), 'the fields')
+    assertSame(
+      await fieldsOf(store, id),
+      names.map((name) => [name, name]),
+      'the fields',
+    )
   },
 
   async 'a session ends once'({ store, other }) {
@@ -166,7 +204,11 @@ const CHECKS: StoreChecks<SessionStore> = {
       assertSame(await store.create(session, room), 'created', 'create answers')
       await nextMillisecond()
     }
-    assertSame(await store.create(newSession(), room), { evicted: many[0]?.id }, 'create answers without room')
+    assertSame(
+      await store.create(newSession(), room),
+      { evicted: many[0]?.id },
+      'create answers without room',
+    )
   },
 
   async 'sessions that were just used are not evicted'({ store }) {
@@ -175,7 +217,11 @@ const CHECKS: StoreChecks<SessionStore> = {
     await store.create(session, room)
     const rejected = newSession({ countedFor: 'bob' })
     assertSame(await store.create(rejected, room), 'full', 'create answers')
-    assertSame(await store.use(rejected.id, undefined, LONGER_MS), undefined, 'use of the rejected one answers')
+    assertSame(
+      await store.use(rejected.id, undefined, LONGER_MS),
+      undefined,
+      'use of the rejected one answers',
+    )
     assertSame(await fieldsOf(store, session.id), [['level', 'info']], 'the fields of the first one')
     assertSame(await store.count(), 1, 'the number of sessions')
   },

@@ -31,10 +31,12 @@ export async function startRedis(...options: readonly string[]): Promise<TestRed
   let child: ChildProcess | undefined
   const start = async (): Promise<void> => {
     const files = ['--dir', folder, '--appendonly', 'yes', '--appendfsync', 'always', '--save', '']
-    child = spawn(program, ['--port', `${port}`, '--bind', '127.0.0.1', ...files, ...options], { stdio: 'ignore' })
+    child = spawn(program, ['--port', `${port}`, '--bind', '127.0.0.1', ...files, ...options], {
+      stdio: 'ignore',
+    })
     // The process of a test may end before its hooks run.
     process.once('exit', () => void child?.kill('SIGKILL'))
-    while (!(await send(port, ['PING']).catch(() => '')).startsWith('+PONG')) {
+    while (!/^(\+PONG|-NOAUTH)/.test(await send(port, ['PING']).catch(() => ''))) {
       if (child.exitCode !== null) throw new Error(`redis-server ended with exit code ${child.exitCode}`)
       await new Promise((resolve) => void setTimeout(resolve, 20))
     }
@@ -75,7 +77,9 @@ async function send(port: number, command: readonly string[]): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   try {
     await once(socket, 'connect')
-    socket.write(`*${command.length}\r\n${command.map((text) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`).join('')}`)
+    socket.write(
+      `*${command.length}\r\n${command.map((text) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`).join('')}`,
+    )
     const [reply] = (await once(socket, 'data')) as [Buffer]
     return reply.toString()
   } finally {

@@ -39,7 +39,7 @@ export function findsPlanted<Kind extends Exclude<StoreKind, 'tasks'>>(
         KITS[kind]({ open: opened, shared: true, timeout })
           .find((one) => one.name === name)
           ?.run()
-      await expect(check(faulty, 100)).rejects.toThrow(/expected .*, got/)
+      await expect(check(faulty, 100)).rejects.toThrow(/expected .*, got/s)
       await expect(check(share, 20_000)).resolves.toBeUndefined()
       for (const driver of places.values()) await driver.close()
     })

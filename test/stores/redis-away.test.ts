@@ -46,13 +46,20 @@ test('errors have no password and no arguments of commands', async () => {
 test('a wrong password is an error that names it', async () => {
   const locked = await startRedis('--requirepass', 'right')
   onTestFinished(() => locked.close())
-  const { cache } = opened({ url: locked.url.replace('//', '//:wrong@'), commandTimeout: 300 })
-  const failure = { hint: expect.stringMatching(/WRONGPASS|NOAUTH/) as string }
+  const { cache } = opened({ url: locked.url.replace('//', '//:wrong@'), commandTimeout: '30s' })
+  const failure = { ...UNREACHABLE, hint: expect.stringContaining('WRONGPASS') as string }
+  await expect(cache.get('a')).rejects.toMatchObject(failure)
+})
+
+test('a user without the right to run scripts is an error that says so', async () => {
+  await server.send('ACL', 'SETUSER', 'reader', 'on', '>pass', '~*', '&*', '+@read', '+info', '+client')
+  const { cache } = opened({ url: server.url.replace('//', '//reader:pass@') })
+  const failure = { kind: 'store_failed', hint: expect.stringContaining('run scripts') as string }
   await expect(cache.get('a')).rejects.toMatchObject(failure)
 })
 
 test('while the server is away, steps fail in time; they work again when it is back', async () => {
-  const driver = opened({ commandTimeout: 300 })
+  const driver = opened({ commandTimeout: '1s' })
   const { sessions, events } = driver
   const session = { id: 'a', countedFor: '', fields: new Map([['b', 'c']]), idleMs: LONG_MS }
   await sessions.create(session, { sessions: 9, freshMs: 0 })
@@ -80,7 +87,7 @@ test('a step waits for a server that is back in time', async () => {
 })
 
 test('a server that does not answer is an error in time', async () => {
-  const { cache, changes } = opened({ commandTimeout: 300 })
+  const { cache, changes } = opened({ commandTimeout: '1s' })
   await cache.set('a', '1', LONG_MS)
   server.freeze()
   const steps = [cache.get('a'), changes.publish('a'), cache.add('b', '1', LONG_MS)]
@@ -133,13 +140,16 @@ test('watchers hear of what happened while their connection was lost', async () 
   await one.events.open('a', 's', 'node', ROOM)
   let news = 0
   one.events.watch('a', 's', () => void news++)
-  await expect.poll(() => news).toBe(1)
-  await server.send('CLIENT', 'KILL', 'TYPE', 'pubsub')
-  await two.events.append('a', 's', { text: 'b' }, ROOM)
-  await expect.poll(() => news).toBeGreaterThan(1)
+  const subscribed = async (): Promise<string> => server.send('PUBSUB', 'CHANNELS', `${prefix}*`)
+  await expect.poll(subscribed).toContain(prefix)
+  await expect.poll(() => news).toBeGreaterThan(0)
   const before = news
-  await two.events.append('a', 's', { text: 'c' }, ROOM)
+  await server.send('CLIENT', 'KILL', 'TYPE', 'pubsub')
+  await expect.poll(subscribed).toContain(prefix)
   await expect.poll(() => news).toBeGreaterThan(before)
+  const after = news
+  await two.events.append('a', 's', { text: 'c' }, ROOM)
+  await expect.poll(() => news).toBeGreaterThan(after)
 })
 
 test('messages that the server lost are a gap, even if others have their positions now', async () => {
@@ -160,6 +170,41 @@ test('messages that the server lost are a gap, even if others have their positio
   await expect.poll(() => got).toContain(4)
   await two.changes.publish('5')
   await expect.poll(() => got).toContain('5')
+})
+
+test('one may subscribe while the server is away', async () => {
+  const { changes } = opened({ commandTimeout: 100 })
+  await server.kill()
+  const got: unknown[] = []
+  await changes.subscribe(
+    0,
+    ({ text }) => void got.push(text),
+    () => void got.push('gap'),
+  )
+  await expect(changes.position()).rejects.toMatchObject(UNREACHABLE)
+  await server.restart()
+  await expect.poll(async () => Promise.resolve(changes.publish('a')).catch(() => 0)).toBeGreaterThan(0)
+  await expect.poll(() => got).toContain('a')
+})
+
+test('channels and connections are given up when nobody watches any more', async () => {
+  const prefix = crypto.randomUUID()
+  const { events, changes } = opened({ prefix })
+  const clients = async (): Promise<number> =>
+    Number(/connected_clients:(\d+)/.exec(await server.send('INFO', 'clients'))?.[1])
+  const channels = async (): Promise<string> => server.send('PUBSUB', 'CHANNELS', `${prefix}*`)
+  const stops = [events.watch('a', 's', silent), events.watch('a', 's', silent)]
+  await expect.poll(channels).toContain(prefix)
+  stops[0]?.()
+  await events.open('a', 's', 'node', ROOM)
+  expect(await channels()).toContain(prefix)
+  stops[1]?.()
+  await expect.poll(channels).not.toContain(prefix)
+  await expect.poll(clients).toBe(3)
+  const stop = await changes.subscribe(0, silent, silent)
+  await expect.poll(clients).toBe(4)
+  stop()
+  await expect.poll(clients).toBe(3)
 })
 
 test('settings that may lose accepted work are reported once', async () => {
@@ -192,6 +237,7 @@ test.each([
   ['a misspelt option', { prefx: 'a' }, 'did you mean "prefix"?'],
   ['a prefix with braces', { prefix: '{a}' }, 'without spaces and braces'],
   ['a client without duplicate', { client: {} }, 'ioredis'],
+  ['a timeout without end', { commandTimeout: Infinity }, "from '10ms' to '1h'"],
   ['both', { client: {}, url: 'redis://127.0.0.1' }, 'exclude each other'],
 ])('%s is an error that says what to pass', (_, given, text) => {
   expect(() => redis(given as string)).toThrow(text)

@@ -75,7 +75,7 @@ const CHANGES: Faults<'changes'> = {
           (message) => {
             held.push(message)
             if (message.text === 'question') return void bus.publish('answer')
-            for (const one of held.toReversed()) onMessage(one)
+            for (const one of held.splice(0).toReversed()) onMessage(one)
           },
           onGap,
         )
@@ -147,7 +147,7 @@ const RATES: Faults<'rates'> = {
   ],
   'requests at the same time are all counted': [
     'requests are counted after they were let in',
-    (rates) => {
+    () => {
       let used = 0
       return {
         async use(_key, limit, windowMs, cost = 1): Promise<RateUse> {

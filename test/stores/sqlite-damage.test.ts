@@ -12,9 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let files = 0
 
 /** A file with tasks of a dead process, changed by `damage`, which is SQL with the id of one of them as its parameter. */
-async function damaged(
-  damage: string,
-): Promise<{
+async function damaged(damage: string): Promise<{
   readonly driver: DriverOf<'tasks'>
   readonly path: string
   readonly tasks: readonly TaskRecord[]

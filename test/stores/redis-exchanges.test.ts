@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { redis } from '../../src/stores.ts'
+import { countExchanges, type CountingProxy } from '../harness/exchanges.ts'
+import { startRedis, type TestRedis } from '../harness/redis.ts'
+
+const LONG_MS = 3_600_000
+const ROOM = { events: 2, bytes: 1000, idleMs: LONG_MS }
+const SESSION = { id: 'a', countedFor: '', fields: new Map([['b', 'c']]), idleMs: LONG_MS }
+const NODE = { server: 'films', inMemory: [] }
+
+type Driver = ReturnType<typeof redis>
+
+let server: TestRedis
+let proxy: CountingProxy
+let driver: Driver
+beforeAll(async () => {
+  server = await startRedis()
+  proxy = await countExchanges(server.port)
+  driver = redis({ url: `redis://127.0.0.1:${proxy.port}`, warn() {} })
+})
+afterAll(async () => {
+  await driver.close()
+  proxy.close()
+  await server.close()
+})
+
+const STEPS: Readonly<Record<string, (stores: Driver) => unknown>> = {
+  'creating a session': ({ sessions }) => sessions.create(SESSION, { sessions: 9, freshMs: 0 }),
+  'using a session': ({ sessions }) => sessions.use('a', undefined, LONG_MS),
+  'using a session that is known': ({ sessions }) => sessions.use('a', 1, LONG_MS),
+  'changing a session': ({ sessions }) => sessions.change('a', new Map([['b', null]])),
+  'counting sessions': ({ sessions }) => sessions.count(),
+  'opening a stream': ({ events }) => events.open('a', 's', 'node', ROOM),
+  'adding an event': ({ events }) => events.append('a', 's', { text: 'b' }, ROOM),
+  'adding an event in place of an old one': async ({ events }) =>
+    events.append('a', 's', { text: 'c'.repeat(999) }, ROOM),
+  'reading events': ({ events }) => events.read('a', 's', -1, 9),
+  'reading a position': ({ events }) => events.position('a', 's'),
+  'forgetting a stream': ({ events }) => events.forget('a'),
+  'ending a session': ({ sessions }) => sessions.end('a'),
+  'publishing a message': ({ changes }) => changes.publish('a'),
+  'reading messages': ({ changes }) => changes.read(0, 9),
+  'setting a text': ({ cache }) => cache.set('a', 'b', LONG_MS),
+  'adding a text': ({ cache }) => cache.add('b', 'b', LONG_MS),
+  'counting a request': ({ rates }) => rates.use('a', 1, LONG_MS),
+  joining: ({ nodes }) => nodes.join(NODE, LONG_MS),
+  'a sign of life': ({ nodes }) => nodes.beat(1, LONG_MS),
+}
+
+test.each(Object.entries(STEPS))('%s is one exchange', async (_, step) => {
+  // The first step connects. Later, what the step before did not wait for is answered first.
+  await driver.cache.get('a')
+  const before = proxy.count
+  await step(driver)
+  expect(proxy.count - before).toBe(1)
+})
