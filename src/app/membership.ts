@@ -48,22 +48,20 @@ export class Membership {
     const { changes, leases } = this.#service
     const { Node, checkStores } = await import('../nodes/node.ts')
     const contents = await this.#service.shareSessions()
-    let number: number | undefined
     const node = await Node.join({
       server: String(this.#service.info['name']),
       stores: checkStores({ ...(await withMemory(store)), nodes: store.nodes }),
       inMemory: inMemory(store, this.#service.offers('tasks')),
       beatMs: Math.min(BEAT_MS, this.#limits.keepAliveMs),
       listener: {
-        onMessage(message, sender, position) {
+        onMessage(message, isOwn, position) {
           if (message.kind === 'changed') contents.deliver(message.change, position)
-          if (message.kind === 'revoked' && sender !== number) leases.apply(message, message.at)
+          if (message.kind === 'revoked' && !isOwn) leases.apply(message, message.at)
         },
         onAllChanged: () => changes.deliverAll(),
       },
       report: (...entry) => this.#service.report(...entry),
     })
-    number = node.number
     changes.carrier = (change) => {
       try {
         node.sendChange(toSent(change))

@@ -36,7 +36,8 @@ export interface NodeOptions {
 
 /** Learns of messages from all nodes, this one included. */
 export interface NodeListener {
-  onMessage(message: NodeMessage, node: number, position: number): void
+  /** `isOwn` says whether this node has sent it. */
+  onMessage(message: NodeMessage, isOwn: boolean, position: number): void
   /** Everything up to a position may have changed, and nobody knows what. */
   onAllChanged(position: number): void
 }
@@ -241,7 +242,8 @@ export class Node {
     if (message.kind === 'changed') this.#remember({ position, change: message.change })
     // Of the time before its start, a node needs to know only what stays true.
     if (position <= this.#startedAt && message.kind !== 'revoked') return
-    for (const listener of this.#listeners) this.#call(() => listener.onMessage(message, node, position))
+    const isOwn = node === this.number
+    for (const listener of this.#listeners) this.#call(() => listener.onMessage(message, isOwn, position))
   }
 
   #takeGap(newest: number): void {

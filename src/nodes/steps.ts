@@ -63,6 +63,6 @@ export class Steps {
 }
 
 /** Whether a store may succeed later. */
-export function isTemporary(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   return error instanceof McpError && error.retryable
 }

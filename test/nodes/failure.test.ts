@@ -104,7 +104,7 @@ describe('while the store is away', () => {
     await stream.until(({ messages }) => messages.length === 2)
     one.app.updated('note://a')
     await stream.until(({ messages }) => messages.length === 3)
-    expect(stream.messages.map(({ method }) => method).toSorted()).toEqual([
+    expect(stream.messages.map(({ method }) => String(method)).toSorted()).toEqual([
       'notifications/prompts/list_changed',
       'notifications/resources/updated',
       'notifications/resources/updated',

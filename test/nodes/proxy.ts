@@ -43,7 +43,7 @@ export class RoundRobin {
 
   /** Breaks the connections to a server. */
   drop(port: number): void {
-    for (const drop of [...(this.#open.get(port) ?? [])]) drop()
+    this.#open.get(port)?.forEach((drop) => drop())
   }
 
   async close(): Promise<void> {

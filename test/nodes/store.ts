@@ -106,7 +106,7 @@ export class View {
   /** Makes the stores unreachable, or reachable again. */
   set isAway(isAway: boolean) {
     this.#isAway = isAway
-    if (!isAway) for (const back of [...this.#onBack]) back()
+    if (!isAway) this.#onBack.forEach((back) => back())
   }
 
   #far(kind: string, store: object): object {

@@ -41,7 +41,7 @@ export interface HttpIn extends HttpHead {
   /** Its session, once that is known. */
   session?: object | undefined
   /** Why its session cannot be used, if nodes share sessions. */
-  problem?: unknown
+  problem?: Error
   /** Whether it was queued for so long that requests in it are rejected. */
   readonly isLate?: boolean
   /** The channel that it shares with the other messages of its batch. */

@@ -100,10 +100,10 @@ export class Replicas implements NodeListener {
     return this.#streams.resume(session, lastEventId, headers)
   }
 
-  onMessage(message: NodeMessage, node: number): void {
+  onMessage(message: NodeMessage, isOwn: boolean): void {
     if (!('session' in message)) return
     const session = this.#endpoint.sessions.find(message.session)
-    if (message.kind === 'attached') this.#streams.attached(message.session, node === this.#node.number)
+    if (message.kind === 'attached') this.#streams.attached(message.session, isOwn)
     if (session === undefined) return
     if (message.kind === 'cancelled') session.calls.cancel(message.params)
     if (message.kind === 'subscribed') (session.shared as Replica).subscribed(message.added, message.removed)
@@ -195,7 +195,8 @@ export class Replicas implements NodeListener {
 }
 
 /** The error of a store for a request that has not begun, so that clients may repeat it. */
-function notRun(error: unknown): unknown {
+function notRun(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(String(error))
   if (!(error instanceof McpError) || error.kind !== 'store_unreachable') return error
   const { message, retryAfterMs } = error
   return new McpError(error.kind, message, { refusal: 'SERVICE_UNAVAILABLE', retryAfterMs, cause: error })
