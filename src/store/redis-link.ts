@@ -27,6 +27,9 @@ export interface StepOptions {
 
 type Scripts = Readonly<Record<ScriptName, (...values: readonly Argument[]) => Promise<unknown>>>
 
+/** How many different warnings are remembered. */
+const MOST_WARNINGS = 20
+
 /** The pause before a step is repeated. */
 const REPEAT_MS = 10
 
@@ -44,6 +47,7 @@ export class RedisLink {
   #first: RedisConnection | undefined
   #main: RedisConnection | undefined
   #hasWarned = false
+  readonly #warned = new Set<string>()
 
   constructor(settings: LinkSettings) {
     this.#settings = settings
@@ -96,6 +100,14 @@ export class RedisLink {
   release(connection: RedisConnection): void {
     this.#connections.delete(connection)
     connection.close()
+  }
+
+  /** Warns once of an error that nobody gets, if the operator must do something about it. */
+  warnOf(error: unknown): void {
+    if (!isReply(error) || isPassing(error as Error)) return
+    const { message } = error as Error
+    if (!this.#warned.has(message)) this.#warn(message)
+    if (this.#warned.size < MOST_WARNINGS) this.#warned.add(message)
   }
 
   close(): void {
@@ -155,11 +167,15 @@ export class RedisLink {
       this.#hasWarned = true
       // Nobody waits for it, and a server that does not answer is noticed anyway.
       durabilityWarnings(client).then(
-        (texts) => texts.forEach((text) => this.#settings.warn(`${this.#settings.place}: ${text}`)),
+        (texts) => texts.forEach((text) => this.#warn(text)),
         () => {},
       )
     }
     return main
+  }
+
+  #warn(text: string): void {
+    this.#settings.warn(`${this.#settings.place}: ${text}`)
   }
 
   async #open(): Promise<RedisConnection> {
@@ -191,11 +207,15 @@ export class RedisLink {
     const message = error instanceof Error ? error.message : String(error)
     const cause = new Error(message)
     const { place } = this.#settings
-    if (isReply(error) && !PASSING.test(`${message} `))
+    if (isReply(error) && !isPassing(cause))
       return mcpError(STORE_FAILED, { path: place, reason: message }, { cause, hint: hintFor(message) })
     const hint = `Try again later. Operators: check that Redis runs at ${place} and lets this program in (${message}).`
     return mcpError(STORE_UNREACHABLE, {}, { ...SOON, cause, hint })
   }
+}
+
+function isPassing({ message }: Error): boolean {
+  return PASSING.test(`${message} `)
 }
 
 /** Whether a step may be tried again: it was not sent, or the connection was lost before its answer came. */
