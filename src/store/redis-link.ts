@@ -123,16 +123,18 @@ export class RedisLink {
     failure?: unknown,
   ): Promise<unknown> {
     const until = performance.now() + this.#settings.timeoutMs
+    let isSent = false
     for (let error = failure; ;) {
       this.lifetime.check()
       if (error !== undefined) {
         if (!mayRepeat(error, isOnce) || performance.now() >= until) throw this.#failure(error)
+        isSent ||= !isUnsent(error)
         // A connection that is lost may look ready until its end is noticed.
         await pause(REPEAT_MS)
       }
       try {
         const client = await this.#ready()
-        return await act(client, error !== undefined)
+        return await act(client, isSent)
       } catch (next) {
         // Without a connection, nothing was sent.
         if (next instanceof McpError) throw next
@@ -220,9 +222,11 @@ function isPassing({ message }: Error): boolean {
 
 /** Whether a step may be tried again: it was not sent, or the connection was lost before its answer came. */
 function mayRepeat(error: unknown, isOnce: boolean): boolean {
-  const { message } = error as Error
-  if (message.startsWith("Stream isn't writeable")) return true
-  return !isOnce && !isReply(error) && message !== 'Command timed out'
+  return isUnsent(error) || (!isOnce && !isReply(error) && (error as Error).message !== 'Command timed out')
+}
+
+function isUnsent(error: unknown): boolean {
+  return (error as Error).message.startsWith("Stream isn't writeable")
 }
 
 function hintFor(message: string): string {
