@@ -17,7 +17,7 @@ export interface ChangeBus {
   publish(text: string): Soon<number>
   /**
    * Calls `onMessage` with each message after `after`, in order and once, those of this node too. `onGap` is called instead of
-   * messages that are not kept any more, with the position after which messages follow. Returns a function that stops it.
+   * messages that are not kept any more, with the position after which messages follow. Neither may throw. Returns a function that stops it.
    */
   subscribe(
     after: number,

@@ -53,7 +53,7 @@ export interface EventPage {
  * unique in its session. Each method is one atomic step, and one exchange with the server behind the store.
  */
 export interface EventStore {
-  /** Begins a stream. `writer` tells others which node and request will end it. Does nothing if it exists. */
+  /** Begins a stream. `writer` tells others which node and request will end it. A stream that exists lives longer, as with an event. */
   open(session: string, stream: string, writer: string, room: EventRoom): Soon<void>
   /**
    * Adds an event, and answers its number; undefined if its position came before, if an event before its `seq` is missing, or if the

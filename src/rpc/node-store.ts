@@ -22,7 +22,10 @@ export interface JoinedNode {
 export interface NodeStore {
   /** Adds a node, which is alive for `leaseMs` from now. Answers its number, and the other living nodes of the same server. */
   join(node: Omit<NodeInfo, 'number'>, leaseMs: number): Soon<JoinedNode>
-  /** Says that a node is alive for `leaseMs` from now. Answers false if it was taken for dead. */
+  /**
+   * Says that a node is alive for `leaseMs` from now. Answers false if it was dead until now: others may have ended its work. One that
+   * left, or was dead for more than a day, stays dead.
+   */
   beat(number: number, leaseMs: number): Soon<boolean>
   /** Removes a node. */
   leave(number: number): Soon<void>

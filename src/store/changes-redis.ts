@@ -110,7 +110,8 @@ export class RedisChangeBus implements ChangeBus {
         if (!isChecked) await this.#check(client)
         // A server that is silent may have lost its data without losing the connection.
         isChecked = await this.#wait(client)
-      } catch {
+      } catch (error) {
+        this.#link.warnOf(error)
         isChecked = false
         if (connection.current !== undefined) await pause(RETRY_MS)
       }

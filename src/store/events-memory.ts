@@ -37,7 +37,8 @@ export class MemoryEventStore implements EventStore {
   open(session: string, stream: string, writer: string, { idleMs }: EventRoom): void {
     const now = this.#begin()
     let streams = this.#sessions.get(session)
-    if (streams?.has(stream) === true) return
+    const found = streams?.get(stream)
+    if (found !== undefined) return this.#expiry.move(found.expiry, now + idleMs)
     if (streams === undefined) this.#sessions.set(session, (streams = new Map()))
     const added = new Stream(session, stream, writer)
     added.expiry = this.#expiry.add(now + idleMs, added)

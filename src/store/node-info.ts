@@ -3,6 +3,9 @@ import type { NodeInfo } from '../rpc/node-store.ts'
 /** The highest number of a node; after it, numbers begin again with 1. */
 export const HIGHEST_NODE = 2_000_000
 
+/** How long a dead node is remembered, which may live again. */
+export const REMEMBERED_MS: number = 24 * 60 * 60 * 1000
+
 /** The nodes of a server in rows of numbers and JSON, in order. A row that cannot be read is left out. */
 export function othersIn(
   rows: readonly (readonly [number: unknown, json: unknown])[],

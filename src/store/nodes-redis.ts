@@ -1,5 +1,5 @@
 import type { JoinedNode, NodeInfo, NodeStore } from '../rpc/node-store.ts'
-import { HIGHEST_NODE, othersIn } from './node-info.ts'
+import { HIGHEST_NODE, othersIn, REMEMBERED_MS } from './node-info.ts'
 import type { RedisLink } from './redis-link.ts'
 import { originalText, storedText } from './stored-text.ts'
 import { wholeMs } from './times.ts'
@@ -22,10 +22,9 @@ export class RedisNodeStore implements NodeStore {
 
   async join(node: Omit<NodeInfo, 'number'>, leaseMs: number): Promise<JoinedNode> {
     const keys = [this.#last, this.#ends, this.#nodes]
-    const values = [JSON.stringify(node), wholeMs(leaseMs), HIGHEST_NODE]
+    const values = [JSON.stringify(node), wholeMs(leaseMs), HIGHEST_NODE, REMEMBERED_MS]
     const reply = await this.#link.run('pierheadNodeJoin', keys, values, { isOnce: true })
-    const [number, hash] = reply as readonly [number, readonly string[]]
-    const rows = hash.flatMap((name, index) => (index % 2 === 0 ? [[name, hash[index + 1]] as const] : []))
+    const [number, rows] = reply as readonly [number, readonly (readonly [string, string])[]]
     return { number, others: othersIn(rows, node.server) }
   }
 

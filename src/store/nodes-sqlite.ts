@@ -1,6 +1,6 @@
 import type { JoinedNode, NodeInfo, NodeStore } from '../rpc/node-store.ts'
 import type { Soon } from '../rpc/soon.ts'
-import { HIGHEST_NODE, othersIn } from './node-info.ts'
+import { HIGHEST_NODE, othersIn, REMEMBERED_MS } from './node-info.ts'
 import type { SqliteFile } from './sqlite-file.ts'
 import { originalText, storedText } from './stored-text.ts'
 import { wholeMs } from './times.ts'
@@ -16,10 +16,11 @@ export class SqliteNodeStore implements NodeStore {
   join(node: Omit<NodeInfo, 'number'>, leaseMs: number): Promise<JoinedNode> {
     return this.#file.write(() => {
       const now = Date.now()
-      this.#file.run('DELETE FROM pierhead_members WHERE ends_at <= ?', now)
-      const rows = this.#file.all('SELECT number, node FROM pierhead_members')
+      this.#file.run('DELETE FROM pierhead_members WHERE ends_at <= ?', now - REMEMBERED_MS)
+      const rows = this.#file.all('SELECT number, node, ends_at FROM pierhead_members')
+      const living = rows.filter(([, , ends]) => Number(ends) > now)
       const others = othersIn(
-        rows.map(([number, json]) => [number, json] as const),
+        living.map(([number, json]) => [number, json] as const),
         node.server,
       )
       const number = this.#nextNumber(new Set(rows.map(([taken]) => Number(taken))))
@@ -32,8 +33,10 @@ export class SqliteNodeStore implements NodeStore {
   beat(number: number, leaseMs: number): Promise<boolean> {
     return this.#file.write(() => {
       const now = Date.now()
-      const sql = 'UPDATE pierhead_members SET ends_at = ? WHERE number = ? AND ends_at > ? RETURNING number'
-      return this.#file.get(sql, now + wholeMs(leaseMs), number, now) !== undefined
+      const [ends] = this.#file.get('SELECT ends_at FROM pierhead_members WHERE number = ?', number) ?? []
+      const sql = 'UPDATE pierhead_members SET ends_at = ? WHERE number = ?'
+      this.#file.run(sql, now + wholeMs(leaseMs), number)
+      return Number(ends ?? 0) > now
     })
   }
 

@@ -27,6 +27,9 @@ export interface StepOptions {
 
 type Scripts = Readonly<Record<ScriptName, (...values: readonly Argument[]) => Promise<unknown>>>
 
+/** How many different warnings are remembered. */
+const MOST_WARNINGS = 20
+
 /** The pause before a step is repeated. */
 const REPEAT_MS = 10
 
@@ -44,6 +47,7 @@ export class RedisLink {
   #first: RedisConnection | undefined
   #main: RedisConnection | undefined
   #hasWarned = false
+  readonly #warned = new Set<string>()
 
   constructor(settings: LinkSettings) {
     this.#settings = settings
@@ -98,6 +102,14 @@ export class RedisLink {
     connection.close()
   }
 
+  /** Warns once of an error that nobody gets, if the operator must do something about it. */
+  warnOf(error: unknown): void {
+    if (!isReply(error) || isPassing(error as Error)) return
+    const { message } = error as Error
+    if (!this.#warned.has(message)) this.#warn(message)
+    if (this.#warned.size < MOST_WARNINGS) this.#warned.add(message)
+  }
+
   close(): void {
     this.lifetime.end()
     for (const connection of this.#connections) connection.close()
@@ -111,16 +123,18 @@ export class RedisLink {
     failure?: unknown,
   ): Promise<unknown> {
     const until = performance.now() + this.#settings.timeoutMs
+    let isSent = false
     for (let error = failure; ;) {
       this.lifetime.check()
       if (error !== undefined) {
         if (!mayRepeat(error, isOnce) || performance.now() >= until) throw this.#failure(error)
+        isSent ||= !isUnsent(error)
         // A connection that is lost may look ready until its end is noticed.
         await pause(REPEAT_MS)
       }
       try {
         const client = await this.#ready()
-        return await act(client, error !== undefined)
+        return await act(client, isSent)
       } catch (next) {
         // Without a connection, nothing was sent.
         if (next instanceof McpError) throw next
@@ -155,11 +169,15 @@ export class RedisLink {
       this.#hasWarned = true
       // Nobody waits for it, and a server that does not answer is noticed anyway.
       durabilityWarnings(client).then(
-        (texts) => texts.forEach((text) => this.#settings.warn(`${this.#settings.place}: ${text}`)),
+        (texts) => texts.forEach((text) => this.#warn(text)),
         () => {},
       )
     }
     return main
+  }
+
+  #warn(text: string): void {
+    this.#settings.warn(`${this.#settings.place}: ${text}`)
   }
 
   async #open(): Promise<RedisConnection> {
@@ -191,18 +209,24 @@ export class RedisLink {
     const message = error instanceof Error ? error.message : String(error)
     const cause = new Error(message)
     const { place } = this.#settings
-    if (isReply(error) && !PASSING.test(`${message} `))
+    if (isReply(error) && !isPassing(cause))
       return mcpError(STORE_FAILED, { path: place, reason: message }, { cause, hint: hintFor(message) })
     const hint = `Try again later. Operators: check that Redis runs at ${place} and lets this program in (${message}).`
     return mcpError(STORE_UNREACHABLE, {}, { ...SOON, cause, hint })
   }
 }
 
+function isPassing({ message }: Error): boolean {
+  return PASSING.test(`${message} `)
+}
+
 /** Whether a step may be tried again: it was not sent, or the connection was lost before its answer came. */
 function mayRepeat(error: unknown, isOnce: boolean): boolean {
-  const { message } = error as Error
-  if (message.startsWith("Stream isn't writeable")) return true
-  return !isOnce && !isReply(error) && message !== 'Command timed out'
+  return isUnsent(error) || (!isOnce && !isReply(error) && (error as Error).message !== 'Command timed out')
+}
+
+function isUnsent(error: unknown): boolean {
+  return (error as Error).message.startsWith("Stream isn't writeable")
 }
 
 function hintFor(message: string): string {

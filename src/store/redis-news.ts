@@ -44,8 +44,9 @@ export class RedisNews {
       // Without a connection, all channels follow when there is one.
       await this.#connection?.current?.subscribe(channel)
       this.#watchers.notify(channel)
-    } catch {
-      // The connection is lost, or cannot be made; readers of the stream get the error.
+    } catch (error) {
+      // If the connection is lost, or cannot be made, readers of the stream get the error.
+      this.#link.warnOf(error)
     }
   }
 
@@ -65,8 +66,8 @@ export class RedisNews {
     try {
       await client.subscribe(...channels)
       this.#watchers.notifyAll()
-    } catch {
-      // The connection is lost again.
+    } catch (error) {
+      this.#link.warnOf(error)
     }
   }
 

@@ -97,13 +97,15 @@ const INDEX_COUNT = `${NOW}return redis.call('ZCOUNT', KEYS[1], '(' .. now, '+in
  */
 
 /** KEYS: stream, hash, names of the session's streams. ARGV: name, writer, life time. */
-const LOG_OPEN = `if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
-redis.call('DEL', KEYS[1])
-redis.call('HSET', KEYS[2], 'next', 0, 'first', 0, 'bytes', 0, 'writer', ARGV[2])
-redis.call('PEXPIRE', KEYS[2], ARGV[3])
+const LOG_OPEN = `if redis.call('EXISTS', KEYS[2]) == 0 then
+  redis.call('DEL', KEYS[1])
+  redis.call('HSET', KEYS[2], 'next', 0, 'first', 0, 'bytes', 0, 'writer', ARGV[2])
+  redis.call('PUBLISH', KEYS[1], '')
+end
 redis.call('SADD', KEYS[3], ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
 if redis.call('PTTL', KEYS[3]) < tonumber(ARGV[3]) then redis.call('PEXPIRE', KEYS[3], ARGV[3]) end
-redis.call('PUBLISH', KEYS[1], '')
 return 1`
 
 /**
@@ -182,12 +184,15 @@ if isWithin then
 end
 return { isWithin and 1 or 0, used, left }`
 
-/** KEYS: last number, ends, nodes. ARGV: node, lease, most numbers. */
-const NODE_JOIN = `${NOW}for _, number in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now)) do
+/** KEYS: last number, ends, nodes. ARGV: node, lease, most numbers, how long dead nodes are remembered. */
+const NODE_JOIN = `${NOW}for _, number in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now - ARGV[4])) do
   redis.call('ZREM', KEYS[2], number)
   redis.call('HDEL', KEYS[3], number)
 end
-local others = redis.call('HGETALL', KEYS[3])
+local others = {}
+for i, number in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. now, '+inf')) do
+  others[i] = { number, redis.call('HGET', KEYS[3], number) }
+end
 local number
 repeat number = (redis.call('INCR', KEYS[1]) - 1) % tonumber(ARGV[3]) + 1
 until not redis.call('ZSCORE', KEYS[2], number)
@@ -195,11 +200,10 @@ redis.call('ZADD', KEYS[2], now + ARGV[2], number)
 redis.call('HSET', KEYS[3], number, ARGV[1])
 return { number, others }`
 
-/** KEYS: ends. ARGV: number, then the lease of a node that is alive, or nothing to ask only. */
+/** KEYS: ends. ARGV: number, then the lease for a sign of life, or nothing to ask only. */
 const NODE_ALIVE = `${NOW}local ends = redis.call('ZSCORE', KEYS[1], ARGV[1])
-if not ends or tonumber(ends) <= now then return 0 end
-if ARGV[2] then redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1]) end
-return 1`
+if ends and ARGV[2] then redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1]) end
+return ends and tonumber(ends) > now and 1 or 0`
 
 /** KEYS: ends, nodes. ARGV: number. */
 const NODE_LEAVE = `redis.call('ZREM', KEYS[1], ARGV[1])

@@ -73,11 +73,15 @@ export class RedisSessionStore implements SessionStore {
   }
 
   async end(id: string): Promise<boolean> {
-    const [count] = await Promise.all([
-      this.#link.call(['DEL', this.#key(id)]),
+    const [wasThere] = await Promise.all([
+      // If the answer is lost, it was this step that ended the session.
+      this.#link.step(async (client, isRepeated) => {
+        const count = await client.call('DEL', this.#key(id))
+        return isRepeated || Number(count) === 1
+      }),
       this.#run('pierheadIndexEnd', storedText(id)),
     ])
-    return Number(count) === 1
+    return wasThere === true
   }
 
   async count(): Promise<number> {

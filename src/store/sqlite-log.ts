@@ -65,14 +65,19 @@ export class SqliteLog {
     return { id, writer: originalText(String(row[1])), next, first, bytes, isOver: over === 1, position }
   }
 
-  /** Creates a log, and removes some that have ended. Without an idle time, it never ends. */
+  /** Creates a log, and removes some that have ended; one that exists gets a new time. Without an idle time, it never ends. */
   open(name: LogName, writer: string, idleMs?: number): void {
-    if (this.find(name) !== undefined) return
     const now = Date.now()
+    const ends = idleMs === undefined ? NEVER : now + wholeMs(idleMs)
+    const found = this.find(name)
+    if (found !== undefined) {
+      if (idleMs !== undefined)
+        this.#file.run('UPDATE pierhead_logs SET ends_at = ? WHERE id = ?', ends, found.id)
+      return
+    }
     const ended = 'SELECT id FROM pierhead_logs WHERE ends_at <= ? ORDER BY ends_at LIMIT ?'
     for (const [id] of this.#file.all(ended, now, SWEPT)) this.#remove(Number(id))
     this.forget(name.session, name.stream)
-    const ends = idleMs === undefined ? NEVER : now + wholeMs(idleMs)
     this.#file.run(
       'INSERT INTO pierhead_logs (session, name, writer, next, first, bytes, is_over, ends_at) VALUES (?, ?, ?, 0, 0, 0, 0, ?)',
       name.session,

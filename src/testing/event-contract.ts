@@ -54,7 +54,7 @@ const CHECKS: StoreChecks<EventStore> = {
     await store.forget('nobody', 's')
   },
 
-  async 'opening a stream again changes nothing'({ store, other }) {
+  async 'opening a stream again leaves its events'({ store, other }) {
     const session = await filled(store, ['a'])
     await other.open(session, 's', 'node-2', ROOMY)
     const page = { events: [{ seq: 0, text: 'a' }], isOver: false, first: 0, writer: 'node-1' }
@@ -171,6 +171,12 @@ const CHECKS: StoreChecks<EventStore> = {
     const session = await filled(store, ['a'], { ...ROOMY, idleMs: 1 })
     await eventually('the end of a stream', async () => (await store.read(session, 's', -1, 9)) === undefined)
     assertSame(await store.append(session, 's', { text: 'b' }, ROOMY), undefined, 'append answers')
+  },
+
+  async 'opening a stream again gives it a new time'({ store, other, eventually }) {
+    const session = await filled(store, ['a'])
+    await other.open(session, 's', 'node-2', { ...ROOMY, idleMs: 1 })
+    await eventually('the end of a stream', async () => (await store.read(session, 's', -1, 9)) === undefined)
   },
 
   async 'events prolong a stream'({ store, other, eventually }) {

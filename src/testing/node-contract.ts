@@ -54,12 +54,16 @@ const CHECKS: StoreChecks<NodeStore> = {
     await store.leave(number)
   },
 
-  async 'a node that is silent is dead, and stays so'({ store, other, eventually }) {
+  async 'a node that is silent is dead until its next sign of life'({ store, other, eventually }) {
     const { number } = await store.join(FILMS, 1)
     await eventually('the death of a node', async () => !(await other.isAlive(number)))
+    const { others, ...second } = await other.join(FILMS, LONG_MS)
+    assertSame(others, [], 'the others')
     assertSame(await store.beat(number, LONG_MS), false, 'beat answers')
-    assertSame(await other.isAlive(number), false, 'isAlive answers after a late beat')
-    assertSame((await other.join(FILMS, LONG_MS)).others, [], 'the others')
+    assertSame(await other.isAlive(number), true, 'isAlive answers after the sign of life')
+    assertSame(await store.beat(number, LONG_MS), true, 'the next beat answers')
+    const seen = (await other.join(FILMS, LONG_MS)).others.map((one) => one.number)
+    assertSame(seen, [number, second.number], 'the others after the sign of life')
   },
 
   async 'a sign of life counts from then on'({ store, other, eventually }) {

@@ -1,17 +1,20 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo } from 'node:net'
 
-/** A proxy that counts how often one side waits for the other. */
-export interface CountingProxy {
+/** A proxy that counts how often one side waits for the other, and can lose an answer. */
+export interface ExchangeProxy {
   readonly port: number
   /** The number of exchanges of all connections: one or more requests that are sent at once, and their answers. */
   readonly count: number
+  /** Closes the connection instead of passing on the next answer. */
+  loseAnswer(): void
   close(): void
 }
 
 /** Starts a proxy to a port of this machine. */
-export async function countExchanges(target: number): Promise<CountingProxy> {
+export async function exchangeProxy(target: number): Promise<ExchangeProxy> {
   let count = 0
+  let isLosing = false
   const sockets = new Set<{ destroy(): unknown }>()
   const server = createServer((near) => {
     const far = connect(target, '127.0.0.1')
@@ -27,7 +30,9 @@ export async function countExchanges(target: number): Promise<CountingProxy> {
     })
     far.on('data', (bytes) => {
       isAsking = false
-      near.write(bytes)
+      if (isLosing) near.destroy()
+      else near.write(bytes)
+      isLosing = false
     })
     near.on('close', () => far.destroy())
     far.on('close', () => near.destroy())
@@ -37,6 +42,9 @@ export async function countExchanges(target: number): Promise<CountingProxy> {
     port: (server.address() as AddressInfo).port,
     get count() {
       return count
+    },
+    loseAnswer() {
+      isLosing = true
     },
     close() {
       server.close()

@@ -34,8 +34,6 @@ export async function startRedis(...options: readonly string[]): Promise<TestRed
     child = spawn(program, ['--port', `${port}`, '--bind', '127.0.0.1', ...files, ...options], {
       stdio: 'ignore',
     })
-    // The process of a test may end before its hooks run.
-    process.once('exit', () => void child?.kill('SIGKILL'))
     while (!/^(\+PONG|-NOAUTH)/.test(await send(port, ['PING']).catch(() => ''))) {
       if (child.exitCode !== null) throw new Error(`redis-server ended with exit code ${child.exitCode}`)
       await new Promise((resolve) => void setTimeout(resolve, 20))
@@ -47,6 +45,8 @@ export async function startRedis(...options: readonly string[]): Promise<TestRed
     child.kill('SIGKILL')
     await exited
   }
+  // The process of a test may end before its hooks run.
+  process.once('exit', () => void child?.kill('SIGKILL'))
   await start()
   return {
     url: `redis://127.0.0.1:${port}`,

@@ -28,7 +28,7 @@ const EVENTS: Faults<'events'> = {
       },
     }),
   ],
-  'opening a stream again changes nothing': [
+  'opening a stream again leaves its events': [
     'opening empties a stream',
     (store) => ({
       async open(session, stream, writer, room) {
@@ -98,6 +98,15 @@ const EVENTS: Faults<'events'> = {
     (store) => ({
       append: (session, stream, event, room) =>
         store.append(session, stream, event, { ...room, idleMs: LONG_MS }),
+    }),
+  ],
+  'opening a stream again gives it a new time': [
+    'opening does nothing then',
+    (store) => ({
+      async open(session, stream, writer, room) {
+        if ((await store.read(session, stream, -1, 1)) === undefined)
+          await store.open(session, stream, writer, room)
+      },
     }),
   ],
   'events prolong a stream': [

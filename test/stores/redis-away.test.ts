@@ -58,6 +58,17 @@ test('a user without the right to run scripts is an error that says so', async (
   await expect(cache.get('a')).rejects.toMatchObject(failure)
 })
 
+test('a user without the right to subscribe is a warning', async () => {
+  await server.send('ACL', 'SETUSER', 'deaf', 'on', '>pass', '~*', 'resetchannels', '+@all', '-xread')
+  const texts: string[] = []
+  const url = server.url.replace('//', '//deaf:pass@')
+  const { events, changes } = opened({ url, warn: (text) => void texts.push(text) })
+  events.watch('a', 's', silent)
+  await changes.subscribe(0, silent, silent)
+  await expect.poll(() => texts.length).toBe(2)
+  expect(texts.every((text) => text.includes('NOPERM') && !text.includes('pass'))).toBe(true)
+})
+
 test('while the server is away, steps fail in time; they work again when it is back', async () => {
   const driver = opened({ commandTimeout: '1s' })
   const { sessions, events } = driver

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { redis } from '../../src/stores.ts'
-import { countExchanges, type CountingProxy } from '../harness/exchanges.ts'
+import { exchangeProxy, type ExchangeProxy } from '../harness/exchanges.ts'
 import { startRedis, type TestRedis } from '../harness/redis.ts'
 
 const LONG_MS = 3_600_000
@@ -11,11 +11,11 @@ const NODE = { server: 'films', inMemory: [] }
 type Driver = ReturnType<typeof redis>
 
 let server: TestRedis
-let proxy: CountingProxy
+let proxy: ExchangeProxy
 let driver: Driver
 beforeAll(async () => {
   server = await startRedis()
-  proxy = await countExchanges(server.port)
+  proxy = await exchangeProxy(server.port)
   driver = redis({ url: `redis://127.0.0.1:${proxy.port}`, warn() {} })
 })
 afterAll(async () => {
@@ -53,4 +53,76 @@ test.each(Object.entries(STEPS))('%s is one exchange', async (_, step) => {
   const before = proxy.count
   await step(driver)
   expect(proxy.count - before).toBe(1)
+})
+
+const STREAM = ['a', 's'] as const
+const texts = async ({ events }: Driver): Promise<unknown> =>
+  (await events.read(...STREAM, -1, 9))?.events.map(({ text }) => text)
+
+/** Steps whose answer is lost: what they answer in the end, and what was done. */
+const REPEATED: Readonly<
+  Record<
+    string,
+    readonly [step: (stores: Driver) => unknown, answer: unknown, done: (stores: Driver) => unknown, unknown]
+  >
+> = {
+  'creating a session': [
+    ({ sessions }) => sessions.create(SESSION, { sessions: 9, freshMs: 0 }),
+    'created',
+    ({ sessions }) => sessions.count(),
+    1,
+  ],
+  'changing a session': [
+    async ({ sessions }) => (await sessions.change('a', new Map([['b', 'd']]))) !== undefined,
+    true,
+    async ({ sessions }) => [...((await sessions.use('a', undefined, LONG_MS))?.fields ?? [])],
+    [['b', 'd']],
+  ],
+  'ending a session': [({ sessions }) => sessions.end('a'), true, ({ sessions }) => sessions.count(), 0],
+  'adding an event': [({ events }) => events.append(...STREAM, { text: 'b' }, ROOM), 0, texts, ['b']],
+  'adding an event with its number': [
+    ({ events }) => events.append(...STREAM, { text: 'c', seq: 1 }, ROOM),
+    1,
+    texts,
+    ['b', 'c'],
+  ],
+  'adding an event with a position': [
+    ({ events }) => events.append(...STREAM, { text: 'd', position: 7 }, { ...ROOM, events: 3 }),
+    2,
+    texts,
+    ['b', 'c', 'd'],
+  ],
+  'publishing a message': [({ changes }) => changes.publish('x'), 1, ({ changes }) => changes.position(), 1],
+}
+
+test('steps whose answer is lost are repeated, and done once', async () => {
+  const lost = redis({
+    url: `redis://127.0.0.1:${proxy.port}`,
+    prefix: 'lost',
+    commandTimeout: '30s',
+    warn() {},
+  })
+  onTestFinished(() => lost.close())
+  await lost.events.open(...STREAM, 'node', ROOM)
+  for (const [name, [step, answer, done, result]] of Object.entries(REPEATED)) {
+    await lost.cache.get('a')
+    proxy.loseAnswer()
+    expect([name, await step(lost), await done(lost)]).toEqual([name, answer, result])
+  }
+})
+
+test('steps that must not be done twice fail if their answer is lost', async () => {
+  const lost = redis({
+    url: `redis://127.0.0.1:${proxy.port}`,
+    prefix: 'once',
+    commandTimeout: '30s',
+    warn() {},
+  })
+  onTestFinished(() => lost.close())
+  for (const step of [() => lost.cache.add('a', 'b', LONG_MS), () => lost.nodes.join(NODE, LONG_MS)]) {
+    await lost.cache.get('b')
+    proxy.loseAnswer()
+    await expect(step()).rejects.toMatchObject({ kind: 'store_unreachable' })
+  }
+  expect(await lost.cache.get('a')).toBe('b')
 })

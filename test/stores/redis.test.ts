@@ -162,3 +162,13 @@ test('no key is left without an end, but those of the bus, the nodes and the ver
   await events.forget('a')
   expect((await client.keys(`${prefix}:{s*`)).toSorted()).toEqual([])
 })
+
+test('numbers of nodes begin again after the highest one, without those of living nodes', async () => {
+  const prefix = crypto.randomUUID()
+  const { nodes } = opened({ prefix })
+  const join = async (): Promise<number> =>
+    (await nodes.join({ server: 'films', inMemory: [] }, LONG_MS)).number
+  expect(await join()).toBe(1)
+  await server.send('SET', `${prefix}:{nodes}:last`, '1999999')
+  expect([await join(), await join()]).toEqual([2_000_000, 2])
+})

@@ -180,8 +180,8 @@ const NODES: Faults<'nodes'> = {
     }),
   ],
   'a node is alive until it leaves': ['nodes cannot leave', () => ({ leave() {} })],
-  'a node that is silent is dead, and stays so': [
-    'late beats revive',
+  'a node that is silent is dead until its next sign of life': [
+    'a late beat looks like any other',
     (nodes) => ({
       async beat(number, leaseMs) {
         await nodes.beat(number, leaseMs)

@@ -55,3 +55,30 @@ describe.each(Object.entries(KITS))('%s in SQLite', (kind, kit) => {
     await expect(run()).resolves.toBeUndefined()
   })
 })
+
+test('numbers of nodes begin again after the highest one, without those of living nodes', async () => {
+  const path = join(folder, 'numbers.db')
+  const { nodes, close } = openSqlite(path, { synchronous: 'normal', shared: true }, findEngine)
+  const next = async (): Promise<number | undefined> =>
+    (await nodes?.join({ server: 'films', inMemory: [] }, 3_600_000))?.number
+  expect(await next()).toBe(1)
+  const database = findEngine()(path)
+  database.exec('UPDATE pierhead_member_number SET last = 1999999')
+  database.close()
+  expect([await next(), await next()]).toEqual([2_000_000, 2])
+  await close()
+})
+
+test('a file with tasks alone can be shared later, and then be used for tasks alone again', async () => {
+  const path = join(folder, 'later.db')
+  const open = (shared: boolean): ReturnType<typeof openSqlite> => openSqlite(path, { shared }, findEngine)
+  const first = open(false)
+  expect(first.sessions).toBeUndefined()
+  await first.close()
+  const second = open(true)
+  await second.cache?.set('a', '1', 3_600_000)
+  const third = open(false)
+  expect(await third.tasks.list({ limit: 1 })).toEqual([])
+  expect(await second.cache?.get('a')).toBe('1')
+  await Promise.all([second.close(), third.close()])
+})
