@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { endpointsOf } from '../../src/app/app.ts'
 import { bearer } from '../../src/auth.ts'
 import { createServer, type App } from '../../src/index.ts'
 import { REVISIONS } from '../../src/protocol/revisions.ts'
@@ -221,5 +222,35 @@ describe('joining', () => {
     expect([reply.status, stores.nodes.numbers.length]).toEqual([200, 2])
     await app.close()
     expect(stores.nodes.numbers).toHaveLength(1)
+  })
+})
+
+describe('a replica', () => {
+  test('of a session in use prolongs it, and its client stays connected', async () => {
+    const limits = { sessionIdleMs: 3000, keepAliveMs: 50 }
+    const { nodes, stores } = await startNodes({ define, limits })
+    const [one, two] = nodes as [TestNode, TestNode]
+    const session = await opened(one)
+    const stream = await at(two, session).get()
+    const uses = (): number =>
+      stores.exchanges.filter(({ node, step }) => node === 'node 2' && step === 'sessions.use').length
+    await expect.poll(uses, { timeout: 30_000 }).toBeGreaterThan(5)
+    expect((await session.post(call('who'))).status).toBe(200)
+    expect(stream.ended).toBe(false)
+  })
+
+  test('that was idle for a minute is dropped, and the session goes on', async () => {
+    const { nodes, stores } = await startNodes({ define })
+    const session = await opened(nodes[0]!)
+    const [endpoint] = endpointsOf(nodes[0]!.app)
+    const real = performance.now.bind(performance)
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => real() + 61_000)
+    onTestFinished(() => clock.mockRestore())
+    endpoint!.sweeper.look()
+    clock.mockRestore()
+    expect(endpoint!.sessions.size).toBe(0)
+    expect(await stores.kinds.sessions.count()).toBe(1)
+    expect(textOf(await session.post(call('who')))).toBe('wire 2025-11-25')
+    expect(endpoint!.sessions.size).toBe(1)
   })
 })

@@ -5,6 +5,8 @@ import type { BusMessage, ChangeBus } from '../../src/rpc/change-bus.ts'
 import type { EventStore } from '../../src/rpc/event-store.ts'
 import type { NodeInfo, NodeStore } from '../../src/rpc/node-store.ts'
 import type { DriverOf } from '../../src/store/driver.ts'
+import { MemoryChangeBus } from '../../src/store/changes-memory.ts'
+import { Lifetime } from '../../src/store/lifetime.ts'
 import { memory } from '../../src/store/memory.ts'
 import type { ServerStore } from '../../src/index.ts'
 
@@ -55,7 +57,17 @@ export interface Exchange {
 export class Stores {
   readonly nodes: Nodes = new Nodes()
   readonly exchanges: Exchange[] = []
-  readonly #memory = memory()
+  readonly kinds: Omit<
+    DriverOf<'sessions' | 'events' | 'changes' | 'cache' | 'rates' | 'nodes'>,
+    'close' | 'tasks'
+  >
+
+  /** `messages` is how many messages the bus keeps. */
+  constructor(messages: number = 10_000) {
+    const { sessions, events, cache, rates } = memory()
+    const changes = new MemoryChangeBus(new Lifetime(), { events: messages, bytes: 1 << 26 })
+    this.kinds = { sessions, events, changes, cache, rates, nodes: this.nodes }
+  }
 
   /** The stores as one node sees them. */
   view(name: string): View {
@@ -68,14 +80,6 @@ export class Stores {
     await act()
     return this.exchanges.slice(before).map(({ step }) => step)
   }
-
-  get kinds(): Omit<
-    DriverOf<'sessions' | 'events' | 'changes' | 'cache' | 'rates' | 'nodes'>,
-    'close' | 'tasks'
-  > {
-    const { sessions, events, changes, cache, rates } = this.#memory
-    return { sessions, events, changes, cache, rates, nodes: this.nodes }
-  }
 }
 
 /** How one node sees the stores: each step is asynchronous, and fails while they are away. */
@@ -86,6 +90,7 @@ export class View {
   #isAway = false
   /** Called when the stores are back. */
   readonly #onBack = new Set<() => void>()
+  #onLost: () => Promise<void> = () => Promise.resolve()
   /** Makes the answer of a step wait. */
   delay: (step: string) => Promise<void> | undefined = () => undefined
   /** Makes a step fail although it has happened. */
@@ -107,6 +112,11 @@ export class View {
   set isAway(isAway: boolean) {
     this.#isAway = isAway
     if (!isAway) this.#onBack.forEach((back) => back())
+  }
+
+  /** Loses the messages that have not arrived. */
+  loseMessages(): Promise<void> {
+    return this.#onLost()
   }
 
   #far(kind: string, store: object): object {
@@ -166,6 +176,10 @@ export class View {
       (newest) => soon(() => onGap(newest)),
     )
     this.#onBack.add(pass)
+    this.#onLost = async () => {
+      waiting.length = 0
+      onGap(await bus.position())
+    }
     return () => {
       stop()
       this.#onBack.delete(pass)

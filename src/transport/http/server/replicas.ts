@@ -167,7 +167,10 @@ export class Replicas implements NodeListener {
     const session = request.session as HttpSession | undefined
     if (out.stream instanceof EventStream) await out.stream.recorder?.opened
     if (session === undefined) return
-    if (out.status === 202) await (session.shared as Replica).settled()
+    const settled = (session.shared as Replica).settled()
+    if (out.status === 202) await settled
+    // A batch may contain answers and notifications beside requests, whose results count.
+    else await settled.catch((error: unknown) => this.#parts.onError(error))
     if (request.method === 'DELETE' && out.status === 200) await this.#end(session.id)
   }
 
