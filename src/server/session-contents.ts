@@ -15,7 +15,7 @@ import {
   type Notice,
   type SessionContents,
 } from '../rpc/session-fields.ts'
-import { follow, NO_PARAMS, NOTICES } from './following.ts'
+import { follow, hearsChanges, NO_PARAMS, NOTICES } from './following.ts'
 import { holderOf } from './held-bytes.ts'
 import { toIntroduction } from './introduction.ts'
 import type { ServerParts } from './parts.ts'
@@ -47,7 +47,7 @@ export function createContents(service: ServerService, parts: ServerParts): Sess
   }
 
   const noticeOf = (session: Session, change: SentChange): Notice | undefined => {
-    if (session.dialect.changes !== 'session') return undefined
+    if (!hearsChanges(session)) return undefined
     if (change.kind === 'extension') {
       const isMeant = service.extensions.get(change.id)?.isFor(session) === true
       return isMeant ? { method: change.method, params: change.params } : undefined

@@ -121,7 +121,7 @@ export class EventStream {
 
   /** Starts with an event that carries only an id, if the revision requires it. */
   prime(dialect: Dialect): void {
-    this.#primed = dialect.priming && this.name !== undefined
+    this.#primed = isPrimed(dialect) && this.name !== undefined
     if (this.#primed) this.#push('')
   }
 
@@ -276,6 +276,11 @@ export class EventStream {
     if (this.name === undefined) this.#ended = true
     this.#onGone?.()
   }
+}
+
+/** Whether streams begin with an event that has only an id. */
+export function isPrimed(dialect: Dialect): boolean {
+  return dialect.priming
 }
 
 /** Splits an event id into the name of its stream and its position there. */

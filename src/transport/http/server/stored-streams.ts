@@ -3,7 +3,7 @@ import { STREAM_EXISTS, UNKNOWN_EVENT } from '../../../errors/http.ts'
 import type { Node } from '../../../nodes/node.ts'
 import { Steps } from '../../../nodes/steps.ts'
 import type { EventRoom } from '../../../rpc/event-store.ts'
-import { readEventId } from './event-stream.ts'
+import { isPrimed, readEventId } from './event-stream.ts'
 import { toStream } from './exchange.ts'
 import type { Headers, HttpOut } from './parts.ts'
 import type { Replica } from './replica.ts'
@@ -115,7 +115,8 @@ export class StoredStreams {
       const after = await this.#claim(id, claim, resumed)
       const { notices } = session.shared as Replica
       await notices.open()
-      if (session.session.dialect.priming) await node.stores.events.append(id, STANDALONE, { text: '' }, room)
+      if (isPrimed(session.session.dialect))
+        await node.stores.events.append(id, STANDALONE, { text: '' }, room)
       claim.follower = this.#follow(session, STANDALONE, after, (sent) => this.#release(id, claim, sent))
       return toStream(claim.follower, headers)
     } catch (error) {
