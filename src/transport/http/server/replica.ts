@@ -165,6 +165,7 @@ export class Replica implements SharedSession {
 
   cancel(params: JsonObject): void {
     const { requestId, reason } = params
+    if (typeof requestId !== 'string' && typeof requestId !== 'number') return
     const session = this.#session.id
     this.#send(() =>
       this.#parts.node.publish({

@@ -117,6 +117,7 @@ export class StoredStreams {
       await notices.open()
       if (isPrimed(session.session.dialect))
         await node.stores.events.append(id, STANDALONE, { text: '' }, room)
+      if (claim.isReplaced) throw mcpError(STREAM_EXISTS, {})
       claim.follower = this.#follow(session, STANDALONE, after, (sent) => this.#release(id, claim, sent))
       return toStream(claim.follower, headers)
     } catch (error) {
@@ -169,6 +170,7 @@ export class StoredStreams {
       name,
       after,
       maxUnread,
+      isLossy: name === STANDALONE,
       onError,
       ...(name !== STANDALONE && { check: (writer) => this.#endIfLost(session.id, name, writer) }),
       onAttached: () => followers.add(follower),

@@ -11,6 +11,8 @@ export interface FollowerOptions {
   readonly after: number
   /** A client that leaves more bytes unread is disconnected. */
   readonly maxUnread: number
+  /** Whether the client may miss events that the store has discarded. */
+  readonly isLossy: boolean
   /** Looks after a stream whose writer may have died. */
   check?(writer: string): Promise<void>
   onError(error: unknown): void
@@ -95,9 +97,13 @@ export class StreamFollower {
   }
 
   /** Sends a page; says whether there may be more. */
-  #send({ events, isOver, writer }: EventPage): boolean {
+  #send({ events, isOver, writer, first }: EventPage): boolean {
     const sink = this.#sink
     if (sink === undefined) return false
+    if (first > this.#sent + 1 && !this.#options.isLossy) {
+      this.#abort(sink)
+      return false
+    }
     this.#writer = writer
     let text = ''
     for (const event of events) {
