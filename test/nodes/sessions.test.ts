@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { endpointsOf } from '../../src/app/app.ts'
+import { endpointsOf, serviceOf } from '../../src/app/app.ts'
 import { bearer } from '../../src/auth.ts'
 import { createServer, type App } from '../../src/index.ts'
 import { REVISIONS } from '../../src/protocol/revisions.ts'
@@ -132,6 +132,30 @@ describe('a session on several nodes', () => {
     for (const session of [second, third])
       for (const node of nodes) expect((await at(node, session).post(call('who'))).status).toBe(200)
   })
+})
+
+test('sessions that have ended leave nothing behind, at any node', async () => {
+  const { nodes, stores } = await startNodes({ define })
+  const [one, two] = nodes as [TestNode, TestNode]
+  for (const { app } of nodes) app.resource('note://a', {}, () => 'a')
+  const sessions = await Promise.all(Array.from({ length: 20 }, () => opened(one)))
+  for (const session of sessions) {
+    await session.post(message('resources/subscribe', { uri: 'note://a' }, 3))
+    await at(two, session).post(call('keep', { value: 'a' }))
+    await (await at(two, session).get()).until(({ events }) => events.length > 0)
+  }
+  one.app.updated('note://a')
+  for (const session of sessions) expect((await session.delete()).status).toBe(200)
+  const left = (): readonly number[] =>
+    nodes.flatMap(({ app }) => [
+      serviceOf(app).changes.listeners,
+      ...[...endpointsOf(app)].map((endpoint) => endpoint.sessions.size),
+    ])
+  await expect.poll(left).toEqual([0, 0, 0, 0])
+  expect(await stores.kinds.sessions.count()).toBe(0)
+  const streams = (): readonly unknown[] =>
+    sessions.map(({ id }) => stores.kinds.events.read(id, 's', -1, 1)).filter((page) => page !== undefined)
+  await expect.poll(streams).toEqual([])
 })
 
 describe('exchanges with the store', () => {

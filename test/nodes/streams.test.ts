@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { App } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
-import { call, message } from '../http/messages.ts'
-import { Gate, open, type Session } from '../http/server.ts'
-import type { Stream } from '../http/wire.ts'
+import { bearer } from '../../src/auth.ts'
+import { BOTH, call, initialize, message } from '../http/messages.ts'
+import { Gate, open, Session } from '../http/server.ts'
+import { send, type Stream } from '../http/wire.ts'
 import { at, kill, startNodes, type TestNode } from './nodes.ts'
 
 const TOKEN = { progressToken: 't' }
@@ -75,6 +76,31 @@ describe('the stream of a request', () => {
       expect((await at(two, session).get(bad)).status).toBe(400)
     gate.open()
     await first.end()
+  })
+
+  test('P.events-node an event id of another caller replays nothing at another node', async () => {
+    const gate = new Gate()
+    const auth = bearer((token) => ({ sub: token, scopes: [] }))
+    const { nodes } = await startNodes({ define: stepping(gate), auth })
+    const [one, two] = nodes as [TestNode, TestNode]
+    const openedBy = async (caller: string): Promise<Session> => {
+      const own = { ...BOTH, authorization: `Bearer ${caller}` }
+      const { headers } = await send(one.port, { body: initialize(), headers: own })
+      const id = headers['mcp-session-id'] as string
+      return new Session(one.port, { ...own, 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' })
+    }
+    const [ann, bob] = [await openedBy('ann'), await openedBy('bob')]
+    const first = await ann.stream(call('stepping', {}, 2, TOKEN))
+    await first.until(({ events }) => events.length > EVENTS)
+    first.drop()
+    const [id] = idsOf(first) as [string]
+    const foreign = await (await at(two, bob).get(id)).end()
+    expect([foreign.status, foreign.events]).toEqual([204, []])
+    const stolen = new Session(two.port, { ...bob.headers, 'mcp-session-id': ann.id })
+    expect((await stolen.get(id)).status).toBe(404)
+    const resumed = await at(two, ann).get(id)
+    gate.open()
+    expect(idsOf(await resumed.end()).slice(0, -1)).toEqual(idsOf(first).slice(1))
   })
 
   test('ends with an error for the request if the node that runs it dies', async () => {
