@@ -25,6 +25,17 @@ function toStores(kept = 10_000): NodeStores {
   return { sessions, events, cache, changes, nodes }
 }
 
+/** Stores whose bus cannot be reached until it is back. */
+function awayStores(): { readonly stores: NodeStores; comeBack(): void } {
+  const stores = toStores()
+  const { changes } = stores
+  const publish = changes.publish.bind(changes)
+  changes.publish = () => {
+    throw mcpError(STORE_UNREACHABLE, {})
+  }
+  return { stores, comeBack: () => void (changes.publish = publish) }
+}
+
 interface Heard {
   readonly node: Node
   readonly messages: NodeMessage[]
@@ -85,20 +96,13 @@ describe('messages', () => {
   })
 
   test('that are sent while the store is away are published later, equal changes once', async () => {
-    const stores = toStores()
-    let isAway = true
-    const { changes } = stores
-    const publish = changes.publish.bind(changes)
-    changes.publish = (text) => {
-      if (isAway) throw mcpError(STORE_UNREACHABLE, {})
-      return publish(text)
-    }
+    const { stores, comeBack } = awayStores()
     const one = await join(stores)
     one.node.sendChange(TOOLS)
     one.node.sendChange({ kind: 'prompts' })
     one.node.sendChange({ kind: 'prompts' })
     one.node.send({ kind: 'ended', session: 's' })
-    isAway = false
+    comeBack()
     await one.node.sent()
     expect(one.messages).toEqual([
       { kind: 'changed', change: TOOLS },
@@ -109,17 +113,10 @@ describe('messages', () => {
   })
 
   test('of too many changes say that everything may have changed', async () => {
-    const stores = toStores()
-    let isAway = true
-    const { changes } = stores
-    const publish = changes.publish.bind(changes)
-    changes.publish = (text) => {
-      if (isAway) throw mcpError(STORE_UNREACHABLE, {})
-      return publish(text)
-    }
+    const { stores, comeBack } = awayStores()
     const one = await join(stores)
     for (let at = 0; at < 5000; at++) one.node.sendChange({ kind: 'resource', uri: `a://${at}` })
-    isAway = false
+    comeBack()
     await one.node.sent()
     expect(one.messages.length).toBeLessThanOrEqual(1001)
     expect(one.gaps).toHaveLength(1)
