@@ -105,7 +105,7 @@ export class Replica implements SharedSession {
   change(field: string, value: string | null): void {
     this.#unsaved.set(field, value)
     // A request that waits for it learns of a failure; the next one tries again.
-    queueMicrotask(() => this.saved()?.catch(() => undefined))
+    queueMicrotask(() => void this.saved()?.catch(() => undefined))
   }
 
   /** Watches the resources that the client named at another node. */

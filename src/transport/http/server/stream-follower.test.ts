@@ -77,7 +77,9 @@ function follow(options: {
   return { events, reader, follower, detached, add }
 }
 
-const until = (holds: () => boolean): Promise<void> => expect.poll(holds).toBe(true)
+async function until(holds: () => boolean): Promise<void> {
+  await expect.poll(holds).toBe(true)
+}
 
 test('a client gets what follows its last event, and then each event as it is added, until the last', async () => {
   const { reader, add, detached } = follow({ after: 0, texts: 2 })
