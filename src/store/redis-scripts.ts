@@ -67,7 +67,7 @@ end
 `
 
 /** ARGV: …, id, owner, life time, most sessions, how long a used session stays. */
-const INDEX_ADMIT = `${INDEX}for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, 1000)) do remove(id) end
+const INDEX_ADMIT = `${INDEX}for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. now, 'LIMIT', 0, 1000)) do remove(id) end
 remove(ARGV[2])
 local answer = 'created'
 if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[5]) then
@@ -88,8 +88,8 @@ return 1`
 const INDEX_END = `${INDEX}remove(ARGV[2])
 return 1`
 
-/** KEYS: ends. */
-const INDEX_COUNT = `${NOW}return redis.call('ZCOUNT', KEYS[1], '(' .. now, '+inf')`
+/** Keys of Redis end just after their time, and so do entries of the index. KEYS: ends. */
+const INDEX_COUNT = `${NOW}return redis.call('ZCOUNT', KEYS[1], now, '+inf')`
 
 /*
  * A log is a stream whose entries have the numbers 1, 2, …, and a hash: next, first, bytes, and for events writer, over, position.

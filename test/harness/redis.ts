@@ -47,7 +47,10 @@ export async function startRedis(...options: readonly string[]): Promise<TestRed
   }
   // The process of a test may end before its hooks run.
   process.once('exit', () => void child?.kill('SIGKILL'))
-  await start()
+  await start().catch(async (error: unknown) => {
+    await end()
+    throw error
+  })
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
