@@ -3,7 +3,7 @@ import { endpointsOf, serviceOf } from '../../src/app/app.ts'
 import { bearer } from '../../src/auth.ts'
 import { createServer, type App } from '../../src/index.ts'
 import { REVISIONS } from '../../src/protocol/revisions.ts'
-import { call, initialize, BOTH, message } from '../http/messages.ts'
+import { BOTH, call, headed, initialize, message } from '../http/messages.ts'
 import { open, type Session } from '../http/server.ts'
 import { send } from '../http/wire.ts'
 import { at, startNodes, type TestNode } from './nodes.ts'
@@ -22,6 +22,7 @@ function define(app: App): void {
     .tool('forget', {}, async (_, { session }) => String(await session?.delete('kept')))
     .tool('kept', {}, async (_, { session }) => String(await session?.get('kept')))
     .tool('who', {}, (_, { client, revision }) => `${client.info?.name} ${revision}`)
+    .resource('note://a', {}, () => 'a')
     .tool('speak', {}, (_, { log }) => {
       for (const level of ['debug', 'info', 'error'] as const) log[level](level)
       return 'spoken'
@@ -137,7 +138,6 @@ describe('a session on several nodes', () => {
 test('sessions that have ended leave nothing behind, at any node', async () => {
   const { nodes, stores } = await startNodes({ define })
   const [one, two] = nodes as [TestNode, TestNode]
-  for (const { app } of nodes) app.resource('note://a', {}, () => 'a')
   const sessions = await Promise.all(Array.from({ length: 20 }, () => opened(one)))
   for (const session of sessions) {
     await session.post(message('resources/subscribe', { uri: 'note://a' }, 3))
@@ -179,13 +179,31 @@ describe('exchanges with the store', () => {
     const steps = await stores.during(() => session.post(call('keep', { value: 'a' })))
     expect(steps).toEqual(['sessions.use', 'sessions.change'])
     expect(await stores.during(() => session.post(call('kept')))).toEqual(['sessions.use'])
+    const subscribe = message('resources/subscribe', { uri: 'note://a' }, 3)
+    const subscribing = await stores.during(() => session.post(subscribe))
+    expect(subscribing).toEqual(['sessions.use', 'sessions.change', 'changes.publish'])
+    const again = await stores.during(() => session.post(subscribe))
+    expect(again).toEqual(['sessions.use'])
   })
 
-  test('a request without a session costs none', async () => {
+  test('a message for another node costs another one', async () => {
     const { nodes, stores } = await startNodes({ define })
-    const app = createServer({ name: 'x', version: '1' })
-    await app.close()
-    const steps = await stores.during(() => send(nodes[0]!.port, { body: call('who'), headers: BOTH }))
+    const session = await opened(nodes[0]!)
+    const cancelled = message('notifications/cancelled', { requestId: 99 })
+    const steps = await stores.during(() => at(nodes[1]!, session).post(cancelled))
+    expect(steps).toEqual(['sessions.use', 'changes.publish'])
+    const answer = JSON.stringify({ jsonrpc: '2.0', id: 5, result: {} })
+    expect(await stores.during(() => session.post(answer))).toEqual(['sessions.use'])
+  })
+
+  test('a request without a session costs none, and is answered while the store is away', async () => {
+    const { nodes, stores } = await startNodes({ define })
+    const [one] = nodes as [TestNode, TestNode]
+    one.view.isAway = true
+    const steps = await stores.during(async () => {
+      const reply = await send(one.port, headed('tools/call', { name: 'who', arguments: {} }))
+      expect(textOf(reply)).toBe('wire 2026-07-28')
+    })
     expect(steps).toEqual([])
   })
 })
