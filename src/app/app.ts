@@ -100,7 +100,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
       sealer: sealerOf(options, () => this.#service.warnOnce('state', '', FOREIGN_STATE)),
     })
     this.tasks = new TaskDesk(this.#service)
-    this.#hooks = new Hooks(options, this.#service, this.limits.drainMs)
+    this.#hooks = new Hooks(options, this.#service, this.limits)
     this.#mounts = new Mounts((choice) => this.#open(choice), this.#hooks.newUse(), this.#service)
     this.#items = new Items(this.#service, this.limits, options)
     // `deno serve` looks only for an own property.
@@ -332,7 +332,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     releaseStdout()
     this.#service.tasks.start()
     const onClosed = (): unknown => this.#endpoints.delete(endpoint)
-    const parts = { limits: this.limits, handlers: this.#handlers, onClosed }
+    const parts = { limits: this.limits, handlers: this.#handlers, onClosed, nodes: this.#hooks.membership }
     const host = { path: options.path, verifyMs: this.limits.headersMs }
     const authentication = openAuth(options.auth ?? this.#options.auth, this.#service, host)
     const endpoint = await createEndpoint(this.#service, { ...parts, ...options, authentication })
@@ -370,6 +370,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     // After the others, because their requests may use such clients.
     await this.#clients.finish(begun + this.limits.drainMs - performance.now())
     await closeTasks(begun + this.limits.drainMs - performance.now())
+    await this.#hooks.membership.leave()
     await this.#mounts.end(this.limits.drainMs)
     unguard()
   }

@@ -1,7 +1,10 @@
 import type { McpError } from '../errors/error.ts'
+import type { Limits } from '../protocol/limits.ts'
 import { mask, type Masking } from '../rpc/mask.ts'
+import type { ServerService } from '../server/service.ts'
 import type { ServerUse } from '../transport/io/server-use.ts'
 import { within } from '../transport/io/timer.ts'
+import { Membership } from './membership.ts'
 import type { ServerOptions } from './options.ts'
 
 /** Runs `onStart` before the first use of a server (a listener, its mounts, a client in the process), `onStop` after the last has ended. */
@@ -9,16 +12,19 @@ export class Hooks {
   readonly #options: Pick<ServerOptions, 'onStart' | 'onStop'>
   readonly #service: Masking
   readonly #drainMs: number
+  /** The part that the server takes in the nodes that share its store. */
+  readonly membership: Membership
   #uses = 0
   #started: Promise<void> | undefined
   #stopped: Promise<void> = Promise.resolve()
   /** The error for requests that wait for the current start, so that they share one reference. */
   #failure: McpError | undefined
 
-  constructor(options: ServerOptions, service: Masking, drainMs: number) {
+  constructor(options: ServerOptions, service: ServerService, limits: Limits) {
     this.#options = options
     this.#service = service
-    this.#drainMs = drainMs
+    this.#drainMs = limits.drainMs
+    this.membership = new Membership(options.store, service, limits)
   }
 
   /** Begins a use, which may serve once this resolves. If `onStart` throws, this rejects with its error, and the next use tries again. */

@@ -50,6 +50,8 @@ export class Items {
   /** The option `task` of tools that do not say. */
   readonly #task: { readonly task?: 'optional' }
   readonly #changed = new Set<ItemList>()
+  /** The last place in a list. All nodes of a server count alike, because cursors contain places. */
+  #places = 0
 
   constructor(
     service: ServerService,
@@ -135,11 +137,16 @@ export class Items {
     if (kind === 'tool') {
       const tool = toTool(key, isObject(spec) ? { ...this.#task, ...spec } : spec, handler, this.#limits)
       this.#profile?.checkTool(key, spec)
-      return built(tools, withHeaderCheck(tool))
+      return this.#built(tools, withHeaderCheck(tool))
     }
-    if (kind === 'prompt') return built(prompts, toPrompt(key, spec, handler, this.#limits))
+    if (kind === 'prompt') return this.#built(prompts, toPrompt(key, spec, handler, this.#limits))
     const resource = toResource(key, spec, handler)
-    return isTemplate(resource) ? built(templates, resource) : built(resources, resource)
+    return isTemplate(resource) ? this.#built(templates, resource) : this.#built(resources, resource)
+  }
+
+  #built<Kind extends Item>(list: List<Kind>, item: Kind): Built {
+    const put = (place: number): Kind => ({ ...item, place })
+    return { list, add: () => list.add(put(++this.#places)), replace: (place) => list.replace(put(place)) }
   }
 
   #lists(where: string, kind: ItemKind): readonly AnyList[] {
@@ -166,17 +173,13 @@ export class Items {
   /** Notifies clients once of several changes to a list in the same tick. */
   #change(kind: ItemList): void {
     this.#service.refold()
-    if (this.#service.changes.listeners === 0 || this.#changed.has(kind)) return
+    if (!this.#service.changes.isHeard || this.#changed.has(kind)) return
     this.#changed.add(kind)
     queueMicrotask(() => {
       this.#changed.delete(kind)
       this.#service.changes.publish({ kind })
     })
   }
-}
-
-function built<Kind extends Item>(list: List<Kind>, item: Kind): Built {
-  return { list, add: () => list.add(item), replace: (place) => list.replace({ ...item, place }) }
 }
 
 function duplicate(kind: ItemKind, key: string): Error {

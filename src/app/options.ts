@@ -26,7 +26,7 @@ import { TRUST_PROXY, type TrustProxy } from '../transport/http/server/proxy.ts'
 import type { TlsOptions, TlsSource } from '../transport/tls/options.ts'
 import { AUTH, type AuthOption } from './auth.ts'
 import { LOG, type LogFunction, type Logger } from './logger.ts'
-import type { TaskStore } from '../tasks/store.ts'
+import type { StoreDriver } from '../store/driver.ts'
 import type { ToolMap } from './types.ts'
 
 /** The options of `createServer`. */
@@ -63,7 +63,7 @@ export interface ServerOptions {
   /**
    * Seals the state that clients carry between requests, in at least 16 characters. Processes that share their clients need
    * the same one, and the same `name`. In a list, the first secret seals and the others are still accepted. Default: the environment variable
-   * `PIERHEAD_SECRET`, or else a random secret.
+   * `PIERHEAD_SECRET`, or else the one in a shared `store`, or else a random secret.
    *
    * @example
    * createServer({ name: 'orders', version: '1.0.0', secret: [process.env.SECRET!, process.env.OLD_SECRET!] })
@@ -78,8 +78,9 @@ export interface ServerOptions {
    */
   readonly auth?: AuthOption | undefined
   /**
-   * Keeps what must outlive a request, such as tasks: a driver of `pierhead/stores`. Close it after the server. Default: the memory of the
-   * process.
+   * Keeps what must outlive a request or be known to other processes: a driver of `pierhead/stores`, or stores of several. If the driver can
+   * be shared, as that of Redis, every process with the same `name` and store serves every session. Close it after the server. Default: the
+   * memory of the process.
    *
    * @example
    * createServer({ name: 'films', version: '1.0.0', store: sqlite('films.db') })
@@ -131,11 +132,8 @@ export interface ServerOptions {
   readonly onStop?: (() => void | Promise<void>) | undefined
 }
 
-/** The stores of a server. */
-export interface ServerStore {
-  /** Keeps tasks. Default: the memory of the process. */
-  readonly tasks?: TaskStore | undefined
-}
+/** The stores of a server: a driver, or stores of several drivers. A kind that is missing is kept in the memory of the process. */
+export type ServerStore = Omit<StoreDriver, 'close'>
 
 /** The options of the HTTP listener. */
 export interface HttpOptions {

@@ -146,5 +146,17 @@ const STATE_TTL_MS = 15 * 60_000
 export function sealerOf(options: ServerOptions, onForeign: () => void): ServiceOptions['sealer'] {
   if (options.secret !== undefined) secretsOf(options)
   const server = String(options.name ?? options.id)
-  return createLateSealer(() => ({ server, secrets: secretsOf(options), ttlMs: STATE_TTL_MS, onForeign }))
+  return createLateSealer(async () => {
+    const secrets = secretsOf(options) ?? (await storedSecret(options, server))
+    return { server, secrets, ttlMs: STATE_TTL_MS, onForeign }
+  })
+}
+
+/** The secret that all nodes of the server share; undefined if there are no others. */
+async function storedSecret(
+  { store }: ServerOptions,
+  server: string,
+): Promise<readonly string[] | undefined> {
+  if (store?.nodes === undefined) return undefined
+  return [await store.nodes.secret(server, crypto.randomUUID() + crypto.randomUUID())]
 }

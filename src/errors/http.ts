@@ -194,3 +194,12 @@ export const HEADER_MISMATCH = {
   text: 'the header {header} {reason}',
   hint: 'Repeat the value from the body exactly in the header.',
 } as const
+
+export const NODE_LOST = {
+  kind: 'node_lost',
+  code: -32603,
+  refusal: 'TRANSPORT_ERROR',
+  retryable: true,
+  text: 'the node that ran the request stopped before it answered',
+  hint: 'Send the request again if that is safe: part of its work may be done.',
+} as const

@@ -120,6 +120,7 @@ export type ErrorKind =
   | 'head_too_large'
   | 'too_many_headers'
   | 'header_mismatch'
+  | 'node_lost'
   // auth.ts
   | 'auth_missing'
   | 'auth_malformed'
@@ -156,6 +157,9 @@ export type ErrorKind =
   | 'store_failed'
   | 'store_busy'
   | 'sqlite_unavailable'
+  | 'store_not_shared'
+  | 'store_unreachable'
+  | 'redis_unavailable'
   // login.ts
   | 'login_failed'
   | 'login_needed'

@@ -2,10 +2,10 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { RefusalName } from '../protocol/refusals.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_DEFINITION } from '../errors/server.ts'
-import type { Session } from '../rpc/session.ts'
 import type { Checker } from '../schema/checker.ts'
 import type { AnySchema } from '../schema/schema.ts'
 import type { Context } from '../server/context.ts'
+import { toNotice } from '../rpc/changes.ts'
 import { later } from '../server/later.ts'
 import type { ServerService } from '../server/service.ts'
 import { isFor } from './declared.ts'
@@ -75,13 +75,7 @@ function notifier({ id, notices }: Installed, service: ServerService): Host['not
       throw badDefinition(`extension "${id}"`, `"${name}" is not one of its notices`)
     const method = `notifications/${id}/${name}`
     const params = Object.freeze({ ...given })
-    const tell = (session: Session): void => {
-      if (!isFor(session, id)) return
-      const act = (): void => session.notify(method, params)
-      // A notice without params is sent only once, however often it occurs before the client is ready.
-      session.whenReady(act, Object.keys(params).length === 0 ? method : act)
-    }
-    service.changes.publish({ kind: 'extension', id, method, params, tell })
+    service.changes.publish(toNotice({ id, method, params }, (peer) => isFor(peer, id)))
   }
 }
 

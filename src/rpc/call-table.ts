@@ -61,16 +61,18 @@ export class CallTable {
     return this.#calls?.find((call) => call.id === id)
   }
 
-  /** Cancels a request as `notifications/cancelled` asks. */
-  cancel({ requestId, reason }: JsonObject): void {
-    if (typeof requestId !== 'string' && typeof requestId !== 'number') return
+  /** Cancels a request as `notifications/cancelled` asks; false if there is no such request. */
+  cancel({ requestId, reason }: JsonObject): boolean {
+    if (typeof requestId !== 'string' && typeof requestId !== 'number') return false
     const call = this.#find(requestId)
-    if (call?.method === 'initialize' || (call === undefined && !this.has(requestId))) return
+    const expected = call === undefined ? this.#expected?.get(requestId) : undefined
+    if (call === undefined && expected === undefined) return false
+    if (call?.method === 'initialize') return true
     const text = typeof reason === 'string' ? `: ${reason.slice(0, 256)}` : ''
     const error = mcpError(CANCELLED, { reason: text })
-    if (call !== undefined) return call.cancel(error)
-    const expected = this.#expected?.get(requestId)
+    call?.cancel(error)
     if (expected !== undefined) expected.reason = error
+    return true
   }
 
   /** Cancels all requests because the client disconnected. */

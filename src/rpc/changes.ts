@@ -1,6 +1,7 @@
 import { onWorkers } from '../base/runtime.ts'
 import { endOfTurn, inNextTurn } from '../base/turn.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Peer } from './call.ts'
 import type { Session } from './session.ts'
 
 /** How many levels of parents a changed resource has: more could take long to look up. */
@@ -8,34 +9,47 @@ const MOST_LEVELS = 256
 /** How many changes are queued while another one is sent to many clients. Beyond that, the next one is sent at once. */
 const MOST_QUEUED = 1024
 
+/** The position of a change on the bus, if nodes share changes; -1 if each session finds out by itself. */
+interface Positioned {
+  readonly position?: number | undefined
+}
+
 /** A notification defined by an extension. */
-export interface ExtensionNotice {
+export interface ExtensionNotice extends Positioned {
   readonly kind: 'extension'
   readonly id: string
   readonly method: string
   /** Frozen, because all clients get the same. */
   readonly params: JsonObject
   /** Sends it to a session whose client declared the extension. */
-  tell(session: Session): void
+  tell(session: Session, position?: number): void
 }
 
-export interface ResourceChange {
+export interface ResourceChange extends Positioned {
   readonly kind: 'resource'
   readonly uri: string
   /** Whether the resource is restricted; its URI is sent only to callers that subscribed to it. */
   isForSome(): boolean
 }
 
-export type ListChange = { readonly kind: 'tools' | 'prompts' | 'resources' }
+export interface ListChange extends Positioned {
+  readonly kind: 'tools' | 'prompts' | 'resources'
+}
 
 /** A change that clients may want to be notified of. */
 export type Change = ListChange | ResourceChange | ExtensionNotice
+
+/** A change as nodes send it to each other. */
+export type SentChange =
+  | Pick<ListChange, 'kind'>
+  | Pick<ResourceChange, 'kind' | 'uri'>
+  | Pick<ExtensionNotice, 'kind' | 'id' | 'method' | 'params'>
 
 /** Is called with changes of lists and notices of extensions. */
 export type ChangeListener = (change: ListChange | ExtensionNotice) => void
 
 /** Is called when a resource that it watches has changed, or one below it, with frozen params that all watchers share. */
-export type Watcher = (params: { readonly uri: string }) => void
+export type Watcher = (params: { readonly uri: string }, position?: number) => void
 
 /**
  * Passes each change to all who listen to such changes, in order. If that takes long, it pauses, so that no number of listeners keeps
@@ -49,16 +63,36 @@ export class Changes {
   readonly #queue = new Map<unknown, Change>()
   #sending: Iterator<void> | undefined
   #isBusy = false
+  /** Sends changes to all nodes, and this one delivers them when they come back; undefined if there are no others. */
+  carrier: ((change: Change) => void) | undefined
 
   get listeners(): number {
     return this.#listeners.size
   }
 
+  /** Whether anybody may want to know of changed lists, here or at other nodes. */
+  get isHeard(): boolean {
+    return this.#listeners.size > 0 || this.carrier !== undefined
+  }
+
   publish(change: Change): void {
+    if (this.carrier === undefined) this.deliver(change)
+    else this.carrier(change)
+  }
+
+  /** Passes a change on in this process. */
+  deliver(change: Change): void {
     if (this.#queue.size >= MOST_QUEUED) this.#finishOne()
     const key = keyOf(change)
     if (!this.#queue.has(key)) this.#queue.set(key, change)
     if (!this.#isBusy) this.#proceed()
+  }
+
+  /** Passes on that everything may have changed, to all but the sessions that find out by themselves. */
+  deliverAll(): void {
+    for (const kind of LISTS) this.deliver({ kind, position: -1 })
+    const isForSome = (): boolean => true
+    for (const uri of this.#watchers.keys()) this.deliver({ kind: 'resource', uri, isForSome, position: -1 })
   }
 
   /** Adds a listener and returns a function that removes it. */
@@ -120,7 +154,7 @@ export class Changes {
   }
 
   /** Those who watch only a parent get its URI if the resource is not for everybody. */
-  *#tellWatchers({ uri, isForSome }: ResourceChange): Generator<void, void> {
+  *#tellWatchers({ uri, isForSome, position }: ResourceChange): Generator<void, void> {
     const told = new Set<Watcher>()
     for (const watched of withParents(uri)) {
       const found = this.#watchers.get(watched)
@@ -129,15 +163,45 @@ export class Changes {
       for (const watcher of found instanceof Set ? found : [found]) {
         if (told.has(watcher)) continue
         told.add(watcher)
-        call(watcher, params)
+        call((given: { readonly uri: string }) => watcher(given, position), params)
         yield
       }
     }
   }
 }
 
+/** A notice of an extension, for clients that declared it. */
+export function toNotice(
+  notice: Pick<ExtensionNotice, 'id' | 'method' | 'params' | 'position'>,
+  isFor: (peer: Peer) => boolean,
+): ExtensionNotice {
+  const { method, params } = notice
+  return {
+    ...notice,
+    kind: 'extension',
+    tell(session, position) {
+      if (!isFor(session)) return
+      const act = (): void => session.notify(method, params, position)
+      // A notice without params is sent only once, however often it occurs before the client is ready.
+      session.whenReady(act, Object.keys(params).length === 0 ? method : act)
+    },
+  }
+}
+
+const LISTS = ['tools', 'prompts', 'resources'] as const
+
+/** The URI that a change of a resource is reported as to one who watches some URIs; undefined if none of them is meant. */
+export function watchedAs(
+  uri: string,
+  watched: ReadonlySet<string>,
+  isForSome: () => boolean,
+): string | undefined {
+  for (const one of withParents(uri)) if (watched.has(one)) return one !== uri && isForSome() ? one : uri
+  return undefined
+}
+
 /** Changes with the same key are the same to clients. */
-function keyOf(change: Change): unknown {
+export function keyOf(change: SentChange): unknown {
   if (change.kind === 'extension') return change
   return change.kind === 'resource' ? `resource ${change.uri}` : change.kind
 }

@@ -63,6 +63,8 @@ export class Leases {
   readonly #terms = new WeakMap<Auth, LeaseTerms>()
   readonly #revoked = new Map<string, Revocation[]>()
   readonly #watchers = new Set<RevocationWatcher>()
+  /** Sends revocations to the other nodes; undefined if there are none. */
+  carrier: ((revoked: Revoked, at: number) => void) | undefined
   #epoch = 0
 
   /** The number of revocations so far. */
@@ -119,8 +121,15 @@ export class Leases {
   }
 
   /** Ends what is open for a caller, and rejects its credentials from now on, unless they are issued later. */
-  revoke({ sub, issuer }: Revoked): void {
-    const revocation = { sub, issuer, at: Date.now(), order: ++this.#epoch }
+  revoke(revoked: Revoked): void {
+    const at = Date.now()
+    this.apply(revoked, at)
+    this.carrier?.(revoked, at)
+  }
+
+  /** Applies a revocation of a time, in milliseconds since 1970, at this node only. */
+  apply({ sub, issuer }: Revoked, at: number): void {
+    const revocation = { sub, issuer, at, order: ++this.#epoch }
     const isOther = (one: Revocation): boolean => issuer !== undefined && one.issuer !== issuer
     const others = (this.#revoked.get(sub) ?? []).filter(isOther)
     this.#revoked.delete(sub)

@@ -19,6 +19,12 @@ export class PendingRequests {
   /** The error for questions that cannot be answered any more. */
   #closed: ((method: string) => McpError) | undefined
   readonly #waiting = new Map<RequestId, Waiting>()
+  readonly #numbers: { nextQuestion(): number } | undefined
+
+  /** `numbers` gives ids where other nodes ask the same client. */
+  constructor(numbers?: { nextQuestion(): number }) {
+    this.#numbers = numbers
+  }
 
   get size(): number {
     return this.#waiting.size
@@ -34,7 +40,7 @@ export class PendingRequests {
       readonly cancel: (id: number) => void
     },
   ): Promise<JsonObject> {
-    const id = this.#next++
+    const id = this.#numbers?.nextQuestion() ?? this.#next++
     const { signal, timeoutMs, cancel } = options
     return new Promise<JsonObject>((resolve, reject) => {
       if (this.#closed !== undefined) throw this.#closed(method)
@@ -76,20 +82,22 @@ export class PendingRequests {
     })
   }
 
-  /** Settles the request that a response belongs to. Unexpected responses are ignored. */
+  /** Settles the request that a response belongs to; false if there is none. */
   settle(answer: {
     readonly id?: RequestId
     readonly result?: JsonObject
     readonly error?: ErrorObject
-  }): void {
-    if (answer.id === undefined) return
-    const waiting = this.#waiting.get(answer.id)
-    if (waiting === undefined) return
-    if (answer.error === undefined) return waiting.resolve(answer.result ?? {})
-    const { message, code, data } = answer.error
-    waiting.reject(
-      mcpError(ASK_REFUSED, { method: waiting.method, reason: message }, { data: { code, data } }),
-    )
+  }): boolean {
+    const waiting = answer.id === undefined ? undefined : this.#waiting.get(answer.id)
+    if (waiting === undefined) return false
+    if (answer.error === undefined) waiting.resolve(answer.result ?? {})
+    else {
+      const { message, code, data } = answer.error
+      waiting.reject(
+        mcpError(ASK_REFUSED, { method: waiting.method, reason: message }, { data: { code, data } }),
+      )
+    }
+    return true
   }
 
   close(toError = (method: string): McpError => mcpError(CONNECTION_CLOSED, { method })): void {

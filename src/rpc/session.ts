@@ -1,11 +1,24 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Dialect, Dialects } from '../protocol/switches.ts'
 import type { ClientInfo, Peer } from './call.ts'
+import { READY } from './session-fields.ts'
 import { PendingRequests } from './pending-requests.ts'
+
+/** Connects a session with the other nodes that serve it. */
+export interface SessionKeeper {
+  /** Notes that a field of the session has another value, or none. */
+  change(field: string, value: string | null): void
+  /** Resolves once the store has all changes, and rejects if it cannot be reached; undefined if it has them already. */
+  saved(): Promise<void> | undefined
+  /** An id for a question to the client that no other node uses. */
+  nextQuestion(): number
+}
 
 const NOTHING: JsonObject = Object.freeze({})
 /** The most actions kept for a client that is not ready. It has a moment for that, but one that never is stays for long. */
 const MAX_WAITING = 32
+
+type Notify = (method: string, params: JsonObject, position?: number) => void
 
 /** The state that a revision with a handshake needs. Parts are created on first use. */
 export class Session implements Peer {
@@ -23,15 +36,17 @@ export class Session implements Peer {
   subscriptions: Set<string> | undefined = undefined
   /** Evicts the session, and returns true, if it is idle or, with `isLarge`, runs no request. Absent where the client cannot open another one. */
   evict: ((session: Session, isLarge: boolean) => boolean) | undefined = undefined
+  /** Absent if only this node serves the session. */
+  keeper: SessionKeeper | undefined = undefined
   #pending: PendingRequests | undefined
   #waiting: Map<unknown, () => void> | undefined
   #closers: (() => void)[] | undefined
   #closed = false
   #id: string | undefined
-  readonly #notify: ((method: string, params: JsonObject) => void) | undefined
+  readonly #notify: Notify | undefined
 
   /** `notify` sends notifications that do not belong to a request; omit it if they cannot reach the client. `id` is that of the transport, if it has one. */
-  constructor(dialects: Dialects, notify?: (method: string, params: JsonObject) => void, id?: string) {
+  constructor(dialects: Dialects, notify?: Notify, id?: string) {
     this.#id = id
     this.dialect = dialects['2025-11-25']
     this.#notify = notify
@@ -53,12 +68,12 @@ export class Session implements Peer {
 
   /** Requests sent to the client that it has not answered yet. */
   get pending(): PendingRequests {
-    return (this.#pending ??= new PendingRequests())
+    return (this.#pending ??= new PendingRequests(this.keeper))
   }
 
-  /** Sends a notification that does not belong to a request, unless the client is gone. */
-  notify(method: string, params: JsonObject): void {
-    if (!this.#closed) this.#notify?.(method, params)
+  /** Sends a notification that does not belong to a request, unless the client is gone. `position` is that of the change it reports, if nodes share changes. */
+  notify(method: string, params: JsonObject, position?: number): void {
+    if (!this.#closed) this.#notify?.(method, params, position)
   }
 
   /** Runs `act` now, or once the client is ready. Of several waiting actions with the same key, only the first runs. */
@@ -70,6 +85,7 @@ export class Session implements Peer {
 
   /** Marks the client as ready and runs the actions that waited for it. */
   setReady(): void {
+    if (!this.ready) this.keeper?.change(READY, '')
     this.ready = true
     const waiting = this.#waiting
     this.#waiting = undefined

@@ -15,14 +15,20 @@ export const NOTICES = {
 
 /** Notifies a session when a list it was offered changes. Changes that happen before the client is ready are sent once it is. */
 export function follow(changes: Changes, session: Session, offered: JsonObject): void {
-  if (session.dialect.changes !== 'session') return
+  if (!hearsChanges(session)) return
   const stop = changes.listen((change) => {
-    if (change.kind === 'extension') return change.tell(session)
+    const { position } = change
+    if (change.kind === 'extension') return change.tell(session, position)
     if ((offered[change.kind] as JsonObject | undefined)?.['listChanged'] !== true) return
     const { method } = NOTICES[change.kind]
-    session.whenReady(() => session.notify(method, NO_PARAMS), method)
+    session.whenReady(() => session.notify(method, NO_PARAMS, position), method)
   })
   session.onClose(stop)
+}
+
+/** Whether changes are reported to the session as a whole, and not to requests. */
+export function hearsChanges({ dialect }: Session): boolean {
+  return dialect.changes === 'session'
 }
 
 /** `notifications/initialized` */

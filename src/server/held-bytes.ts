@@ -88,7 +88,7 @@ function networkOf(holder: unknown): string | undefined {
 }
 
 /** The caller whose share a request uses: an authenticated one, otherwise its session; without one, the request itself. */
-export function holderOf({ source, peer, channel }: Call): unknown {
+export function holderOf({ source, peer, channel }: Pick<Call, 'source' | 'peer' | 'channel'>): unknown {
   if (source.auth !== undefined) return ownerOf(source.auth)
   const holder = peer.session ?? channel
   if (!NETWORKS.has(holder)) NETWORKS.set(holder, anonymousNetwork(source))
@@ -103,6 +103,8 @@ export interface WatchedOptions {
   readonly holder: unknown
   readonly changes: Changes
   readonly watcher: Watcher
+  /** Called when a URI is added or deleted, after the first ones. */
+  readonly onChange?: (uri: string, isWatched: boolean) => void
 }
 
 /** URIs that a client watches, counted among the bytes of the server until they are deleted. */
@@ -124,6 +126,7 @@ export class WatchedUris extends Set<string> {
   override add(uri: string): this {
     if (this.has(uri)) return this
     this.#options.held.take(this.#options.holder, sizeOf(uri))
+    this.#options.onChange?.(uri, true)
     return this.#watch(uri)
   }
 
@@ -137,6 +140,7 @@ export class WatchedUris extends Set<string> {
     const { held, holder, changes, watcher } = this.#options
     held.free(holder, sizeOf(uri))
     changes.unwatch(uri, watcher)
+    this.#options.onChange?.(uri, false)
     return true
   }
 

@@ -4,6 +4,8 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import type { Call } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
+import type { Session } from '../rpc/session.ts'
+import { LEVEL } from '../rpc/session-fields.ts'
 import { isLogLevel, LOG_LEVELS, passes, type LogLevel } from '../protocol/log-levels.ts'
 
 type Write = (message: unknown, facts?: Readonly<Record<string, unknown>>) => void
@@ -33,7 +35,10 @@ export function createLog(call: Call): Log {
 
 /** `logging/setLevel`: from now on the session gets messages of this level and above. */
 export function setLevel(call: Call): Result {
-  call.peer.session!.logLevel = readLevel(call, call.params['level'])
+  const level = readLevel(call, call.params['level'])
+  const session = call.peer.session as Session
+  session.logLevel = level
+  session.keeper?.change(LEVEL, level)
   return {}
 }
 

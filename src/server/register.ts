@@ -114,8 +114,6 @@ const HINTS: KindsOf<Hints> = { readOnly: FLAG, destructive: FLAG, idempotent: F
 
 const NO_INPUT: JsonObject = Object.freeze({ type: 'object', additionalProperties: false })
 
-let places = 0
-
 /** Builds a tool from its definition; throws an error that names the tool if no client could use it. */
 export function toTool(
   name: string,
@@ -171,7 +169,7 @@ export function toItem(key: string, descriptor: JsonObject, spec: ItemOptions<Co
   checkMeta(`"${key}"`, spec)
   return {
     key,
-    place: ++places,
+    place: 0,
     descriptor,
     visible: spec.visible,
     scopes: spec.scopes?.length === 0 ? undefined : spec.scopes,

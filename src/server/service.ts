@@ -1,3 +1,4 @@
+import { soon } from '../base/soon.ts'
 import { allErrors } from '../errors/all.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { TASKS_EXTENSION } from '../protocol/meta.ts'
@@ -11,6 +12,7 @@ import { Load } from '../rpc/load.ts'
 import { Observers } from '../rpc/observer.ts'
 import type { Service } from '../rpc/service.ts'
 import { Warnings } from '../rpc/warnings.ts'
+import type { SessionContents } from '../rpc/session-fields.ts'
 import { looseSpelling } from '../uri-template/spelling.ts'
 import type { Completer, OwnerOf } from './completion.ts'
 import { callOf, Context } from './context.ts'
@@ -104,6 +106,7 @@ export class ServerService implements Service {
   ])
   readonly tasks: LateTasks
   #hasTasks: boolean | undefined
+  #sharesSessions = false
   readonly #options: ServiceOptions
   readonly #parts: ServerParts
   readonly #warnings = new Warnings()
@@ -279,7 +282,7 @@ export class ServerService implements Service {
           : context
       },
     })
-    if (this.interceptors.size === 0) return dispatch
+    if (this.interceptors.size === 0) return this.#saving(dispatch)
     const answer: Answer = (call) => (intercepted.get(call.method) ?? dispatch)(call)
     const intercepted = new Map(
       [...this.interceptors].map(([method, list]) => {
@@ -288,7 +291,20 @@ export class ServerService implements Service {
         return [method, chained(list, rest)]
       }),
     )
-    return answer
+    return this.#saving(answer)
+  }
+
+  /** Answers once other nodes can know what a request changed in its session. */
+  #saving(answer: Answer): Answer {
+    return this.#sharesSessions ? (call) => soon(answer(call), (result) => whenSaved(call, result)) : answer
+  }
+
+  /** Lets other nodes serve the sessions of this one. */
+  async shareSessions(): Promise<SessionContents> {
+    const { createContents } = await import('./session-contents.ts')
+    this.#sharesSessions = true
+    this.refold()
+    return createContents(this, this.#parts)
   }
 
   /** The handler of `resources/list`: pages are cached unless templates list resources too. */
@@ -360,6 +376,11 @@ export class ServerService implements Service {
 /** Folds interceptors around the usual way; the first is the outermost. */
 function chained(interceptors: readonly Interceptor[], dispatch: Answer): Answer {
   return interceptors.reduceRight<Answer>((next, interceptor) => (call) => interceptor(call, next), dispatch)
+}
+
+function whenSaved(call: Call, result: Result): Result | Promise<Result> {
+  const saving = call.peer.session?.keeper?.saved()
+  return saving === undefined ? result : saving.then(() => result)
 }
 
 const subscriptions = () => import('./subscriptions.ts')

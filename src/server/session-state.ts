@@ -5,6 +5,7 @@ import { mcpError } from '../errors/error.ts'
 import { SESSION_TOO_LARGE } from '../errors/server.ts'
 import type { Call } from '../rpc/call.ts'
 import type { Session } from '../rpc/session.ts'
+import { VALUE } from '../rpc/session-fields.ts'
 import { holderOf } from './held-bytes.ts'
 import type { ServerParts } from './parts.ts'
 
@@ -30,28 +31,50 @@ export interface RequestSession {
 const OVERHEAD = 128
 const SET = 'ctx.session.set'
 
-const known = new WeakMap<Session, RequestSession>()
+const known = new WeakMap<Session, SessionState>()
+
+/** The values of a session, and how another node's replace them. */
+interface SessionState {
+  readonly session: RequestSession
+  replace(values: ReadonlyMap<string, string>): void
+}
 
 /** The session of a request; undefined if it ends with the request. */
 export function sessionOf(call: Call, parts: ServerParts): RequestSession | undefined {
   const { session } = call.peer
   // Where the protocol needs a session and the client has none, the request gets one that cannot reach the client later.
   if (session?.reachable !== true) return undefined
+  return stateOf(session, holderOf(call), parts).session
+}
+
+/** Gives a session the values that other nodes know, as JSON text by key; throws if there is no room for them. */
+export function replaceValues(
+  session: Session,
+  values: ReadonlyMap<string, string>,
+  holder: unknown,
+  parts: StateParts,
+): void {
+  if (values.size > 0 || known.has(session)) stateOf(session, holder, parts).replace(values)
+}
+
+type StateParts = Pick<ServerParts, 'held' | 'limits'>
+
+function stateOf(session: Session, holder: unknown, parts: StateParts): SessionState {
   let found = known.get(session)
-  if (found === undefined) known.set(session, (found = createState(session, holderOf(call), parts)))
+  if (found === undefined) known.set(session, (found = createState(session, holder, parts)))
   return found
 }
 
-function createState(session: Session, holder: unknown, { held, limits }: ServerParts): RequestSession {
+function createState(session: Session, holder: unknown, { held, limits }: StateParts): SessionState {
   const limit = limits.sessionBytes
   /** The values as JSON text, so that handlers only ever get copies. */
   const texts = new Map<string, string>()
   let bytes = 0
   /** Makes room for a text under a key; throws if there is none. */
-  const resize = (key: string, text: string | undefined): void => {
+  const resize = (key: string, text: string | undefined, most: number): void => {
     const change = sizeOf(key, text) - sizeOf(key, texts.get(key))
     if (change > 0) {
-      if (bytes + change > limit) throw mcpError(SESSION_TOO_LARGE, { limit })
+      if (bytes + change > most) throw mcpError(SESSION_TOO_LARGE, { limit })
       held.take(holder, change)
     } else held.free(holder, -change)
     bytes += change
@@ -61,7 +84,16 @@ function createState(session: Session, holder: unknown, { held, limits }: Server
     held.free(holder, bytes)
     bytes = 0
   })
-  return {
+  const put = (key: string, text: string | undefined, most = limit): void => {
+    resize(key, text, most)
+    if (text === undefined) texts.delete(key)
+    else texts.set(key, text)
+  }
+  const save = (key: string, text: string | undefined): Promise<void> | undefined => {
+    session.keeper?.change(VALUE + key, text ?? null)
+    return session.keeper?.saved()
+  }
+  const state: RequestSession = {
     get id() {
       return session.id
     },
@@ -73,15 +105,22 @@ function createState(session: Session, holder: unknown, { held, limits }: Server
       if (typeof key !== 'string') throw badOption(SET, 'the key must be a string')
       const text = plainText(SET, key, value)
       if (session.closed) return
-      resize(key, text)
-      texts.set(key, text)
+      put(key, text)
+      await save(key, text)
     },
     async delete(key) {
       if (!texts.has(key)) return false
-      resize(key, undefined)
-      return texts.delete(key)
+      put(key, undefined)
+      await save(key, undefined)
+      return true
     },
   }
+  const replace = (values: ReadonlyMap<string, string>): void => {
+    for (const key of texts.keys()) if (!values.has(key)) put(key, undefined)
+    // Two nodes may have added values at the same time, and the session must stay usable.
+    for (const [key, text] of values) if (texts.get(key) !== text) put(key, text, Number.POSITIVE_INFINITY)
+  }
+  return { session: state, replace }
 }
 
 function sizeOf(key: string, text: string | undefined): number {

@@ -11,16 +11,19 @@ import { ownerOf, type Peer } from '../rpc/call.ts'
 import type { Changes, Watcher } from '../rpc/changes.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
+import { URI } from '../rpc/session-fields.ts'
 import type { Work } from '../uri-template/reach.ts'
 import { callOf, partsOf, type Context } from './context.ts'
 import { NO_PARAMS, NOTICES } from './following.ts'
 import { holderOf, WatchedUris } from './held-bytes.ts'
 import { weighIntroduction } from './introduction.ts'
+import type { ServerParts } from './parts.ts'
 import type { TaskModule } from './task-host.ts'
 import { checkUriLength, findResource, readUri, unknownResource, type ResourceLists } from './resources.ts'
 
 const MAX_SUBSCRIPTIONS = 1000
-const UPDATED = 'notifications/resources/updated'
+/** The notification of a changed resource. */
+export const UPDATED = 'notifications/resources/updated'
 
 /** `resources/subscribe` */
 export function subscribe(lists: ResourceLists, context: Context): Result {
@@ -28,17 +31,24 @@ export function subscribe(lists: ResourceLists, context: Context): Result {
   if (findResource(lists, uri, context) === undefined) throw unknownResource(uri)
   const session = reachableSession(context)
   if (session.closed) return {}
-  const watched = (session.subscriptions ??= watchedBy(session, context))
+  const watched = (session.subscriptions ??= watchedBy(session, partsOf(context), holderOf(callOf(context))))
   if (watched.size >= MAX_SUBSCRIPTIONS && !watched.has(uri))
     throw mcpError(TOO_MANY_SUBSCRIPTIONS, { limit: MAX_SUBSCRIPTIONS })
   watched.add(uri)
   return {}
 }
 
-function watchedBy(session: Session, context: Context): WatchedUris {
-  const { held, changes } = partsOf(context)
-  const watcher: Watcher = (params) => session.whenReady(() => session.notify(UPDATED, params), params.uri)
-  const watched = new WatchedUris({ held, holder: holderOf(callOf(context)), changes, watcher })
+/** The URIs that a session subscribes to, at first none. */
+export function watchedBy(
+  session: Session,
+  { held, changes }: Pick<ServerParts, 'held' | 'changes'>,
+  holder: unknown,
+): WatchedUris {
+  const watcher: Watcher = (params, position) =>
+    session.whenReady(() => session.notify(UPDATED, params, position), params.uri)
+  const onChange = (uri: string, isWatched: boolean): void =>
+    session.keeper?.change(URI + uri, isWatched ? '' : null)
+  const watched = new WatchedUris({ held, holder, changes, watcher, onChange })
   session.onClose(() => watched.clear())
   return watched
 }

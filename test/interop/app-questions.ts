@@ -1,4 +1,5 @@
 import type { App } from 'pierhead'
+import type { World } from './app-tools.ts'
 
 const PERSON = {
   type: 'object',
@@ -20,7 +21,7 @@ const PERSON = {
 const YES = { type: 'object', properties: { yes: { type: 'boolean' } }, required: ['yes'] } as const
 
 /** Tools that need something from the client before they can answer. */
-export function addQuestions(app: App): void {
+export function addQuestions(app: App, world: World): void {
   app.tool('register', {}, async (_, { elicit }) => JSON.stringify(await elicit('Who are you?', PERSON)))
   app.tool('pay', {}, async (_, { elicitUrl }) => {
     const { action, complete } = await elicitUrl('Pay here', 'https://example.com/pay')
@@ -56,14 +57,13 @@ export function addQuestions(app: App): void {
     ])
     return JSON.stringify([yes, joke.content, roots])
   })
-  let made = 0
   app.tool('twice', {}, async (_, ctx) => {
-    const before = made
-    const mine = await ctx.once('number', () => ++made)
+    const before = world.made
+    const mine = await ctx.once('number', () => ++world.made)
     const first = await ctx.elicit('First?', YES)
     const second = await ctx.elicit('Second?', YES)
     const steps = [first, second].map(({ action, content }) => content?.yes ?? action)
-    return JSON.stringify({ steps, madeOnce: made === mine && before >= mine - 1 })
+    return JSON.stringify({ steps, madeOnce: world.made === mine && before >= mine - 1 })
   })
   app.prompt(
     'ask',

@@ -5,10 +5,11 @@ const NAME = { type: 'object', properties: { name: { type: 'string' } }, require
 const EXTRA_URI = 'note://extra'
 
 /** Tools that answer by themselves, and tools by which a client makes the server do something. */
-export function addTools(app: App): void {
+export function addTools(app: App, world: World): void {
+  world.apps.push(app)
   addPlainTools(app)
-  addRunningTools(app)
-  addChangingTools(app)
+  addRunningTools(app, world)
+  addChangingTools(app, world)
 }
 
 function addPlainTools(app: App): void {
@@ -74,9 +75,7 @@ function addPlainTools(app: App): void {
   app.tool('large', {}, () => 'ü'.repeat(1_000_000))
 }
 
-function addRunningTools(app: App): void {
-  const ends = new Ends()
-  const meetings = new Map<string, (() => void)[]>()
+function addRunningTools(app: App, { ends, meetings }: World): void {
   app.tool(
     'count',
     {
@@ -149,7 +148,7 @@ function addRunningTools(app: App): void {
   })
 }
 
-function addChangingTools(app: App): void {
+function addChangingTools(app: App, { apps }: World): void {
   app.tool(
     'touch',
     { input: { type: 'object', properties: { uri: { type: 'string' } }, required: ['uri'] } },
@@ -159,15 +158,19 @@ function addChangingTools(app: App): void {
     },
   )
   app.tool('grow', {}, () => {
-    app.tool('extra', {}, () => 'extra')
-    app.resource(EXTRA_URI, {}, () => 'extra')
-    app.prompt('extra', {}, () => 'extra')
+    for (const one of apps) {
+      one.tool('extra', {}, () => 'extra')
+      one.resource(EXTRA_URI, {}, () => 'extra')
+      one.prompt('extra', {}, () => 'extra')
+    }
     return 'grown'
   })
   app.tool('shrink', {}, () => {
-    app.remove('tool', 'extra')
-    app.remove('resource', EXTRA_URI)
-    app.remove('prompt', 'extra')
+    for (const one of apps) {
+      one.remove('tool', 'extra')
+      one.remove('resource', EXTRA_URI)
+      one.remove('prompt', 'extra')
+    }
     return 'shrunk'
   })
 }
@@ -186,6 +189,14 @@ class Ends {
     if (end === undefined) this.#made.set(name, (end = withResolve()))
     return end
   }
+}
+
+/** What the tools of all servers act on together, if several serve the same clients. */
+export class World {
+  made = 0
+  readonly apps: App[] = []
+  readonly ends: Ends = new Ends()
+  readonly meetings: Map<string, (() => void)[]> = new Map()
 }
 
 function withResolve(): End {

@@ -1,10 +1,10 @@
-import { createServer, embed, image, type App } from 'pierhead'
+import { createServer, embed, image, type App, type ServerOptions } from 'pierhead'
 import { CHANGED, CITIES, ICON, PNG } from './app-facts.ts'
 import { addQuestions } from './app-questions.ts'
-import { addTools } from './app-tools.ts'
+import { addTools, World } from './app-tools.ts'
 
 /** The server that the official clients use: something of every feature, the same on every transport. */
-export function createInteropApp(): App {
+export function createInteropApp(options: Partial<ServerOptions> = {}, world: World = new World()): App {
   const app = createServer({
     name: 'interop',
     version: '1.2.3',
@@ -15,9 +15,10 @@ export function createInteropApp(): App {
     instructions: 'Call echo first.',
     pageSize: 4,
     log: () => undefined,
+    ...options,
   })
-  addTools(app)
-  addQuestions(app)
+  addTools(app, world)
+  addQuestions(app, world)
   addResources(app)
   addPrompts(app)
   return app

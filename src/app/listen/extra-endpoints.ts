@@ -1,9 +1,13 @@
+import type { Membership } from '../membership.ts'
 import type { GistOptions } from '../options.ts'
 import type { WebHandler } from '../../transport/http/server/web-endpoint.ts'
 import type { Endpoint, EndpointOptions } from '../../transport/http/server/endpoint.ts'
 import type { ServerService } from '../../server/service.ts'
+import type { Replicas } from '../../transport/http/server/replicas.ts'
 
 interface ExtraOptions {
+  /** The nodes to share sessions with. */
+  readonly nodes: Pick<Membership, 'join'>
   /** The path of the endpoint itself on our own listener; undefined for mounts. */
   readonly path?: string | undefined
   readonly sse: boolean
@@ -18,7 +22,9 @@ export async function createEndpoint(
   options: EndpointOptions & ExtraOptions,
 ): Promise<Endpoint> {
   const { Endpoint } = await import('../../transport/http/server/endpoint.ts')
-  const endpoint = new Endpoint(service, options)
+  const replicas = await shareSessions(service, options)
+  const endpoint = new Endpoint(service, { ...options, replicas })
+  replicas?.begin(endpoint)
   const { sse, path, gist = false, handlers = new Map<string, WebHandler>() } = options
   const { authentication } = options
   const { limits, guard, authenticate, extraEndpoints } = endpoint
@@ -42,4 +48,15 @@ export async function createEndpoint(
     extraEndpoints.push(new WebEndpoint(service, { limits, guard, authentication, fail, handlers }))
   }
   return endpoint
+}
+
+/** Joins the other nodes; undefined if there can be none. */
+async function shareSessions(
+  service: ServerService,
+  { nodes, limits }: ExtraOptions & EndpointOptions,
+): Promise<Replicas | undefined> {
+  const sharing = await nodes.join()
+  if (sharing === undefined) return undefined
+  const { Replicas } = await import('../../transport/http/server/replicas.ts')
+  return new Replicas(sharing, service, limits)
 }

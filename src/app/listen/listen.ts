@@ -143,6 +143,7 @@ async function openAll(
   try {
     await hooks.enter()
     isStarted = true
+    await hooks.membership.join()
     for (const name of wanted) {
       const open = (await OPENERS[name]()) as Opener<Addressed>
       opened.set(name, await open(app, options[name] as never, opened))

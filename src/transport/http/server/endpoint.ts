@@ -29,6 +29,7 @@ import { Exchange, toJson } from './exchange.ts'
 import { createGuard, type Guard, type GuardOptions } from './guard.ts'
 import { checkHead, readAccept, readVersion, type Accepts } from './negotiate.ts'
 import type { ExtraEndpoint, Headers, HttpHandler, HttpHead, HttpIn, HttpOut } from './parts.ts'
+import type { Replicas } from './replicas.ts'
 import { AcceptQueue } from '../../io/accept-queue.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { LoopMonitor } from '../../io/loop-monitor.ts'
@@ -48,6 +49,8 @@ export interface EndpointOptions extends GuardOptions {
   readonly authentication?: Authentication | undefined
   /** Which proxies to believe; by default none. */
   readonly trustProxy?: TrustProxy | undefined
+  /** Shares sessions with other nodes; absent if there are none. */
+  readonly replicas?: Replicas | undefined
   readonly now?: () => number
   /** Called when it has closed. */
   readonly onClosed?: () => void
@@ -66,6 +69,7 @@ export class Endpoint implements HttpHandler {
   readonly sessions: Sessions
   readonly limits: Limits
   readonly #stateful: boolean
+  readonly #replicas: Replicas | undefined
   /** The open methods of `auth`; undefined if it has none. */
   readonly authentication: Authentication | undefined
   readonly #onClosed: EndpointOptions['onClosed']
@@ -97,7 +101,9 @@ export class Endpoint implements HttpHandler {
     this.authenticate = createAuthenticate(this, options.authentication?.authenticate)
     this.#read = (service.dialects['2025-11-25'].adapter?.read ?? readBounded) as typeof readBounded
     this.#stateful = options.sessions && service.revisions.some((revision) => revision !== LATEST)
-    this.sessions = new Sessions(options.limits, service, options.now ?? (() => performance.now()))
+    this.#replicas = options.replicas
+    const now = options.now ?? (() => performance.now())
+    this.sessions = new Sessions(options.limits, service, now, options.replicas?.share)
     this.sweeper = new Sweeper(options.limits, this.sessions, this.#streams)
   }
 
@@ -135,8 +141,9 @@ export class Endpoint implements HttpHandler {
     return this.fail(undefined, thrown, undefined, head.cors ?? this.guard.cors(head))
   }
 
-  /** Answers a request whose head was not rejected. */
-  answer(request: HttpIn): HttpOut | Promise<HttpOut> {
+  /** Answers a request whose head was not rejected. If nodes share sessions, `isKnown` says that the store was asked about its session. */
+  answer(request: HttpIn, isKnown = false): HttpOut | Promise<HttpOut> {
+    if (this.#replicas !== undefined && !isKnown) return this.#replicas.answer(request)
     const headers = request.cors ?? this.guard.cors(request)
     try {
       checkCaller(this.service, request)
@@ -145,7 +152,10 @@ export class Endpoint implements HttpHandler {
         throw mcpError(BAD_VERB, { verb: request.method })
       }
       const session = this.#session(request)
-      if (request.method === 'GET') return openSessionStream(session, request, headers, this.#written)
+      if (request.method === 'GET') {
+        const elsewhere = this.#replicas?.get(session, request, headers)
+        return elsewhere ?? openSessionStream(session, request, headers, this.#written)
+      }
       this.sessions.end(session)
       return { status: 200, headers }
     } catch (thrown) {
@@ -176,7 +186,9 @@ export class Endpoint implements HttpHandler {
 
   /** Rejects new requests, waits for running ones up to a limit, and closes everything. */
   async close(): Promise<void> {
+    this.#replicas?.endStreams()
     await Promise.all([this.#drain(), ...this.extraEndpoints.map((extra) => extra.close())])
+    await this.#replicas?.close(this.limits.drainMs)
     this.sessions.close()
     this.sweeper.end()
     this.#unwatch()
@@ -205,7 +217,7 @@ export class Endpoint implements HttpHandler {
     }
     if (isRevoked(this.service, request)) return { status: 202, headers }
     if (method !== undefined) return this.#note(method, params ?? NO_PARAMS, request, headers)
-    if (this.#stateful) this.#session(request).session.pending.settle(message)
+    if (this.#stateful) this.#session(request).settle(message)
     return { status: 202, headers }
   }
 
@@ -293,7 +305,7 @@ export class Endpoint implements HttpHandler {
     }
     const streams = this.#streams
     const { load } = this.service
-    const exchange = new Exchange({ limits, load, accepts, headers, session, batch, streams, onGone })
+    const exchange = new Exchange({ limits, load, accepts, headers, session, batch, id, streams, onGone })
     const call = new Call(id, method, params, { peer, channel: exchange, source: request })
     const responder = new HttpResponder(
       this,
@@ -320,7 +332,7 @@ export class Endpoint implements HttpHandler {
       return { status: 202, headers }
     }
     const session = this.#session(request)
-    if (method === 'notifications/cancelled') session.calls.cancel(params)
+    if (method === 'notifications/cancelled') session.cancel(params)
     else {
       const channel = { emit: (name: string, more: JsonObject) => session.session.notify(name, more) }
       this.service.notice(
@@ -356,6 +368,7 @@ export class Endpoint implements HttpHandler {
     readVersion(request)
     const id = request.header('mcp-session-id')
     if (id === undefined) throw mcpError(SESSION_REQUIRED, {})
+    if (request.problem !== undefined) throw request.problem
     const session = this.sessions.get(id, request.auth)
     request.session = session
     return session

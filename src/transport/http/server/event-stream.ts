@@ -25,10 +25,20 @@ export interface StreamOptions {
   readonly pool?: KeptPool
   readonly caller?: unknown
   readonly keeper?: StreamKeeper
+  /** Keeps the events for clients that resume on another node. */
+  readonly recorder?: EventRecorder | undefined
   /** Called when the stream ends early because its events were discarded and no client was connected. */
   readonly onLost?: (() => void) | undefined
   /** Called when the client disconnects from a stream that has not ended. */
   onGone?(): void
+}
+
+/** Keeps the events of one stream outside this process. */
+export interface EventRecorder {
+  /** Resolves when clients can resume the stream elsewhere, or when that could not be made sure. */
+  readonly opened: Promise<void>
+  /** Adds an event, the last one if so. */
+  record(seq: number, text: string, isLast: boolean): void
 }
 
 /** Keeps streams, also ended ones, for clients that reconnect. */
@@ -52,6 +62,7 @@ export class EventStream {
   #onGone: (() => void) | undefined
   #onLost: (() => void) | undefined
   readonly #keeper: StreamKeeper | undefined
+  readonly recorder: EventRecorder | undefined
   readonly #buffer: KeptBuffer | undefined
   #seq = 0
   /** The first event that was not discarded to make room. */
@@ -72,13 +83,14 @@ export class EventStream {
   #ended = false
 
   constructor(options: StreamOptions) {
-    const { limits, name, lossy = false, pool, caller, keeper, onGone, onLost } = options
+    const { limits, name, lossy = false, pool, caller, keeper, recorder, onGone, onLost } = options
     if (pool !== undefined) this.#buffer = new KeptBuffer({ pool, caller, forget: () => this.#discard() })
     this.#bounded = lossy
     this.#lossy = lossy
     this.#limits = limits
     this.name = name
     this.#keeper = keeper
+    this.recorder = recorder
     this.#onGone = onGone
     this.#onLost = onLost
   }
@@ -109,7 +121,7 @@ export class EventStream {
 
   /** Starts with an event that carries only an id, if the revision requires it. */
   prime(dialect: Dialect): void {
-    this.#primed = dialect.priming && this.name !== undefined
+    this.#primed = isPrimed(dialect) && this.name !== undefined
     if (this.#primed) this.#push('')
   }
 
@@ -164,7 +176,8 @@ export class EventStream {
 
   /** Ends the stream, with a last message if given. The limit for slow readers does not apply to it. */
   end(last?: string): void {
-    const frame = last === undefined || this.#ended ? undefined : this.#frame(last)
+    const frame = last === undefined || this.#ended ? undefined : this.#frame(last, undefined, true)
+    if (last === undefined && !this.#ended) this.recorder?.record(this.#seq, '', true)
     this.#ended = true
     this.#detach(frame)
     this.#onGone = this.#onLost = undefined
@@ -183,8 +196,9 @@ export class EventStream {
   }
 
   /** The next event as text, buffered if the stream can be resumed. */
-  #frame(text: string, event?: string): string {
+  #frame(text: string, event?: string, isLast = false): string {
     const seq = this.#seq++
+    this.recorder?.record(seq, text, isLast)
     const id = this.name === undefined ? undefined : `${this.name}_${seq}`
     const frame =
       event === undefined
@@ -232,7 +246,7 @@ export class EventStream {
       this.#count(-bytes)
       this.#keeper?.forgot()
     }
-    if (this.#sink !== undefined || this.#lossy) return
+    if (this.#sink !== undefined || this.#lossy || this.recorder !== undefined) return
     this.#ended = true
     this.#keeper?.discarded(this)
     this.#onLost?.()
@@ -262,6 +276,11 @@ export class EventStream {
     if (this.name === undefined) this.#ended = true
     this.#onGone?.()
   }
+}
+
+/** Whether streams begin with an event that has only an id. */
+export function isPrimed(dialect: Dialect): boolean {
+  return dialect.priming
 }
 
 /** Splits an event id into the name of its stream and its position there. */

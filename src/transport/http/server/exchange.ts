@@ -2,7 +2,7 @@ import { Deferred } from '../../../base/deferred.ts'
 import { mcpError } from '../../../errors/error.ts'
 import { CONNECTION_CLOSED } from '../../../errors/rpc.ts'
 import { ASK_REFUSED } from '../../../errors/server.ts'
-import type { JsonObject } from '../../../protocol/jsonrpc.ts'
+import type { JsonObject, RequestId } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import { inLifetime, type Call, type Channel, type Peer } from '../../../rpc/call.ts'
 import type { Load } from '../../../rpc/load.ts'
@@ -21,6 +21,8 @@ export interface ExchangeOptions {
   readonly session: HttpSession | undefined
   /** The exchange of the batch that this message belongs to. */
   readonly batch?: Channel | undefined
+  /** The id of the request, if it is one. */
+  readonly id?: RequestId | undefined
   /** The open streams outside sessions. */
   readonly streams: Set<EventStream>
   /** Called when the client disconnects from a stream that cannot be resumed. */
@@ -58,7 +60,7 @@ export class Exchange implements Channel {
   }
 
   cancel(params: JsonObject): void {
-    this.#options.session?.calls.cancel(params)
+    this.#options.session?.cancel(params)
   }
 
   closeStream(retryMs: number): void {
@@ -96,9 +98,9 @@ export class Exchange implements Channel {
   }
 
   #newStream(): EventStream {
-    const { session, limits, streams, onGone } = this.#options
+    const { session, limits, streams, id, onGone } = this.#options
     if (session !== undefined)
-      return session.openStream({ onLost: () => this.#lost?.abort(), onGone: () => this.#lost?.gone() })
+      return session.openStream({ onLost: () => this.#lost?.abort(), onGone: () => this.#lost?.gone() }, id)
     const stream = new EventStream({ limits, onGone })
     streams.add(stream)
     return stream

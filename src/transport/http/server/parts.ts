@@ -40,6 +40,8 @@ export interface HttpIn extends HttpHead {
   readonly certified?: Auth | undefined
   /** Its session, once that is known. */
   session?: object | undefined
+  /** Why its session cannot be used, if nodes share sessions. */
+  problem?: Error
   /** Whether it was queued for so long that requests in it are rejected. */
   readonly isLate?: boolean
   /** The channel that it shares with the other messages of its batch. */

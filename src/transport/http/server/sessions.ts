@@ -2,28 +2,61 @@ import { SESSION_LIMIT } from '../../../errors/limits.ts'
 import { mcpError } from '../../../errors/error.ts'
 import { UNKNOWN_EVENT, UNKNOWN_SESSION } from '../../../errors/http.ts'
 import { MUCH_LATER } from '../../../errors/retry-after.ts'
-import type { JsonObject } from '../../../protocol/jsonrpc.ts'
+import type { JsonObject, Message, RequestId } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import { anonymousNetwork, ownerOf, type Auth, type RequestSource } from '../../../rpc/call.ts'
 import { CallTable } from '../../../rpc/call-table.ts'
 import type { Observers } from '../../../rpc/observer.ts'
 import type { Service } from '../../../rpc/service.ts'
-import { Session } from '../../../rpc/session.ts'
+import { Session, type SessionKeeper } from '../../../rpc/session.ts'
 import { encodeNotification } from '../../../wire/encode.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import type { KeptPool } from '../../io/kept-pool.ts'
 import { Owners } from '../../io/owners.ts'
-import { EventStream, readEventId, type StreamKeeper, type StreamOptions } from './event-stream.ts'
+import {
+  EventStream,
+  readEventId,
+  type EventRecorder,
+  type StreamKeeper,
+  type StreamOptions,
+} from './event-stream.ts'
 
 /** The stream for messages that do not belong to a request. */
-const STANDALONE = 's'
+export const STANDALONE = 's'
 const SWEEP_MS = 30_000
 /** Sessions used more recently than this are not evicted. */
-const FRESH_MS = 10_000
+export const FRESH_MS = 10_000
+/** Where nodes share sessions, this node forgets one that was idle for this long. It ends only in the store. */
+const REPLICA_MS = 60_000
+
+/** The part of a session that all nodes share. */
+export interface SharedSession extends SessionKeeper {
+  /** Whether a client of this node reads the notifications of the session, or resumes one of its streams. */
+  readonly isFollowed: boolean
+  /** A name for the stream of a request, and what keeps its events for clients that resume elsewhere. */
+  newStream(id: RequestId | undefined): { readonly name: string; readonly recorder: EventRecorder }
+  /** Sends a notification to the client, wherever it is connected. */
+  notify(text: string, position: number | undefined): void
+  /** Passes on the answer to a question that this node did not ask. */
+  settle(answer: Message): void
+  /** Passes on the cancellation of a request that this node does not run. */
+  cancel(params: JsonObject): void
+  /** Prolongs what is in use. */
+  sweep(): void
+  keepAlive(): void
+  close(): void
+}
+
+/** The facts about a session that another node has begun. */
+export interface SessionFacts {
+  readonly id: string
+  readonly owner: string
+  readonly countedFor: string
+}
 
 /** A session over HTTP: the protocol's state, its running requests, and its streams. */
 export class HttpSession implements StreamKeeper {
-  readonly id: string = crypto.randomUUID()
+  readonly id: string
   readonly owner: string
   /** The caller or the network whose sessions it is counted with. */
   readonly countedFor: string
@@ -41,31 +74,53 @@ export class HttpSession implements StreamKeeper {
   #kept = 0
   readonly #pool: KeptPool
   #named = 0
+  #shared: SharedSession | undefined
 
-  constructor(source: RequestSource, limits: Limits, service: Service, now: number) {
-    this.owner = ownerOf(source.auth)
-    this.countedFor = anonymousNetwork(source) ?? this.owner
+  constructor(source: RequestSource, limits: Limits, service: Service, now: number, facts?: SessionFacts) {
+    this.id = facts?.id ?? crypto.randomUUID()
+    this.owner = facts?.owner ?? ownerOf(source.auth)
+    this.countedFor = facts?.countedFor ?? anonymousNetwork(source) ?? this.owner
     this.seen = now
     this.#limits = limits
     this.#observers = service.observers
     this.#pool = budgetsOf(service, limits).kept
-    this.session = new Session(service.dialects, (method, params) => this.#notify(method, params), this.id)
+    this.session = new Session(service.dialects, (...notice) => this.#notify(...notice), this.id)
   }
 
   /** Whether the session is in use. */
   get busy(): boolean {
-    return this.calls.size > 0 || this.#standalone?.attached === true
+    return this.calls.size > 0 || this.#standalone?.attached === true || this.#shared?.isFollowed === true
+  }
+
+  /** The part that all nodes share; undefined if there are no others. */
+  get shared(): SharedSession | undefined {
+    return this.#shared
+  }
+
+  set shared(shared: SharedSession | undefined) {
+    this.#shared = shared
+    this.session.keeper = shared
+  }
+
+  /** Takes the answer to a question. */
+  settle(answer: Message): void {
+    if (!this.session.pending.settle(answer)) this.#shared?.settle(answer)
+  }
+
+  /** Cancels a request as `notifications/cancelled` asks. */
+  cancel(params: JsonObject): void {
+    if (!this.calls.cancel(params)) this.#shared?.cancel(params)
   }
 
   /**
    * Opens a stream for the response to one request. The oldest ended streams are discarded. `onLost` is called when the
    * stream ends early because there was no room for its events. A closed session keeps no streams, since nobody can resume them.
    */
-  openStream(on: Pick<StreamOptions, 'onLost' | 'onGone'>): EventStream {
+  openStream(on: Pick<StreamOptions, 'onLost' | 'onGone'>, id?: RequestId): EventStream {
     if (this.session.closed) return new EventStream({ limits: this.#limits })
     this.#makeRoom()
-    const name = (++this.#named).toString(36)
-    const stream = this.#newStream(`r${name}`, false, on)
+    const { name, recorder } = this.#shared?.newStream(id) ?? { name: `r${(++this.#named).toString(36)}` }
+    const stream = this.#newStream(name, false, { ...on, recorder })
     this.#streams.push(stream)
     return stream
   }
@@ -73,6 +128,13 @@ export class HttpSession implements StreamKeeper {
   /** The stream for notifications, created on first use. */
   standalone(): EventStream {
     return (this.#standalone ??= this.#newStream(STANDALONE, true))
+  }
+
+  /** Whether the stream of an event is here, with all events that follow it. */
+  holds(eventId: string): boolean {
+    const place = readEventId(eventId)
+    const stream = this.#all().find(({ name }) => name === place?.name)
+    return place !== undefined && stream?.reaches(place.seq) === true
   }
 
   /** The stream of an event, and the event's position; undefined when no event follows or can follow. */
@@ -98,9 +160,12 @@ export class HttpSession implements StreamKeeper {
   keepAlive(): void {
     this.#standalone?.keepAlive()
     for (const stream of this.#streams) stream.keepAlive()
+    this.#shared?.keepAlive()
   }
 
   close(): void {
+    this.#shared?.close()
+    this.session.keeper = undefined
     this.calls.close()
     for (const stream of this.#all()) stream.end()
     this.release()
@@ -140,7 +205,7 @@ export class HttpSession implements StreamKeeper {
     }
   }
 
-  #newStream(name: string, lossy: boolean, on: Pick<StreamOptions, 'onLost' | 'onGone'> = {}): EventStream {
+  #newStream(name: string, lossy: boolean, on: Partial<StreamOptions> = {}): EventStream {
     const caller = this.owner === '' ? this : this.owner
     return new EventStream({
       limits: this.#limits,
@@ -157,8 +222,10 @@ export class HttpSession implements StreamKeeper {
     return name.startsWith('r') && Number.parseInt(name.slice(1), 36) <= this.#named
   }
 
-  #notify(method: string, params: JsonObject): void {
-    this.standalone().send(encodeNotification(method, params, this.session.dialect))
+  #notify(method: string, params: JsonObject, position?: number): void {
+    const text = encodeNotification(method, params, this.session.dialect)
+    if (this.#shared === undefined) this.standalone().send(text)
+    else this.#shared.notify(text, position)
   }
 }
 
@@ -169,12 +236,22 @@ export class Sessions {
   readonly #now: () => number
   readonly #table = new Map<string, HttpSession>()
   readonly #owners = new Owners<HttpSession>()
+  readonly #share: ((session: HttpSession) => SharedSession) | undefined
+  readonly #idleMs: number
   #swept: number
 
-  constructor(limits: Limits, service: Service, now: () => number) {
+  /** `share` gives sessions the part that all nodes share. */
+  constructor(
+    limits: Limits,
+    service: Service,
+    now: () => number,
+    share?: (session: HttpSession) => SharedSession,
+  ) {
     this.#limits = limits
     this.#service = service
     this.#now = now
+    this.#share = share
+    this.#idleMs = share === undefined ? limits.sessionIdleMs : Math.min(limits.sessionIdleMs, REPLICA_MS)
     this.#swept = now()
   }
 
@@ -186,11 +263,26 @@ export class Sessions {
    * Creates a session. It is added to the table once the handshake succeeds; if the table is full, the owner with the most
    * sessions loses the one that was idle for the longest time.
    */
-  create(source: RequestSource): HttpSession {
+  create(source: RequestSource, facts?: SessionFacts): HttpSession {
     if (this.#now() - this.#swept > SWEEP_MS) this.sweep()
-    const session = new HttpSession(source, this.#limits, this.#service, this.#now())
+    const session = new HttpSession(source, this.#limits, this.#service, this.#now(), facts)
     this.#makeRoom(session.countedFor)
+    session.shared = this.#share?.(session)
     return session
+  }
+
+  /** The session with an id, whosever it is. */
+  find(id: string): HttpSession | undefined {
+    return this.#table.get(id)
+  }
+
+  /** Counts a session as used now. */
+  touch(session: HttpSession): void {
+    session.seen = this.#now()
+  }
+
+  [Symbol.iterator](): Iterator<HttpSession> {
+    return this.#table.values()
   }
 
   keep(session: HttpSession): void {
@@ -211,8 +303,7 @@ export class Sessions {
     if (session === undefined || session.owner !== ownerOf(auth)) throw mcpError(UNKNOWN_SESSION, {})
     const now = this.#now()
     if (this.#isIdle(session, now)) {
-      this.end(session)
-      this.#service.observers.count('session_expired')
+      this.#expire(session)
       throw mcpError(UNKNOWN_SESSION, {})
     }
     session.seen = now
@@ -229,10 +320,14 @@ export class Sessions {
   sweep(): void {
     const now = (this.#swept = this.#now())
     for (const session of this.#table.values()) {
-      if (!this.#isIdle(session, now)) continue
-      this.end(session)
-      this.#service.observers.count('session_expired')
+      if (this.#isIdle(session, now)) this.#expire(session)
+      else session.shared?.sweep()
     }
+  }
+
+  #expire(session: HttpSession): void {
+    this.end(session)
+    if (session.shared === undefined) this.#service.observers.count('session_expired')
   }
 
   keepAlive(): void {
@@ -283,6 +378,6 @@ export class Sessions {
   /** Whether a session was idle for too long, counted from the end of its last stream or request. */
   #isIdle(session: HttpSession, now: number): boolean {
     if (session.busy) session.seen = now
-    return now - session.seen > this.#limits.sessionIdleMs
+    return now - session.seen > this.#idleMs
   }
 }

@@ -1,0 +1,97 @@
+import type { Limits } from '../protocol/limits.ts'
+import type { Change, SentChange } from '../rpc/changes.ts'
+import type { ServerService } from '../server/service.ts'
+import type { Sharing } from '../transport/http/server/replicas.ts'
+import { within } from '../transport/io/timer.ts'
+import type { ServerStore } from './options.ts'
+
+/** How often a node says that it is alive, unless its streams are kept alive more often. */
+const BEAT_MS = 5000
+/** The stores that nodes use together. */
+const USED = ['sessions', 'events', 'changes', 'cache'] as const
+
+/** The part that a server takes in the nodes that share its store, from its first listener or mount until it closes. */
+export class Membership {
+  /** Undefined if other processes cannot use the store. */
+  readonly #store: ServerStore | undefined
+  readonly #service: ServerService
+  readonly #limits: Limits
+  #joined: Promise<Sharing> | undefined
+
+  constructor(store: ServerStore | undefined, service: ServerService, limits: Limits) {
+    this.#store = store?.nodes === undefined ? undefined : store
+    this.#service = service
+    this.#limits = limits
+  }
+
+  /** Joins the other nodes, if there can be any. Throws if some kind of store is not shared with them; the next call tries again. */
+  async join(): Promise<Sharing | undefined> {
+    if (this.#store === undefined) return undefined
+    return (this.#joined ??= this.#join(this.#store).catch((error: unknown) => {
+      this.#joined = undefined
+      throw error
+    }))
+  }
+
+  /** Leaves the other nodes, once they can know everything that this one had to say. */
+  async leave(): Promise<void> {
+    const joined = await this.#joined?.catch(() => undefined)
+    this.#joined = undefined
+    if (joined === undefined) return
+    const { node } = joined
+    this.#service.changes.carrier = this.#service.leases.carrier = undefined
+    await within(this.#limits.drainMs, (done) => void node.sent().then(done))
+    await node.leave()
+  }
+
+  async #join(store: ServerStore): Promise<Sharing> {
+    const { changes, leases } = this.#service
+    const { Node, checkStores } = await import('../nodes/node.ts')
+    const contents = await this.#service.shareSessions()
+    const node = await Node.join({
+      server: String(this.#service.info['name']),
+      stores: checkStores({ ...(await withMemory(store)), nodes: store.nodes }),
+      inMemory: inMemory(store, this.#service.offers('tasks')),
+      beatMs: Math.min(BEAT_MS, this.#limits.keepAliveMs),
+      listener: {
+        onMessage(message, isOwn, position) {
+          if (message.kind === 'changed') contents.deliver(message.change, position)
+          if (message.kind === 'revoked' && !isOwn) leases.apply(message, message.at)
+        },
+        onAllChanged: () => changes.deliverAll(),
+      },
+      report: (...entry) => this.#service.report(...entry),
+    })
+    changes.carrier = (change) => {
+      try {
+        node.sendChange(toSent(change))
+      } catch {
+        // It cannot be written as JSON, so only the clients of this node can get it.
+        changes.deliver(change)
+      }
+    }
+    leases.carrier = ({ sub, issuer }, at) => node.send({ kind: 'revoked', sub, issuer, at })
+    return { node, contents }
+  }
+}
+
+/** The given stores; those that are missing are in the memory of the process. */
+async function withMemory(store: ServerStore): Promise<ServerStore> {
+  const isMissing = USED.some((kind) => store[kind] === undefined)
+  const own: ServerStore = isMissing ? (await import('../store/memory.ts')).memory() : {}
+  return Object.fromEntries(USED.map((kind) => [kind, store[kind] ?? own[kind]]))
+}
+
+/** The kinds of store that other nodes cannot see. Tasks count only if the server has any. */
+function inMemory(store: ServerStore, hasTasks: boolean): readonly string[] {
+  const missing = [...USED, 'rates' as const].filter((kind) => store[kind] === undefined)
+  const lacksTasks = hasTasks && (store.tasks === undefined || store.tasks.isInMemory === true)
+  return lacksTasks ? [...missing, 'tasks'] : missing
+}
+
+function toSent(change: Change): SentChange {
+  const { kind } = change
+  if (kind === 'resource') return { kind, uri: change.uri }
+  if (kind === 'extension') return { kind, id: change.id, method: change.method, params: change.params }
+  return { kind }
+}

@@ -1,0 +1,55 @@
+import { isObject, type JsonObject, type Message } from '../protocol/jsonrpc.ts'
+import type { SentChange } from '../rpc/changes.ts'
+
+/** A message from one node to all. */
+export type NodeMessage =
+  /** A list or a resource has changed, or an extension has news. */
+  | { readonly kind: 'changed'; readonly change: SentChange }
+  /** More has changed than can be said. */
+  | { readonly kind: 'all_changed' }
+  /** The client of a session has answered a question of another node. A long answer is in the cache, under `key`. */
+  | { readonly kind: 'answered'; readonly session: string; readonly answer?: Message; readonly key?: string }
+  /** The client of a session has cancelled a request that another node runs. */
+  | { readonly kind: 'cancelled'; readonly session: string; readonly params: JsonObject }
+  /** The client of a session has subscribed to resources, or has ended that. */
+  | {
+      readonly kind: 'subscribed'
+      readonly session: string
+      readonly added: readonly string[]
+      readonly removed: readonly string[]
+    }
+  /** A session has ended. */
+  | { readonly kind: 'ended'; readonly session: string }
+  /** The client of a session has opened its stream. */
+  | { readonly kind: 'attached'; readonly session: string }
+  /** A caller is revoked since a time, in milliseconds since 1970. */
+  | {
+      readonly kind: 'revoked'
+      readonly sub: string
+      readonly issuer?: string | undefined
+      readonly at: number
+    }
+
+/** A message, and its sender. */
+export interface SentMessage {
+  /** The name of the server. */
+  readonly server: string
+  /** The number of the node. */
+  readonly node: number
+  readonly message: NodeMessage
+}
+
+/** The text of a message; throws if it cannot be written as JSON. */
+export function writeMessage(sent: SentMessage): string {
+  return JSON.stringify(sent)
+}
+
+/** Reads a message; undefined if it is not one, for example because a later version of the package sent it. */
+export function readMessage(text: string): SentMessage | undefined {
+  try {
+    const sent: unknown = JSON.parse(text)
+    return isObject(sent) && isObject(sent['message']) ? (sent as unknown as SentMessage) : undefined
+  } catch {
+    return undefined
+  }
+}

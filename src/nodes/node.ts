@@ -1,0 +1,301 @@
+import { badOption } from '../base/options.ts'
+import type { Some } from '../base/some.ts'
+import { mcpError } from '../errors/error.ts'
+import { STORE_NOT_SHARED } from '../errors/store.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { BusMessage, ChangeBus } from '../rpc/change-bus.ts'
+import type { CacheStore } from '../rpc/cache-store.ts'
+import { keyOf, type SentChange } from '../rpc/changes.ts'
+import type { EventStore } from '../rpc/event-store.ts'
+import type { NodeInfo, NodeStore } from '../rpc/node-store.ts'
+import type { SessionStore } from '../rpc/session-store.ts'
+import { readMessage, writeMessage, type NodeMessage } from './messages.ts'
+import { Steps } from './steps.ts'
+
+/** The stores that nodes use together. */
+export interface NodeStores {
+  readonly sessions: SessionStore
+  readonly events: EventStore
+  readonly changes: ChangeBus
+  readonly cache: CacheStore
+  readonly nodes: NodeStore
+}
+
+export interface NodeOptions {
+  /** The name of the server. */
+  readonly server: string
+  readonly stores: NodeStores
+  /** The kinds of store that are only in the memory of this process. */
+  readonly inMemory: readonly string[]
+  /** How often to say that the node is alive. */
+  readonly beatMs: number
+  /** Learns of everything, also of revocations before the start. */
+  readonly listener?: NodeListener | undefined
+  report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
+}
+
+/** Learns of messages from all nodes, this one included. */
+export interface NodeListener {
+  /** `isOwn` says whether this node has sent it. */
+  onMessage(message: NodeMessage, isOwn: boolean, position: number): void
+  /** Everything up to a position may have changed, and nobody knows what. */
+  onAllChanged(position: number): void
+}
+
+/** A change, and its position on the bus. */
+export interface KnownChange {
+  readonly position: number
+  readonly change: SentChange
+}
+
+/** A node is taken for dead after this many beats. */
+const BEATS = 3
+/** Ids of questions and names of streams contain the number of their node. */
+const QUESTIONS = 1_000_000_000
+/** How many messages from before its start a node reads, and how many changes it remembers. */
+const REMEMBERED = 1000
+/** How many messages a node reads again for one session. Beyond that, everything may have changed. */
+const MOST_READ = 10_000
+const PAGE = 500
+/** How many changes wait while the store is away. Beyond that, everything has changed. */
+const MOST_WAITING = 1000
+const ALL = 'all'
+
+/** This process among those that serve the same clients: it is known to the others, and exchanges messages with them. */
+export class Node {
+  /** Unique among all nodes, ever. */
+  readonly number: number
+  readonly stores: NodeStores
+  readonly #options: NodeOptions
+  readonly #listeners = new Set<NodeListener>()
+  /** The last changes, and the position after which all are among them. */
+  #recent: KnownChange[] = []
+  #recentAfter = 0
+  #position = 0
+  /** The position of the newest message when the node started. */
+  #startedAt = 0
+  /** Messages that wait to be published, by what makes another one superfluous. */
+  readonly #waiting = new Map<unknown, string>()
+  readonly #steps: Steps
+  #timer: ReturnType<typeof setInterval> | undefined
+  #unsubscribe: (() => void) | undefined
+  #questions = 0
+  #streams = 0
+
+  private constructor(number: number, options: NodeOptions) {
+    this.number = number
+    this.stores = options.stores
+    this.#options = options
+    if (options.listener !== undefined) this.#listeners.add(options.listener)
+    this.#steps = new Steps((error) =>
+      options.report('error', 'a message to other nodes was lost', { error }),
+    )
+  }
+
+  /** Joins the nodes of a server. Throws if there are others with which it does not share every kind of store. */
+  static async join(options: NodeOptions): Promise<Node> {
+    const { server, inMemory, stores, beatMs } = options
+    const { number, others } = await stores.nodes.join({ server, inMemory }, beatMs * BEATS)
+    const node = new Node(number, options)
+    try {
+      checkShared(server, inMemory, others)
+      await node.#begin()
+    } catch (error) {
+      await node.leave()
+      throw error
+    }
+    return node
+  }
+
+  /** The name of the server. */
+  get server(): string {
+    return this.#options.server
+  }
+
+  /** The position of the last message that this node has seen. */
+  get position(): number {
+    return this.#position
+  }
+
+  /** An id for a question that no other node uses. */
+  nextQuestion(): number {
+    return this.number * QUESTIONS + ++this.#questions
+  }
+
+  /** Whether another node may have asked the question with this id. */
+  isForeign(id: unknown): boolean {
+    return typeof id === 'number' && id > QUESTIONS && Math.floor(id / QUESTIONS) !== this.number
+  }
+
+  /** A name for a stream that no other node uses. */
+  nextStream(): string {
+    return `r${this.number}x${(++this.#streams).toString(36)}`
+  }
+
+  /** Calls the listener with messages from now on. Returns a function that ends this. */
+  listen(listener: NodeListener): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** Publishes a message. Resolves once it is certain that all nodes get it. */
+  async publish(message: NodeMessage): Promise<void> {
+    await this.stores.changes.publish(this.#write(message))
+  }
+
+  /** Publishes a message in the background, and again until it succeeds. */
+  send(message: NodeMessage, key: unknown = message): void {
+    if (this.#waiting.has(key)) return
+    this.#waiting.set(key, this.#write(message))
+    let text: string | undefined
+    this.#steps.add(() => {
+      text ??= this.#waiting.get(key)
+      // From here on, another such message is news.
+      this.#waiting.delete(key)
+      return text === undefined ? undefined : this.stores.changes.publish(text)
+    })
+  }
+
+  /** Publishes a change in the background; throws if it cannot be written as JSON. */
+  sendChange(change: SentChange): void {
+    if (this.#waiting.has(ALL)) return
+    if (this.#waiting.size < MOST_WAITING) return this.send({ kind: 'changed', change }, keyOf(change))
+    this.send({ kind: 'all_changed' }, ALL)
+  }
+
+  /** The changes after a position, up to another one that this node has seen; undefined if some are not known any more. */
+  async changesAfter(after: number, upTo: number): Promise<readonly KnownChange[] | undefined> {
+    const isMeant = ({ position }: KnownChange): boolean => position > after && position <= upTo
+    if (after >= this.#recentAfter) return this.#recent.filter(isMeant)
+    if (upTo - after > MOST_READ) return undefined
+    const found: KnownChange[] = []
+    for (let at = after; at < upTo;) {
+      const page = await this.stores.changes.read(at, PAGE)
+      const last = page?.at(-1)
+      if (page === undefined || last === undefined) return undefined
+      for (const one of page) {
+        const message = this.#read(one)?.message
+        if (message?.kind === 'all_changed') return undefined
+        if (message?.kind === 'changed') found.push({ position: one.position, change: message.change })
+      }
+      at = last.position
+    }
+    return found.filter(isMeant)
+  }
+
+  /** Resolves when everything sent in the background is published. */
+  sent(): Promise<void> {
+    return this.#steps.done()
+  }
+
+  /** Ends the membership. */
+  async leave(): Promise<void> {
+    clearInterval(this.#timer)
+    this.#steps.stop()
+    this.#unsubscribe?.()
+    this.#listeners.clear()
+    try {
+      await this.stores.nodes.leave(this.number)
+    } catch {
+      // The others notice it without a message.
+    }
+  }
+
+  async #begin(): Promise<void> {
+    const { changes } = this.stores
+    this.#startedAt = await changes.position()
+    this.#position = this.#recentAfter = Math.max(0, this.#startedAt - REMEMBERED)
+    this.#unsubscribe = await changes.subscribe(
+      this.#position,
+      (message) => this.#take(message),
+      (newest) => this.#takeGap(newest),
+    )
+    this.#timer = setInterval(() => void this.#beat(), this.#options.beatMs)
+    this.#timer.unref?.()
+  }
+
+  async #beat(): Promise<void> {
+    try {
+      await this.stores.nodes.beat(this.number, this.#options.beatMs * BEATS)
+    } catch {
+      // The next one may succeed.
+    }
+  }
+
+  #write(message: NodeMessage): string {
+    return writeMessage({ server: this.server, node: this.number, message })
+  }
+
+  /** Reads a message; undefined if it is not for the nodes of this server. */
+  #read({ text }: BusMessage): ReturnType<typeof readMessage> {
+    const sent = readMessage(text)
+    return sent?.server === this.server ? sent : undefined
+  }
+
+  #take(received: BusMessage): void {
+    const { position } = received
+    this.#position = position
+    const sent = this.#read(received)
+    if (sent === undefined) return
+    const { message, node } = sent
+    if (message.kind === 'all_changed') return this.#takeGap(position)
+    if (message.kind === 'changed') this.#remember({ position, change: message.change })
+    // Of the time before its start, a node needs to know only what stays true.
+    if (position <= this.#startedAt && message.kind !== 'revoked') return
+    const isOwn = node === this.number
+    for (const listener of this.#listeners) this.#call(() => listener.onMessage(message, isOwn, position))
+  }
+
+  #takeGap(newest: number): void {
+    this.#position = this.#recentAfter = newest
+    this.#recent = []
+    if (newest <= this.#startedAt) return
+    for (const listener of this.#listeners) this.#call(() => listener.onAllChanged(newest))
+  }
+
+  #remember(change: KnownChange): void {
+    this.#recent.push(change)
+    if (this.#recent.length <= 2 * REMEMBERED) return
+    const forgotten = this.#recent.splice(0, REMEMBERED)
+    this.#recentAfter = (forgotten.at(-1) as KnownChange).position
+  }
+
+  #call(act: () => void): void {
+    try {
+      act()
+    } catch (error) {
+      this.#options.report('error', 'a message of another node could not be used', { error })
+    }
+  }
+}
+
+function checkShared(server: string, own: readonly string[], others: readonly NodeInfo[]): void {
+  const theirs = others.flatMap(({ inMemory }) => inMemory)
+  const kinds = [...new Set([...own, ...theirs])]
+  if (others.length === 0 || kinds.length === 0) return
+  const where = own.length > 0 ? 'this process' : 'the other process'
+  throw mcpError(STORE_NOT_SHARED, { server, kinds: kinds.join(', '), where })
+}
+
+/** Checks the stores of a server that is one of several nodes. */
+export function checkStores(stores: Some<NodeStores>): NodeStores {
+  for (const [kind, functions] of Object.entries(STEPS)) {
+    const store = stores[kind as keyof NodeStores] as Readonly<Record<string, unknown>> | undefined
+    const lacks = functions.find((name) => typeof store?.[name] !== 'function')
+    if (lacks !== undefined)
+      throw badOption(
+        'createServer store',
+        `${kind} has no function ${lacks}; use a driver of pierhead/stores`,
+      )
+  }
+  return stores as NodeStores
+}
+
+/** The functions that each store must have. */
+const STEPS = {
+  sessions: ['create', 'use', 'change', 'end'],
+  events: ['open', 'append', 'read', 'position', 'forget', 'watch'],
+  changes: ['publish', 'subscribe', 'position', 'read'],
+  cache: ['get', 'set', 'add', 'delete'],
+  nodes: ['join', 'beat', 'leave', 'isAlive', 'secret'],
+} as const satisfies { readonly [Kind in keyof NodeStores]: readonly (keyof NodeStores[Kind])[] }

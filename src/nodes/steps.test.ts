@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { mcpError } from '../errors/error.ts'
+import { OVERLOADED } from '../errors/rpc.ts'
+import { Steps } from './steps.ts'
+
+test('steps are taken one after the other, and repeated while the store is away', async () => {
+  const taken: string[] = []
+  const problems: unknown[] = []
+  const steps = new Steps((error) => problems.push(error))
+  let failures = 2
+  steps.add(async () => {
+    taken.push('first')
+    if (failures-- > 0) throw mcpError(OVERLOADED, {})
+  })
+  steps.add(() => taken.push('second'))
+  expect(steps.size).toBe(2)
+  await steps.done()
+  expect(taken).toEqual(['first', 'first', 'first', 'second'])
+  expect([problems, steps.size]).toEqual([[], 0])
+})
+
+test('a step that cannot succeed is reported and left out', async () => {
+  const problems: unknown[] = []
+  const steps = new Steps((error) => problems.push(error))
+  const broken = new TypeError('broken')
+  let isDone = false
+  steps.add(() => {
+    throw broken
+  })
+  steps.add(() => (isDone = true))
+  await steps.done()
+  expect([problems, isDone]).toEqual([[broken], true])
+})
+
+test('the first step is taken at once', () => {
+  let isDone = false
+  new Steps(() => undefined).add(() => (isDone = true))
+  expect(isDone).toBe(true)
+})
+
+test('nothing more is done after stop, and clear leaves out what has not begun', async () => {
+  const taken: string[] = []
+  const steps = new Steps(() => undefined)
+  let finish: () => void = () => undefined
+  steps.add(() => new Promise<void>((resolve) => (finish = resolve)))
+  steps.add(() => taken.push('cleared'))
+  steps.clear()
+  steps.add(() => taken.push('kept'))
+  finish()
+  await steps.done()
+  steps.add(() => {
+    throw mcpError(OVERLOADED, {})
+  })
+  steps.add(() => taken.push('stopped'))
+  steps.stop()
+  await steps.done()
+  steps.add(() => taken.push('late'))
+  expect(taken).toEqual(['kept'])
+})

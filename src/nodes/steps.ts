@@ -1,0 +1,68 @@
+import { delayOf, pause } from '../base/backoff.ts'
+import { McpError } from '../errors/error.ts'
+
+const RETRY = { firstMs: 20, maxMs: 2000 }
+
+/** Takes steps with a store one after the other, in the background. A step that fails while the store is away is repeated, so it must be idempotent. */
+export class Steps {
+  readonly #queue: (() => unknown)[] = []
+  readonly #onError: (error: unknown) => void
+  readonly #stop = new AbortController()
+  #isRunning = false
+  #running: Promise<void> | undefined
+
+  /** `onError` is called for a step that cannot succeed, which is then left out. */
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError
+  }
+
+  /** The number of steps that are not done. */
+  get size(): number {
+    return this.#queue.length
+  }
+
+  add(step: () => unknown): void {
+    if (this.#stop.signal.aborted) return
+    this.#queue.push(step)
+    if (!this.#isRunning) this.#running = this.#run()
+  }
+
+  /** Leaves out the steps that have not begun. */
+  clear(): void {
+    this.#queue.splice(1)
+  }
+
+  /** Resolves when all steps are done. */
+  async done(): Promise<void> {
+    await this.#running
+  }
+
+  /** Leaves out all steps that are not done. */
+  stop(): void {
+    this.#stop.abort()
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true
+    let failures = 0
+    while (this.#queue.length > 0 && !this.#stop.signal.aborted) {
+      try {
+        await (this.#queue[0] as () => unknown)()
+        this.#queue.shift()
+        failures = 0
+      } catch (error) {
+        if (isTemporary(error)) await pause(delayOf(failures++, RETRY, Math.random), this.#stop.signal)
+        else {
+          this.#queue.shift()
+          this.#onError(error)
+        }
+      }
+    }
+    this.#isRunning = false
+  }
+}
+
+/** Whether a store may succeed later. */
+function isTemporary(error: unknown): boolean {
+  return error instanceof McpError && error.retryable
+}

@@ -1,0 +1,124 @@
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
+import { isLogLevel } from '../protocol/log-levels.ts'
+import type { Revision } from '../protocol/revisions.ts'
+import type { ClientInfo, RequestSource } from '../rpc/call.ts'
+import { toNotice, watchedAs, type SentChange } from '../rpc/changes.ts'
+import type { Session } from '../rpc/session.ts'
+import {
+  CAPABILITIES,
+  CLIENT,
+  LEVEL,
+  READY,
+  REVISION,
+  URI,
+  VALUE,
+  type Notice,
+  type SessionContents,
+} from '../rpc/session-fields.ts'
+import { follow, hearsChanges, NO_PARAMS, NOTICES } from './following.ts'
+import { holderOf } from './held-bytes.ts'
+import { toIntroduction } from './introduction.ts'
+import type { ServerParts } from './parts.ts'
+import { isForSome } from './resources.ts'
+import type { ServerService } from './service.ts'
+import { replaceValues } from './session-state.ts'
+import { UPDATED, watchedBy } from './subscriptions.ts'
+
+const LISTS = ['tools', 'prompts', 'resources'] as const
+
+/** Knows what the fields of a server's sessions mean. */
+export function createContents(service: ServerService, parts: ServerParts): SessionContents {
+  const { changes, held } = parts
+
+  /** Takes over the client that another node has greeted. */
+  const greet = (session: Session, fields: ReadonlyMap<string, string>, holder: unknown): void => {
+    const introduced = toIntroduction({
+      clientInfo: readObject(fields.get(CLIENT)) as unknown as ClientInfo,
+      capabilities: readObject(fields.get(CAPABILITIES)),
+    })
+    held.take(holder, introduced.bytes)
+    session.onClose(() => held.free(holder, introduced.bytes))
+    session.dialect = service.dialects[fields.get(REVISION) as Revision] ?? session.dialect
+    session.client = introduced.clientInfo
+    session.capabilities = introduced.capabilities
+    session.opened = true
+    const offered = LISTS.map((kind) => [kind, { listChanged: service.offers(kind) }])
+    follow(changes, session, Object.fromEntries(offered) as JsonObject)
+  }
+
+  const noticeOf = (session: Session, change: SentChange): Notice | undefined => {
+    if (!hearsChanges(session)) return undefined
+    if (change.kind === 'extension') {
+      const isMeant = service.extensions.get(change.id)?.isFor(session) === true
+      return isMeant ? { method: change.method, params: change.params } : undefined
+    }
+    if (change.kind !== 'resource')
+      return service.offers(change.kind)
+        ? { method: NOTICES[change.kind].method, params: NO_PARAMS }
+        : undefined
+    if (session.subscriptions === undefined) return undefined
+    const uri = watchedAs(change.uri, session.subscriptions, () => isForSome(service, change.uri))
+    return uri === undefined ? undefined : { method: UPDATED, params: { uri } }
+  }
+
+  return {
+    fieldsOf: ({ dialect, client, capabilities }) =>
+      new Map([
+        [REVISION, dialect.revision],
+        [CLIENT, JSON.stringify(client ?? {})],
+        [CAPABILITIES, JSON.stringify(capabilities)],
+      ]),
+    restore(session, fields, source: RequestSource) {
+      const holder = holderOf({ source, peer: session, channel: NO_CHANNEL })
+      if (!session.opened) greet(session, fields, holder)
+      const level = fields.get(LEVEL)
+      if (isLogLevel(level)) session.logLevel = level
+      const uris = namesAfter(URI, fields)
+      if (uris.size > 0 || session.subscriptions !== undefined) {
+        const watched = (session.subscriptions ??= watchedBy(session, parts, holder))
+        for (const uri of watched) if (!uris.has(uri)) watched.delete(uri)
+        for (const uri of uris.keys()) watched.add(uri)
+      }
+      replaceValues(session, namesAfter(VALUE, fields), holder, parts)
+      if (fields.has(READY) && !session.ready) session.setReady()
+    },
+    watch(session, uri, isWatched, owner) {
+      if (!isWatched) return void session.subscriptions?.delete(uri)
+      session.subscriptions ??= watchedBy(session, parts, owner === '' ? session : owner)
+      session.subscriptions.add(uri)
+    },
+    noticeOf,
+    allNotices: (session) =>
+      [...LISTS.map((kind) => ({ kind })), ...[...(session.subscriptions ?? [])].map(changed)].flatMap(
+        (change) => noticeOf(session, change) ?? [],
+      ),
+    deliver(change, position) {
+      if (change.kind === 'extension') {
+        const entry = service.extensions.get(change.id)
+        if (entry !== undefined) changes.deliver(toNotice({ ...change, position }, entry.isFor))
+      } else if (change.kind === 'resource') {
+        let isKnown: boolean | undefined
+        const isRestricted = (): boolean => (isKnown ??= isForSome(service, change.uri))
+        changes.deliver({ kind: 'resource', uri: change.uri, isForSome: isRestricted, position })
+      } else changes.deliver({ kind: change.kind, position })
+    },
+  }
+}
+
+/** Holds nothing: sessions of all nodes hold what they keep themselves. */
+const NO_CHANNEL = { emit: () => undefined }
+
+function changed(uri: string): SentChange {
+  return { kind: 'resource', uri }
+}
+
+/** The fields whose names begin with a prefix, by the rest of their names. */
+function namesAfter(prefix: string, fields: ReadonlyMap<string, string>): Map<string, string> {
+  const found = [...fields].filter(([name]) => name.startsWith(prefix))
+  return new Map(found.map(([name, value]) => [name.slice(prefix.length), value]))
+}
+
+function readObject(text = '{}'): JsonObject {
+  const value: unknown = JSON.parse(text)
+  return isObject(value) ? value : {}
+}

@@ -1,0 +1,118 @@
+import type { KnownChange, Node } from '../../../nodes/node.ts'
+import { Steps } from '../../../nodes/steps.ts'
+import type { EventRoom } from '../../../rpc/event-store.ts'
+import type { Session } from '../../../rpc/session.ts'
+import type { Notice, SessionContents } from '../../../rpc/session-fields.ts'
+import { encodeNotification } from '../../../wire/encode.ts'
+import { STANDALONE } from './sessions.ts'
+
+export interface NoticeWriterOptions {
+  readonly node: Node
+  readonly contents: SessionContents
+  readonly session: Session
+  readonly room: EventRoom
+  /** The position of the last change that the client need not be notified of. */
+  readonly after: number
+  onError(error: unknown): void
+}
+
+/** How many notifications wait while the store is away. Beyond that, they are made again from the changes. */
+const MOST_WAITING = 100
+
+/**
+ * Adds the notifications of one session to its stream in the store. Every node with a replica of the session does so, and the store
+ * takes only the first one for each position.
+ */
+export class NoticeWriter {
+  readonly #options: NoticeWriterOptions
+  readonly #steps: Steps
+  /** All changes up to here are in the stream. */
+  #after: number
+  #isOpen = false
+
+  constructor(options: NoticeWriterOptions) {
+    this.#options = options
+    this.#after = options.after
+    this.#steps = new Steps((error) => options.onError(error))
+  }
+
+  /** Adds a notification; those without a position are added by this node only. */
+  add(text: string, position: number | undefined): void {
+    if (this.#steps.size >= MOST_WAITING && position !== undefined) {
+      this.#steps.clear()
+      return this.catchUp(position)
+    }
+    this.#steps.add(() => this.#append(text, position))
+  }
+
+  /** Adds the notifications of all changes up to a position that are not in the stream. */
+  catchUp(upTo: number): void {
+    this.#steps.add(() => this.#catchUp(upTo))
+  }
+
+  /** Prolongs the life of the stream in the store, or begins it. */
+  touch(): void {
+    this.#isOpen = false
+    if (this.#steps.size === 0) this.#steps.add(() => this.#open())
+  }
+
+  /** Begins the stream, unless it exists. */
+  async open(): Promise<void> {
+    await this.#open()
+  }
+
+  done(): Promise<void> {
+    return this.#steps.done()
+  }
+
+  stop(): void {
+    this.#steps.stop()
+  }
+
+  async #open(): Promise<void> {
+    if (this.#isOpen) return
+    const { node, session, room } = this.#options
+    await node.stores.events.open(session.id, STANDALONE, '', room)
+    this.#isOpen = true
+  }
+
+  async #append(text: string, position: number | undefined): Promise<void> {
+    const { node, session, room } = this.#options
+    await this.#open()
+    await node.stores.events.append(session.id, STANDALONE, { text, position }, room)
+    if (position !== undefined) this.#after = Math.max(this.#after, position)
+  }
+
+  async #catchUp(upTo: number): Promise<void> {
+    const { node, contents, session } = this.#options
+    if (upTo <= this.#after) return
+    const changes = await node.changesAfter(this.#after, upTo)
+    const notices =
+      changes === undefined
+        ? spread(contents.allNotices(session), this.#after, upTo)
+        : changes.flatMap((change) => placed(contents, session, change))
+    if (notices.length > 0) {
+      const done = (await node.stores.events.position(session.id, STANDALONE)) ?? 0
+      for (const { method, params, position } of notices)
+        if (position > done) await this.#append(encodeNotification(method, params, session.dialect), position)
+    }
+    this.#after = Math.max(this.#after, upTo)
+  }
+}
+
+type Placed = Notice & { readonly position: number }
+
+function placed(
+  contents: SessionContents,
+  session: Session,
+  { change, position }: KnownChange,
+): readonly Placed[] {
+  const notice = contents.noticeOf(session, change)
+  return notice === undefined ? [] : [{ ...notice, position }]
+}
+
+/** Notices of everything that may have changed between two positions, each with a position of its own. */
+function spread(notices: readonly Notice[], after: number, upTo: number): readonly Placed[] {
+  const step = Math.min(1, (upTo - after) / notices.length)
+  return notices.map((notice, at) => ({ ...notice, position: upTo - (notices.length - 1 - at) * step }))
+}

@@ -1,0 +1,323 @@
+import { mcpError } from '../../../errors/error.ts'
+import { NODE_LOST } from '../../../errors/http.ts'
+import { SESSION_LIMIT } from '../../../errors/limits.ts'
+import { toErrorObject } from '../../../errors/reply.ts'
+import { MUCH_LATER } from '../../../errors/retry-after.ts'
+import type { Node } from '../../../nodes/node.ts'
+import type { JsonObject, Message, RequestId } from '../../../protocol/jsonrpc.ts'
+import type { RequestSource } from '../../../rpc/call.ts'
+import type { EventRoom } from '../../../rpc/event-store.ts'
+import {
+  COUNTED_FOR,
+  OWNER,
+  POSITION,
+  SERVER,
+  URI,
+  type SessionContents,
+} from '../../../rpc/session-fields.ts'
+import type { StoredSession } from '../../../rpc/session-store.ts'
+import { encodeError } from '../../../wire/reply.ts'
+import type { EventRecorder } from './event-stream.ts'
+import { NoticeWriter } from './notice-writer.ts'
+import { FRESH_MS, type HttpSession, type SharedSession } from './sessions.ts'
+import type { StreamFollower } from './stream-follower.ts'
+import { StreamRecorder } from './stream-recorder.ts'
+
+/** The parts of an endpoint that its replicas use. */
+export interface ReplicaParts {
+  readonly node: Node
+  readonly contents: SessionContents
+  /** How many sessions the store may have. */
+  readonly maxSessions: number
+  /** How long an unused session lives. */
+  readonly idleMs: number
+  readonly room: EventRoom
+  now(): number
+  onError(error: unknown): void
+  /** Called now and then while the session is in use. */
+  onProlonged(session: HttpSession): void
+  /** Called when the session turns out to have ended, or was evicted for another one. */
+  onEnded(session: string): void
+}
+
+/** Answers longer than this travel through the cache, so that the bus need not keep them. */
+const LONG_ANSWER = 65_536
+const ANSWER_MS = 60_000
+
+/** What one node knows of a session that all nodes serve. */
+export class Replica implements SharedSession {
+  readonly #parts: ReplicaParts
+  readonly #session: HttpSession
+  /** The version in the store that it has; undefined before the session is there. */
+  #version: number | undefined
+  #creating: Promise<void> | undefined
+  /** Changes that the store does not have, and those that are on their way. */
+  #unsaved = new Map<string, string | null>()
+  #leaving: ReadonlyMap<string, string | null> = new Map()
+  #saving: Promise<void> | undefined
+  /** Messages to other nodes that are on their way. */
+  readonly #messages = new Set<Promise<void>>()
+  #notices: NoticeWriter | undefined
+  readonly #recorders = new Set<StreamRecorder>()
+  readonly followers: Set<StreamFollower> = new Set()
+  /** When the store last noted a use of the session, and when it last prolonged its streams. */
+  #usedAt: number
+  #touchedAt: number
+  #isClosed = false
+
+  constructor(session: HttpSession, parts: ReplicaParts) {
+    this.#session = session
+    this.#parts = parts
+    this.#usedAt = this.#touchedAt = parts.now()
+  }
+
+  get version(): number | undefined {
+    return this.#version
+  }
+
+  get isFollowed(): boolean {
+    return this.followers.size > 0
+  }
+
+  /** The writer of its notifications. A new session needs no changes from before. */
+  get notices(): NoticeWriter {
+    return (this.#notices ??= this.#newNotices(this.#parts.node.position))
+  }
+
+  /** Takes over what the store knows; throws if there is no room for it. `source` is a request of the owner. */
+  refresh({ version, fields }: StoredSession, source: RequestSource): void {
+    this.#usedAt = this.#parts.now()
+    this.#touchSometimes()
+    if (fields === undefined || (this.#version !== undefined && version <= this.#version)) return
+    const { session } = this.#session
+    const current = new Map(fields)
+    for (const [name, value] of [...this.#leaving, ...this.#unsaved])
+      if (value === null) current.delete(name)
+      else current.set(name, value)
+    const { node, contents } = this.#parts
+    const isNew = this.#version === undefined
+    if (isNew) this.#notices = this.#newNotices(Number(fields.get(POSITION) ?? 0))
+    this.#unheard(() => contents.restore(session, current, source))
+    this.#version = version
+    if (isNew) session.whenReady(() => this.notices.catchUp(node.position), this)
+  }
+
+  change(field: string, value: string | null): void {
+    this.#unsaved.set(field, value)
+    // A request that waits for it learns of a failure; the next one tries again.
+    queueMicrotask(() => void this.saved()?.catch(() => undefined))
+  }
+
+  /** Watches the resources that the client named at another node. */
+  subscribed(added: readonly string[], removed: readonly string[]): void {
+    const { session, owner } = this.#session
+    this.#unheard(() => {
+      for (const uri of removed) this.#parts.contents.watch(session, uri, false, owner)
+      for (const uri of added) this.#parts.contents.watch(session, uri, true, owner)
+    })
+  }
+
+  saved(): Promise<void> | undefined {
+    if (this.#version === undefined)
+      return this.#session.session.opened ? (this.#creating ??= this.#create()) : undefined
+    if (this.#unsaved.size === 0 && this.#saving === undefined) return undefined
+    return (this.#saving ??= this.#save())
+  }
+
+  /** Resolves once the store and the other nodes have everything; rejects if some of it could not be sent. */
+  async settled(): Promise<void> {
+    const messages = [...this.#messages]
+    try {
+      await Promise.all([this.saved(), ...messages])
+    } finally {
+      for (const one of messages) this.#messages.delete(one)
+    }
+  }
+
+  nextQuestion(): number {
+    return this.#parts.node.nextQuestion()
+  }
+
+  newStream(id: RequestId | undefined): { readonly name: string; readonly recorder: EventRecorder } {
+    const { node, room, onError } = this.#parts
+    const name = node.nextStream()
+    const recorder: StreamRecorder = new StreamRecorder({
+      events: node.stores.events,
+      session: this.#session.id,
+      name,
+      writer: `${node.number} ${this.#lostResponse(id)}`,
+      room,
+      onError,
+      onDone: () => this.#recorders.delete(recorder),
+    })
+    this.#recorders.add(recorder)
+    return { name, recorder }
+  }
+
+  notify(text: string, position: number | undefined): void {
+    if (position !== -1) this.notices.add(text, position)
+  }
+
+  settle(answer: Message): void {
+    const { node } = this.#parts
+    if (node.isForeign(answer.id)) this.#send(() => this.#sendAnswer(answer))
+  }
+
+  cancel(params: JsonObject): void {
+    const { requestId, reason } = params
+    if (typeof requestId !== 'string' && typeof requestId !== 'number') return
+    const session = this.#session.id
+    this.#send(() =>
+      this.#parts.node.publish({
+        kind: 'cancelled',
+        session,
+        params: { requestId, reason: clipped(reason) },
+      }),
+    )
+  }
+
+  sweep(): void {
+    const { now, idleMs } = this.#parts
+    if (!this.#session.busy || now() - this.#usedAt < idleMs / 3) return
+    this.#usedAt = now()
+    this.#touchSometimes()
+    for (const recorder of this.#recorders) recorder.touch()
+    this.#parts.onProlonged(this.#session)
+    this.#prolong().catch(() => undefined)
+  }
+
+  keepAlive(): void {
+    for (const follower of this.followers) follower.keepAlive()
+  }
+
+  /** Resolves when the store has all events of the session. */
+  async flushed(): Promise<void> {
+    const recorded = [...this.#recorders].map((recorder) => recorder.done())
+    await Promise.all([this.#notices?.done(), ...recorded])
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const follower of this.followers) follower.end()
+    for (const recorder of this.#recorders) recorder.stop()
+    this.#notices?.stop()
+  }
+
+  /** Changes the session to what others know already, which is not saved again. */
+  #unheard(act: () => void): void {
+    const { session } = this.#session
+    session.keeper = undefined
+    try {
+      act()
+    } finally {
+      session.keeper = this
+    }
+  }
+
+  #newNotices(after: number): NoticeWriter {
+    const { session } = this.#session
+    return new NoticeWriter({ ...this.#parts, session, after })
+  }
+
+  async #create(): Promise<void> {
+    const { node, contents, maxSessions, idleMs, onEnded } = this.#parts
+    const { id, countedFor, owner, session } = this.#session
+    this.#notices = this.#newNotices(node.position)
+    const own: readonly (readonly [string, string])[] = [
+      [SERVER, node.server],
+      [OWNER, owner],
+      [COUNTED_FOR, countedFor],
+      [POSITION, String(node.position)],
+    ]
+    const kept = [...this.#unsaved].filter((entry): entry is [string, string] => entry[1] !== null)
+    this.#unsaved = new Map()
+    const fields = new Map([...contents.fieldsOf(session), ...own, ...kept])
+    const room = { sessions: maxSessions, freshMs: FRESH_MS }
+    const created = await node.stores.sessions.create({ id, countedFor, fields, idleMs }, room)
+    if (created === 'full') throw mcpError(SESSION_LIMIT, { limit: maxSessions }, MUCH_LATER)
+    // The store begins to count with 1 or with another number; the next use tells.
+    this.#version = UNKNOWN_VERSION
+    if (typeof created === 'object') onEnded(created.evicted)
+  }
+
+  async #save(): Promise<void> {
+    const { node, onEnded } = this.#parts
+    try {
+      while (this.#unsaved.size > 0 && !this.#isClosed) {
+        this.#leaving = this.#unsaved
+        this.#unsaved = new Map()
+        const version = await node.stores.sessions.change(this.#session.id, this.#leaving)
+        if (version === undefined) return onEnded(this.#session.id)
+        await this.#sendSubscriptions(this.#leaving)
+        // Otherwise another node has changed something too, which the next use tells.
+        if (version === (this.#version as number) + 1) this.#version = version
+        this.#leaving = new Map()
+      }
+    } catch (error) {
+      this.#unsaved = new Map([...this.#leaving, ...this.#unsaved])
+      throw error
+    } finally {
+      this.#leaving = new Map()
+      this.#saving = undefined
+    }
+  }
+
+  /** Lets all nodes with a replica watch the same resources, before the next change of one. */
+  async #sendSubscriptions(fields: ReadonlyMap<string, string | null>): Promise<void> {
+    const uris = [...fields].filter(([name]) => name.startsWith(URI))
+    if (uris.length === 0) return
+    const named = (isWatched: boolean): readonly string[] =>
+      uris.filter(([, value]) => (value !== null) === isWatched).map(([name]) => name.slice(URI.length))
+    const session = this.#session.id
+    await this.#parts.node.publish({ kind: 'subscribed', session, added: named(true), removed: named(false) })
+  }
+
+  async #prolong(): Promise<void> {
+    const { node, idleMs, onEnded } = this.#parts
+    const { id } = this.#session
+    const stored = await node.stores.sessions.use(id, this.#version, idleMs)
+    if (stored === undefined) onEnded(id)
+  }
+
+  /** The streams of a session live as long as the session, although not every use is noted with them. */
+  #touchSometimes(): void {
+    const { now, idleMs } = this.#parts
+    if (now() - this.#touchedAt < idleMs / 3) return
+    this.#touchedAt = now()
+    this.notices.touch()
+  }
+
+  #send(send: () => Promise<void>): void {
+    const sending = send()
+    this.#messages.add(sending)
+    // The request that it belongs to learns of a failure.
+    sending.then(
+      () => this.#messages.delete(sending),
+      () => undefined,
+    )
+  }
+
+  async #sendAnswer(answer: Message): Promise<void> {
+    const { node } = this.#parts
+    const session = this.#session.id
+    const text = JSON.stringify(answer)
+    if (text.length <= LONG_ANSWER) return node.publish({ kind: 'answered', session, answer })
+    const key = `answer:${crypto.randomUUID()}`
+    await node.stores.cache.set(key, text, ANSWER_MS)
+    await node.publish({ kind: 'answered', session, key })
+  }
+
+  /** The response that a client gets if this node dies before it sends another one. */
+  #lostResponse(id: RequestId | undefined): string {
+    if (id === undefined) return ''
+    const { dialect } = this.#session.session
+    return encodeError(id, toErrorObject(mcpError(NODE_LOST, {}), dialect), dialect)
+  }
+}
+
+/** A version that no stored session has. */
+const UNKNOWN_VERSION = -1
+
+function clipped(reason: unknown): string | undefined {
+  return typeof reason === 'string' ? reason.slice(0, 256) : undefined
+}

@@ -1,0 +1,206 @@
+import { McpError, mcpError } from '../../../errors/error.ts'
+import { BAD_ACCEPT } from '../../../errors/http.ts'
+import type { NodeMessage } from '../../../nodes/messages.ts'
+import type { Node, NodeListener } from '../../../nodes/node.ts'
+import type { Message } from '../../../protocol/jsonrpc.ts'
+import type { Limits } from '../../../protocol/limits.ts'
+import { LATEST } from '../../../protocol/revisions.ts'
+import { ownerOf } from '../../../rpc/call.ts'
+import type { Service } from '../../../rpc/service.ts'
+import { COUNTED_FOR, OWNER, SERVER, type SessionContents } from '../../../rpc/session-fields.ts'
+import type { StoredSession } from '../../../rpc/session-store.ts'
+import { within } from '../../io/timer.ts'
+import type { Endpoint } from './endpoint.ts'
+import { EventStream } from './event-stream.ts'
+import { readAccept } from './negotiate.ts'
+import { callerOf, type Headers, type HttpIn, type HttpOut } from './parts.ts'
+import { budgetsOf } from '../../io/budgets.ts'
+import { Replica, type ReplicaParts } from './replica.ts'
+import type { HttpSession, SharedSession } from './sessions.ts'
+import { StoredStreams } from './stored-streams.ts'
+
+/** How a server shares its sessions with other nodes. */
+export interface Sharing {
+  readonly node: Node
+  readonly contents: SessionContents
+}
+
+/** The longest time for which stores keep an unused session. */
+const LONGEST_IDLE_MS = 30 * 86_400_000
+const SESSION_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Lets an endpoint serve the sessions of all nodes: it asks the store before each request, and tells the others what it changed. */
+export class Replicas implements NodeListener {
+  readonly #node: Node
+  readonly #limits: Limits
+  readonly #service: Service
+  readonly #parts: ReplicaParts
+  readonly #streams: StoredStreams
+  #endpoint!: Endpoint
+  #unlisten: () => void = () => undefined
+
+  constructor({ node, contents }: Sharing, service: Service, limits: Limits) {
+    this.#node = node
+    this.#limits = limits
+    this.#service = service
+    const { streamEvents: events, streamBytes: bytes } = limits
+    const idleMs = Math.min(limits.sessionIdleMs, LONGEST_IDLE_MS)
+    const onError = (error: unknown): void => service.report('error', 'the store failed', { error })
+    const room = { events, bytes, idleMs: 2 * idleMs }
+    this.#streams = new StoredStreams({ node, room, idleMs, maxUnread: bytes, onError })
+    this.#parts = {
+      node,
+      contents,
+      maxSessions: limits.sessions,
+      idleMs,
+      room,
+      now: () => performance.now(),
+      onError,
+      onProlonged: (session) => this.#streams.prolong(session),
+      onEnded: (id) => this.#ended(id),
+    }
+  }
+
+  /** Gives a session the part that all nodes share. */
+  readonly share = (session: HttpSession): SharedSession => new Replica(session, this.#parts)
+
+  /** Begins to serve the sessions of other nodes at an endpoint. */
+  begin(endpoint: Endpoint): void {
+    this.#endpoint = endpoint
+    this.#unlisten = this.#node.listen(this)
+  }
+
+  /** Answers a request with what all nodes know of its session, and only when they can know what it changed. */
+  async answer(request: HttpIn): Promise<HttpOut> {
+    const id = request.header('mcp-session-id')
+    if (id !== undefined && SESSION_ID.test(id) && request.header('mcp-protocol-version') !== LATEST) {
+      try {
+        await this.#use(id, request)
+      } catch (error) {
+        request.problem = notRun(error)
+      }
+    }
+    try {
+      const out = await this.#endpoint.answer(request, true)
+      await this.#finish(request, out)
+      return out
+    } catch (thrown) {
+      const headers = request.cors ?? this.#endpoint.guard.cors(request)
+      return this.#endpoint.fail(undefined, thrown, undefined, headers)
+    }
+  }
+
+  /** The reply to GET; undefined if the stream to resume is in this process. */
+  get(session: HttpSession, request: HttpIn, headers: Headers): Promise<HttpOut> | undefined {
+    if (!readAccept(request).events) throw mcpError(BAD_ACCEPT, {})
+    const lastEventId = request.header('last-event-id')
+    if (lastEventId === undefined) return this.#streams.open(session, headers)
+    if (session.holds(lastEventId)) return undefined
+    budgetsOf(this.#service, this.#limits).write.check(callerOf(request))
+    return this.#streams.resume(session, lastEventId, headers)
+  }
+
+  onMessage(message: NodeMessage, isOwn: boolean): void {
+    if (!('session' in message)) return
+    const session = this.#endpoint.sessions.find(message.session)
+    if (message.kind === 'attached') this.#streams.attached(message.session, isOwn)
+    if (session === undefined) return
+    if (message.kind === 'cancelled') session.calls.cancel(message.params)
+    if (message.kind === 'subscribed') (session.shared as Replica).subscribed(message.added, message.removed)
+    if (message.kind === 'ended') this.#endpoint.sessions.end(session)
+    if (message.kind === 'answered')
+      this.#settle(session, message).catch((error) => this.#parts.onError(error))
+  }
+
+  onAllChanged(position: number): void {
+    for (const { session, shared } of this.#endpoint.sessions)
+      session.whenReady(() => (shared as Replica).notices.catchUp(position), shared)
+  }
+
+  /** Disconnects the clients that read streams from the store, so that they continue at another node. */
+  endStreams(): void {
+    for (const { shared } of this.#endpoint.sessions)
+      for (const follower of (shared as Replica).followers) follower.end()
+  }
+
+  /** Waits until the store has everything, up to a limit. */
+  async close(limitMs: number): Promise<void> {
+    this.endStreams()
+    const all = [...this.#endpoint.sessions].map(({ shared }) => (shared as Replica).flushed())
+    await within(limitMs, (done) => void Promise.all([this.#streams.done(), ...all]).then(done))
+    this.#streams.stop()
+    this.#unlisten()
+  }
+
+  /** Makes sure that this node knows a session as it is in the store, or does not know it. */
+  async #use(id: string, request: HttpIn): Promise<void> {
+    const { sessions } = this.#endpoint
+    const known = sessions.find(id)?.shared as Replica | undefined
+    const stored = await this.#node.stores.sessions.use(id, known?.version, this.#parts.idleMs)
+    const session = sessions.find(id)
+    if (stored === undefined) {
+      if (session !== undefined) sessions.end(session)
+    } else if (session !== undefined) {
+      if (session.owner === ownerOf(request.auth)) (session.shared as Replica).refresh(stored, request)
+      sessions.touch(session)
+    } else if (stored.fields === undefined) await this.#use(id, request)
+    else this.#adopt(id, stored, stored.fields, request)
+  }
+
+  /** Makes a replica of a session, for its owner only. */
+  #adopt(id: string, stored: StoredSession, fields: ReadonlyMap<string, string>, request: HttpIn): void {
+    const { sessions, sweeper } = this.#endpoint
+    const owner = fields.get(OWNER)
+    if (fields.get(SERVER) !== this.#node.server || owner !== ownerOf(request.auth)) return
+    const session = sessions.create(request, { id, owner, countedFor: fields.get(COUNTED_FOR) ?? owner })
+    try {
+      ;(session.shared as Replica).refresh(stored, request)
+      sessions.keep(session)
+    } catch (error) {
+      session.close()
+      throw error
+    }
+    sweeper.begin()
+  }
+
+  async #finish(request: HttpIn, out: HttpOut): Promise<void> {
+    const session = request.session as HttpSession | undefined
+    if (out.stream instanceof EventStream) await out.stream.recorder?.opened
+    if (session === undefined) return
+    const settled = (session.shared as Replica).settled()
+    if (out.status === 202) await settled
+    // A batch may contain answers and notifications beside requests, whose results count.
+    else await settled.catch((error: unknown) => this.#parts.onError(error))
+    if (request.method === 'DELETE' && out.status === 200) await this.#end(session.id)
+  }
+
+  async #end(id: string): Promise<void> {
+    await this.#node.stores.sessions.end(id)
+    this.#ended(id)
+  }
+
+  /** A session has ended in the store. */
+  #ended(id: string): void {
+    const session = this.#endpoint.sessions.find(id)
+    if (session !== undefined) this.#endpoint.sessions.end(session)
+    this.#streams.forget(id)
+    this.#node.send({ kind: 'ended', session: id })
+  }
+
+  async #settle(session: HttpSession, message: NodeMessage & { readonly kind: 'answered' }): Promise<void> {
+    const { pending } = session.session
+    if (pending.size === 0) return
+    const { key } = message
+    const text = key === undefined ? undefined : await this.#node.stores.cache.get(key)
+    const answer = text === undefined ? message.answer : (JSON.parse(text) as Message)
+    if (answer !== undefined) pending.settle(answer)
+  }
+}
+
+/** The error of a store for a request that has not begun, so that clients may repeat it. */
+function notRun(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(String(error))
+  if (!(error instanceof McpError) || error.kind !== 'store_unreachable') return error
+  const { message, retryAfterMs } = error
+  return new McpError(error.kind, message, { refusal: 'SERVICE_UNAVAILABLE', retryAfterMs, cause: error })
+}

@@ -1,0 +1,200 @@
+import { mcpError } from '../../../errors/error.ts'
+import { STREAM_EXISTS, UNKNOWN_EVENT } from '../../../errors/http.ts'
+import type { Node } from '../../../nodes/node.ts'
+import { Steps } from '../../../nodes/steps.ts'
+import type { EventRoom } from '../../../rpc/event-store.ts'
+import { isPrimed, readEventId } from './event-stream.ts'
+import { toStream } from './exchange.ts'
+import type { Headers, HttpOut } from './parts.ts'
+import type { Replica } from './replica.ts'
+import { STANDALONE, type HttpSession } from './sessions.ts'
+import { StreamFollower } from './stream-follower.ts'
+
+export interface StreamParts {
+  readonly node: Node
+  readonly room: EventRoom
+  readonly idleMs: number
+  /** A client that leaves more bytes unread is disconnected. */
+  readonly maxUnread: number
+  onError(error: unknown): void
+}
+
+/** The stream of a session that is open at this node. */
+interface Claim {
+  follower: StreamFollower | undefined
+  /** Whether all nodes know it, so that a later one replaces it. */
+  isKnown: boolean
+  /** Whether the client has opened the stream at another node. */
+  isReplaced: boolean
+}
+
+/** The streams of requests, by the names that nodes give them. */
+const REQUEST_STREAM = /^r\d+x/
+
+/** Sends clients the events of their sessions that are in the store: of the stream of a session, and of requests that another node runs. */
+export class StoredStreams {
+  readonly #parts: StreamParts
+  readonly #claims = new Map<string, Claim>()
+  readonly #steps: Steps
+  /** Nodes that seemed dead at the last look. */
+  readonly #suspects = new Set<number>()
+
+  constructor(parts: StreamParts) {
+    this.#parts = parts
+    this.#steps = new Steps((error) => parts.onError(error))
+  }
+
+  /** Opens the stream of a session. It begins after the last event that any node has sent. */
+  open(session: HttpSession, headers: Headers): Promise<HttpOut> {
+    if (this.#claims.has(session.id)) throw mcpError(STREAM_EXISTS, {})
+    return this.#standalone(session, undefined, headers)
+  }
+
+  /** Continues a stream after an event. */
+  async resume(session: HttpSession, eventId: string, headers: Headers): Promise<HttpOut> {
+    const { events } = this.#parts.node.stores
+    const place = readEventId(eventId)
+    if (place === undefined) throw mcpError(UNKNOWN_EVENT, {})
+    const { name, seq } = place
+    const page = await events.read(session.id, name, seq, 1)
+    if (page === undefined && !REQUEST_STREAM.test(name)) throw mcpError(UNKNOWN_EVENT, {})
+    // Tells the client not to reconnect: nothing follows.
+    if (page === undefined || (page.isOver && page.events.length === 0)) return { status: 204, headers }
+    if (seq + 1 < page.first) throw mcpError(UNKNOWN_EVENT, {})
+    if (name === STANDALONE) {
+      this.#replace(session.id)
+      return this.#standalone(session, seq, headers)
+    }
+    return toStream(this.#follow(session, name, seq), headers)
+  }
+
+  /** Notices that a node has opened the stream of a session: its client reads it only once. */
+  attached(session: string, isOwn: boolean): void {
+    const claim = this.#claims.get(session)
+    if (claim === undefined) return
+    if (isOwn) claim.isKnown = true
+    else if (claim.isKnown) this.#replace(session)
+  }
+
+  /** Says that the stream of a session is still open here. */
+  prolong({ id }: HttpSession): void {
+    const follower = this.#claims.get(id)?.follower
+    if (follower !== undefined) this.#note(id, this.#parts.node.number, follower.sent)
+  }
+
+  /** Forgets the streams of an ended session, in the background. */
+  forget(session: string): void {
+    const { cache, events } = this.#parts.node.stores
+    this.#steps.add(() => events.forget(session))
+    this.#steps.add(() => cache.delete(keyOf(session)))
+  }
+
+  /** Resolves when all nodes can know which streams are open. */
+  done(): Promise<void> {
+    return this.#steps.done()
+  }
+
+  stop(): void {
+    this.#steps.stop()
+  }
+
+  #replace(session: string): void {
+    const claim = this.#claims.get(session)
+    if (claim === undefined) return
+    claim.isReplaced = true
+    this.#claims.delete(session)
+    claim.follower?.end()
+  }
+
+  async #standalone(session: HttpSession, resumed: number | undefined, headers: Headers): Promise<HttpOut> {
+    const { node, room } = this.#parts
+    const { id } = session
+    const claim: Claim = { follower: undefined, isKnown: false, isReplaced: false }
+    this.#claims.set(id, claim)
+    try {
+      const after = await this.#claim(id, claim, resumed)
+      const { notices } = session.shared as Replica
+      await notices.open()
+      if (isPrimed(session.session.dialect))
+        await node.stores.events.append(id, STANDALONE, { text: '' }, room)
+      if (claim.isReplaced) throw mcpError(STREAM_EXISTS, {})
+      claim.follower = this.#follow(session, STANDALONE, after, (sent) => this.#release(id, claim, sent))
+      return toStream(claim.follower, headers)
+    } catch (error) {
+      if (this.#claims.get(id) === claim) this.#claims.delete(id)
+      throw error
+    }
+  }
+
+  /** Claims the stream of a session for this node; answers the last event that the client has seen. */
+  async #claim(session: string, claim: Claim, resumed: number | undefined): Promise<number> {
+    const { node, idleMs } = this.#parts
+    const { cache, nodes } = node.stores
+    const key = keyOf(session)
+    if (await cache.add(key, `${node.number} ${resumed ?? -1}`, idleMs)) {
+      claim.isKnown = true
+      return resumed ?? -1
+    }
+    const [holder = 0, sent = -1] = ((await cache.get(key)) ?? '').split(' ').map(Number)
+    const isElsewhere = holder !== 0 && holder !== node.number
+    if (resumed === undefined && isElsewhere && (await nodes.isAlive(holder)))
+      throw mcpError(STREAM_EXISTS, {})
+    const after = resumed ?? sent
+    await cache.set(key, `${node.number} ${after}`, idleMs)
+    await node.publish({ kind: 'attached', session })
+    return after
+  }
+
+  #release(session: string, claim: Claim, sent: number): void {
+    if (this.#claims.get(session) === claim) this.#claims.delete(session)
+    if (!claim.isReplaced) this.#note(session, 0, sent)
+  }
+
+  /** Notes in the background which node has the stream of a session open (0 for none), and what it has sent. */
+  #note(session: string, node: number, sent: number): void {
+    const { cache } = this.#parts.node.stores
+    this.#steps.add(() => cache.set(keyOf(session), `${node} ${sent}`, this.#parts.idleMs))
+  }
+
+  #follow(
+    session: HttpSession,
+    name: string,
+    after: number,
+    onDetached: (sent: number) => void = () => undefined,
+  ): StreamFollower {
+    const { node, maxUnread, onError } = this.#parts
+    const { followers } = session.shared as Replica
+    const follower: StreamFollower = new StreamFollower({
+      events: node.stores.events,
+      session: session.id,
+      name,
+      after,
+      maxUnread,
+      isLossy: name === STANDALONE,
+      onError,
+      ...(name !== STANDALONE && { check: (writer) => this.#endIfLost(session.id, name, writer) }),
+      onAttached: () => followers.add(follower),
+      onDetached: (sent) => {
+        followers.delete(follower)
+        onDetached(sent)
+      },
+    })
+    return follower
+  }
+
+  /** Ends the stream of a request whose node is dead. One that seems dead may only have waited for the store, so it gets a second look. */
+  async #endIfLost(session: string, name: string, writer: string): Promise<void> {
+    const { node, room } = this.#parts
+    const { events, nodes } = node.stores
+    const end = writer.indexOf(' ')
+    const number = Number(writer.slice(0, end))
+    if (end < 0 || (await nodes.isAlive(number))) return void this.#suspects.delete(number)
+    if (this.#suspects.has(number))
+      await events.append(session, name, { text: writer.slice(end + 1), isLast: true }, room)
+    this.#suspects.add(number)
+  }
+}
+
+function keyOf(session: string): string {
+  return `stream:${session}`
+}
