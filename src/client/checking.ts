@@ -72,17 +72,16 @@ interface Contents {
   values: number
 }
 
-function survey(value: unknown, found: Contents): void {
+function survey(value: unknown, found: Contents, namesPatterns = false): void {
   if (typeof value !== 'object' || value === null || found.patterns.size > MAX_PATTERNS) return
   const names = Array.isArray(value) ? [] : Object.keys(value)
   found.values += Array.isArray(value) ? value.length : names.length
   if (found.values > MAX_VALUES) return
   if (Array.isArray(value)) for (const item of value) survey(item, found)
   for (const name of names) {
+    if (namesPatterns) found.patterns.add(name)
     const item = (value as JsonObject)[name]
     if (name === 'pattern' && typeof item === 'string') found.patterns.add(item)
-    if (name === 'patternProperties')
-      for (const pattern of Object.keys(item ?? {})) found.patterns.add(pattern)
-    survey(item, found)
+    survey(item, found, name === 'patternProperties')
   }
 }
