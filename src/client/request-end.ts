@@ -1,3 +1,4 @@
+import { guarded } from '../base/guarded.ts'
 import { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
@@ -22,18 +23,22 @@ export function startDeadline(
   })
 }
 
-/** The function that receives the progress of a request. If a listener throws, the request ends. */
+/** The function that receives the progress of a request. */
 export function progressOf(options: RequestOptions, deadline: Deadline): (params: JsonObject) => void {
   return (params) => {
     deadline.touch()
     const progress = params as unknown as Progress
     if (options.reported !== undefined) options.reported.last = progress
-    try {
-      options.onProgress?.(progress)
-    } catch (error) {
-      deadline.abort(error instanceof Error ? error : new Error(String(error)))
-    }
+    report(options, deadline, progress)
   }
+}
+
+/** Calls the listener for progress. If it throws, or returns a promise that is rejected, the request ends. */
+export function report({ onProgress }: RequestOptions, deadline: Deadline, progress: Progress): void {
+  guarded(
+    () => onProgress?.(progress),
+    (error) => deadline.abort(error instanceof Error ? error : new Error(String(error))),
+  )
 }
 
 /** How many cancellations are on their way at once, and for how long: over HTTP, each takes a connection. */
