@@ -219,7 +219,7 @@ export class Watcher {
         )
       } catch (error) {
         const { kind } = error as McpError
-        if (kind === 'closed') return this.#queue.end()
+        if (this.#connection.state === 'closed') return this.#queue.end()
         if (FINAL.has(kind) || (REJECTED.has(kind) && !this.#isSubscribed))
           return this.#queue.end(error as McpError)
         this.#reject(error)
