@@ -109,7 +109,8 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   ): Promise<OutputOfTool<Known, Name>>
   async call(name: string, input?: JsonObject, options?: CallOptions): Promise<unknown> {
     const result = await (this as unknown as Client).callRaw(name, input, options)
-    return toValue(result as unknown as JsonObject, this.#conversation.known.get(name)?.outputSchema)
+    const { known, limits } = this.#conversation
+    return toValue(result as unknown as JsonObject, known.get(name)?.outputSchema, limits)
   }
 
   /** Calls a tool and returns its complete result, even if the tool failed: then `isError` is true. */

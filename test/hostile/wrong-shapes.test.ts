@@ -22,25 +22,26 @@ async function parsingMs(message: unknown): Promise<number> {
 }
 
 /** Expects that a client lists and calls a tool of this server at a cost close to that of parsing the largest message. */
-async function expectCheap(largest: unknown, attack: Attack): Promise<void> {
+async function expectCheap(attack: Attack, most: number): Promise<void> {
   const { client } = await meet('memory', attack)
   const spent = await processorMs(async () => {
     await all(client.tools())
     await client.call('t').catch(() => undefined)
   })
-  expect(spent).toBeLessThan(await parsingMs(largest))
+  expect(spent).toBeLessThan(most)
 }
 
 test.each([
   ['a text', TEXT],
   ['a list', LIST],
 ])('%s where a schema has an object or a list costs no more than its length', async (_, value) => {
+  const most = await parsingMs(value)
   for (const keyword of KEYWORDS.keys()) {
     const result = { tools: [tool('t', { outputSchema: { type: 'object', [keyword]: value } })] }
-    await expectCheap(result, ({ method }, wire) => {
+    await expectCheap(({ method }, wire) => {
       if (method === 'tools/list') return wire.reply(result)
       return method === 'tools/call' ? wire.reply({ content: [], structuredContent: {} }) : false
-    })
+    }, most)
   }
 })
 
@@ -75,9 +76,9 @@ test.each([
   const attack: Attack = ({ id, method }, wire) =>
     method === 'tools/call' &&
     wire.send({ jsonrpc: '2.0', id, error: { code: -32042, message: 'open', data } })
-  await expectCheap(data, attack)
+  await expectCheap(attack, await parsingMs(data))
   const { client } = await meet('memory', attack)
-  const error = (await failure(client.call('t'))) as Error & { readonly data: JsonObject }
+  const error = (await failure(client.call('t'))) as unknown as { readonly data: JsonObject }
   expect(error.data['elicitations']).toEqual([{ url, message: 'm' }])
 })
 
