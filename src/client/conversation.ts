@@ -228,8 +228,9 @@ export class Conversation {
     const { headers, auth, meta } = options
     if (auth !== undefined && !this.#paramHeaders) throw (await import('./unsendable.ts')).noAuth(method)
     if (headers !== undefined) checkHeaders(headers)
+    const { uri } = params
     const { uriLength } = this.limits
-    if (this.#paramHeaders && String(params['uri'] ?? '').length > uriLength)
+    if (this.#paramHeaders && typeof uri === 'string' && uri.length > uriLength)
       throw (await import('./unsendable.ts')).uriTooLong(uriLength)
     const own = params['_meta'] as JsonObject | undefined
     const sent = meta === undefined ? params : { ...params, _meta: { ...own, ...meta } }

@@ -1,8 +1,8 @@
-import { guarded } from '../base/guarded.ts'
 import { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import { Deadline } from '../rpc/deadline.ts'
+import { reportProgress } from '../rpc/report-progress.ts'
 import type { ConnectionOptions, Live, RequestOptions } from './connection-options.ts'
 import { encodeNotification } from './encode-call.ts'
 import type { Progress } from './options.ts'
@@ -29,16 +29,8 @@ export function progressOf(options: RequestOptions, deadline: Deadline): (params
     deadline.touch()
     const progress = params as unknown as Progress
     if (options.reported !== undefined) options.reported.last = progress
-    report(options, deadline, progress)
+    reportProgress(options.onProgress, deadline, progress)
   }
-}
-
-/** Calls the listener for progress. If it throws, or returns a promise that is rejected, the request ends. */
-export function report({ onProgress }: RequestOptions, deadline: Deadline, progress: Progress): void {
-  guarded(
-    () => onProgress?.(progress),
-    (error) => deadline.abort(error instanceof Error ? error : new Error(String(error))),
-  )
 }
 
 /** How many cancellations are on their way at once, and for how long: over HTTP, each takes a connection. */

@@ -10,6 +10,7 @@ import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { TASKS_EXTENSION } from '../protocol/meta.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import { Clock } from '../rpc/clock.ts'
+import { reportProgress } from '../rpc/report-progress.ts'
 import type { RequestOptions } from './connection-options.ts'
 import type { Conversation } from './conversation.ts'
 import { CoreTask } from './core-task.ts'
@@ -18,7 +19,6 @@ import type { Following } from './following.ts'
 import type { Agreement } from './negotiate.ts'
 import { has } from './offered.ts'
 import { CALL_OPTIONS, toRequestOptions, type CallOptions } from './options.ts'
-import { report } from './request-end.ts'
 import { finished, RunningTask } from './running-task.ts'
 import { TOKEN } from './results.ts'
 import type { UnfinishedRequest } from './rounds.ts'
@@ -41,7 +41,7 @@ export async function waitForTask(
     const isText = next.progress === undefined
     if (isText && (following instanceof CoreTask || next.message === last?.message)) return
     last = { ...next, progress: next.progress ?? Math.floor(last?.progress ?? 0) + 1 }
-    report(options, deadline, last)
+    reportProgress(options.onProgress, deadline, last)
   })
   try {
     const outcome = await following.wait(deadline.signal)
