@@ -17,7 +17,7 @@ import type { Answers } from './answers.ts'
 import { Conversation } from './conversation.ts'
 import type { ClientEvents, Emitter, State } from './events.ts'
 import type { ReconnectingConnection } from './reconnecting-connection.ts'
-import { toList, type ItemList } from './lists.ts'
+import { toList, type ItemList } from './item-list.ts'
 import { has } from './offered.ts'
 import {
   repeatable,

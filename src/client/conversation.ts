@@ -13,7 +13,7 @@ import { checkHeaders } from './headers.ts'
 import type { QuestionRate } from './question-rate.ts'
 import { ReconnectingConnection } from './reconnecting-connection.ts'
 import type { RequestOptions } from './connection-options.ts'
-import { eachItem, type ListMethod } from './lists.ts'
+import type { ListMethod } from './lists.ts'
 import { loadAnswers } from './load-answers.ts'
 import { Middleware } from './middleware.ts'
 import { offers } from './offered.ts'
@@ -143,6 +143,7 @@ export class Conversation {
       warn: (text: string): void => this.events.emit('warning', text),
       clock,
     }
+    const { eachItem } = await import('./lists.ts')
     yield* eachItem<Item>(listed, (params) =>
       this.fetch(method, JSON.stringify(params['cursor'] ?? null), params, options, clock),
     )

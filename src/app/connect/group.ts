@@ -1,5 +1,5 @@
 import { warnOf, type Client } from '../../client/client.ts'
-import { toList, type ItemList } from '../../client/lists.ts'
+import { toList, type ItemList } from '../../client/item-list.ts'
 import { ModelNames, SEPARATOR } from '../../client/model-names.ts'
 import type { Answers } from '../../client/answers.ts'
 import type { CallOptions } from '../../client/options.ts'
