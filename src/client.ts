@@ -5,7 +5,7 @@ export type { Answers, FormAnswer, FormQuestion, UrlQuestion } from './client/an
 export { Client } from './client/client.ts'
 export type { DeclaredExtension } from './client/declared.ts'
 export type { ClientEvents, State } from './client/events.ts'
-export type { ItemList } from './client/lists.ts'
+export type { ItemList } from './client/item-list.ts'
 export type {
   CallOptions,
   ClientMiddleware,

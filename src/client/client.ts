@@ -17,7 +17,7 @@ import type { Answers } from './answers.ts'
 import { Conversation } from './conversation.ts'
 import type { ClientEvents, Emitter, State } from './events.ts'
 import type { ReconnectingConnection } from './reconnecting-connection.ts'
-import { toList, type ItemList } from './lists.ts'
+import { toList, type ItemList } from './item-list.ts'
 import { has } from './offered.ts'
 import {
   repeatable,
@@ -114,7 +114,8 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
   ): Promise<OutputOfTool<Known, Name>>
   async call(name: string, input?: JsonObject, options?: CallOptions): Promise<unknown> {
     const result = await (this as unknown as Client).callRaw(name, input, options)
-    return toValue(result as unknown as JsonObject, this.#conversation.known.get(name)?.outputSchema)
+    const { known, limits } = this.#conversation
+    return toValue(result as unknown as JsonObject, known.get(name)?.outputSchema, limits)
   }
 
   /** Calls a tool and returns its complete result, even if the tool failed: then `isError` is true. */

@@ -1,4 +1,5 @@
 import { McpError } from '../errors/error.ts'
+import { oneLine } from '../errors/printable.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { badOption, checkOptions } from '../base/options.ts'
 import { STREAMED_CALL } from '../protocol/meta.ts'
@@ -12,7 +13,7 @@ import { checkHeaders } from './headers.ts'
 import type { QuestionRate } from './question-rate.ts'
 import { ReconnectingConnection } from './reconnecting-connection.ts'
 import type { RequestOptions } from './connection-options.ts'
-import { eachItem, type ListMethod } from './lists.ts'
+import type { ListMethod } from './lists.ts'
 import { loadAnswers } from './load-answers.ts'
 import { Middleware } from './middleware.ts'
 import { offers } from './offered.ts'
@@ -26,6 +27,8 @@ import {
 import type { KnownTool, KnownTools } from './known-tools.ts'
 import type { ClientSettings } from './settings.ts'
 
+/** The names of the levels are shorter. */
+const MAX_LEVEL = 32
 const CALL_FORM = "the first argument is the name of the tool; write call('add', { a: 1, b: 2 })"
 
 /**
@@ -43,6 +46,7 @@ export class Conversation {
   readonly #paramHeaders: boolean
   /** Whether the input of calls is checked. */
   readonly checks: boolean
+  readonly limits: ClientSettings['limits']
   readonly #maxPages: number
   readonly #maxQuestions: number
   /** Counts questions, once there is one. */
@@ -50,7 +54,8 @@ export class Conversation {
   /** The URLs that the server asked to open, once there is one. */
   #elicitations: Elicitations | undefined
 
-  constructor({ answers, paramHeaders, checks, maxPages, maxQuestions, ...options }: ClientSettings) {
+  constructor({ answers, paramHeaders, checks, limits, maxPages, maxQuestions, ...options }: ClientSettings) {
+    this.limits = limits
     this.#paramHeaders = paramHeaders
     this.checks = checks
     this.#maxPages = maxPages
@@ -104,11 +109,18 @@ export class Conversation {
   async *tools(options: CallOptions, clock?: Clock): AsyncGenerator<Tool, void, undefined> {
     const { KnownTools } = await import('./known-tools.ts')
     const tools = (this.#tools ??= new KnownTools((text) => this.events.emit('warning', text), this.known))
-    for await (const tool of this.items<Tool>('tools/list', 'tools', options, clock)) {
-      const problem = tools.add(tool as unknown as JsonObject)
-      const isFine = problem === undefined || !this.#paramHeaders
-      if (isFine || (await this.connection.agreement()).revision !== LATEST) yield tool
-      else this.events.emit('warning', `skipped tool "${tool.name}": ${problem}`)
+    let skipped = 0
+    let first = ''
+    try {
+      for await (const tool of this.items<Tool>('tools/list', 'tools', options, clock)) {
+        const problem = tools.add(tool as unknown as JsonObject)
+        const isFine = problem === undefined || !this.#paramHeaders
+        if (isFine || (await this.connection.agreement()).revision !== LATEST) yield tool
+        else if (skipped++ === 0) first = `skipped tool "${tool.name}": ${problem}`
+      }
+    } finally {
+      const others = skipped > 1 ? `, and ${skipped - 1} others` : ''
+      if (skipped > 0) this.events.emit('warning', first + others)
     }
   }
 
@@ -122,7 +134,16 @@ export class Conversation {
     checkOptions(method, options, CALL_OPTIONS)
     const agreement = await this.connection.agreement({ ...toRequestOptions(options), clock })
     if (!offers(agreement, method)) return
-    const listed = { method, member, revision: agreement.revision, maxPages: this.#maxPages, clock }
+    const listed = {
+      method,
+      member,
+      revision: agreement.revision,
+      maxPages: this.#maxPages,
+      maxLength: this.limits.uriLength,
+      warn: (text: string): void => this.events.emit('warning', text),
+      clock,
+    }
+    const { eachItem } = await import('./lists.ts')
     yield* eachItem<Item>(listed, (params) =>
       this.fetch(method, JSON.stringify(params['cursor'] ?? null), params, options, clock),
     )
@@ -208,6 +229,10 @@ export class Conversation {
     const { headers, auth, meta } = options
     if (auth !== undefined && !this.#paramHeaders) throw (await import('./unsendable.ts')).noAuth(method)
     if (headers !== undefined) checkHeaders(headers)
+    const { uri } = params
+    const { uriLength } = this.limits
+    if (this.#paramHeaders && typeof uri === 'string' && uri.length > uriLength)
+      throw (await import('./unsendable.ts')).uriTooLong(uriLength)
     const own = params['_meta'] as JsonObject | undefined
     const sent = meta === undefined ? params : { ...params, _meta: { ...own, ...meta } }
     const settings: RequestOptions = {
@@ -251,8 +276,13 @@ export class Conversation {
       this.#cache.invalidate(change)
       this.events.emit('change', change)
     } else if (method === 'notifications/message') {
-      if (typeof params['level'] === 'string')
-        this.events.emit('log', withTypes(params, { logger: 'string' }) as unknown as ClientEvents['log'])
+      const { level } = params
+      if (typeof level !== 'string') return
+      const message = {
+        ...withTypes(params, { logger: 'string' }),
+        level: oneLine(level.slice(0, MAX_LEVEL)),
+      }
+      this.events.emit('log', message as unknown as ClientEvents['log'])
     } else if (method !== 'notifications/elicitation/complete')
       this.events.emit('notification', { method, params })
     else if (this.#elicitations?.complete(params['elicitationId']))

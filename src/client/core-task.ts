@@ -5,9 +5,9 @@ import { isFinal } from '../protocol/task-status.ts'
 import type { RequestOptions } from './connection-options.ts'
 import type { Conversation } from './conversation.ts'
 import { Following, type Outcome } from './following.ts'
+import { toKept } from './kept-progress.ts'
 import { checkResult } from './results.ts'
-import type { Progress } from './options.ts'
-import type { TaskReport } from './task-handle.ts'
+import type { TaskProgress, TaskReport } from './task-handle.ts'
 import { badTask } from './task-report.ts'
 
 const RESULT = 'tasks/result'
@@ -37,14 +37,7 @@ export class CoreTask extends Following {
     const { ids } = this.conversation.connection
     const token = this.#token
     if (token !== undefined) {
-      ids.begin(token, (params) => {
-        const { progress, total, message } = params as unknown as Progress
-        this.tell({
-          progress,
-          ...(total !== undefined && { total }),
-          ...(message !== undefined && { message }),
-        })
-      })
+      ids.begin(token, (params) => this.tell(toKept(params) as TaskProgress))
       signal.addEventListener('abort', () => ids.end(token), { once: true })
     }
     this.#ask(signal)

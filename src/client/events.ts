@@ -1,6 +1,7 @@
 import { untrustedText } from '../base/untrusted-text.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { checkWord } from '../base/options.ts'
+import { guarded } from '../base/guarded.ts'
 import { oneLine } from '../errors/printable.ts'
 
 /**
@@ -44,7 +45,7 @@ export const EVENTS: readonly (keyof ClientEvents)[] = [
   'notification',
 ]
 
-/** Calls listeners. If one throws, the others are still called, and there is a warning. */
+/** Calls listeners. If one throws, or returns a promise that is rejected, the others are still called, and there is a warning. */
 export class Emitter {
   readonly #listeners = new Map<keyof ClientEvents, Set<Listener<never>>>()
 
@@ -60,16 +61,21 @@ export class Emitter {
   emit<Name extends keyof ClientEvents>(name: Name, event: ClientEvents[Name]): void {
     const value = name === 'warning' ? (oneLine(event as string) as ClientEvents[Name]) : event
     for (const listener of this.#listeners.get(name) ?? []) {
-      try {
-        ;(listener as Listener<Name>)(value)
-      } catch (error) {
-        if (name !== 'warning') this.emit('warning', `a listener for "${name}" threw ${String(error)}`)
-        else
+      guarded(
+        () => (listener as Listener<Name>)(value),
+        (error) => {
+          if (name !== 'warning') return this.warn(name, error)
           queueMicrotask(() => {
             throw error
           })
-      }
+        },
+      )
     }
+  }
+
+  /** Warns that a listener failed. */
+  warn(name: string, error: unknown): void {
+    this.emit('warning', `a listener for "${name}" threw ${String(error)}`)
   }
 }
 

@@ -27,3 +27,17 @@ test('progress reaches only the pending request with that id', () => {
   ids.progress({ progressToken: id, progress: 2 })
   expect(reported).toEqual([1])
 })
+
+test('of a task that nobody follows yet, the beginning of the latest message is kept', () => {
+  const ids = new Ids(10)
+  const reported: unknown[] = []
+  ids.end(1, true)
+  ids.progress({
+    progressToken: 1,
+    progress: 1,
+    message: 'x'.repeat(1_000_000),
+    other: 'y'.repeat(1_000_000),
+  })
+  ids.begin(1, (params) => reported.push(params))
+  expect(reported).toEqual([{ progress: 1, message: 'x'.repeat(16_384) }])
+})

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { withTypes } from './events.ts'
+import { toKept } from './kept-progress.ts'
 
 const PROGRESS = { total: 'number', message: 'string' }
 
@@ -56,7 +57,7 @@ export class Ids {
     const token = params['progressToken']
     if (typeof token !== 'number' || typeof params['progress'] !== 'number') return
     const progress = withTypes(params, PROGRESS)
-    if (this.#early.has(token)) this.#early.set(token, progress)
+    if (this.#early.has(token)) this.#early.set(token, toKept(progress))
     else this.#pending.get(token)?.(progress)
   }
 }

@@ -3,7 +3,14 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { eachItem, type Listed } from './lists.ts'
 import { weigh } from '../base/weight.ts'
 
-const LISTED: Listed = { method: 'tools/list', member: 'tools', revision: '2026-07-28', maxPages: 10 }
+const LISTED: Listed = {
+  method: 'tools/list',
+  member: 'tools',
+  revision: '2026-07-28',
+  maxPages: 10,
+  maxLength: 100,
+  warn: () => undefined,
+}
 
 /** Counts the items of a list with these pages. */
 async function count(pages: readonly JsonObject[], listed: Partial<Listed> = {}): Promise<number> {

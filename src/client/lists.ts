@@ -19,25 +19,12 @@ export interface Listed {
   readonly member: string
   readonly revision: Revision
   readonly maxPages: number
+  /** The length of the longest name or URI. */
+  readonly maxLength: number
+  /** Receives a warning if items were left out. */
+  warn(text: string): void
   /** Measures how long the list has waited for the server. */
   readonly clock?: Clock
-}
-
-/** A list of a server. `for await` reads it page by page. */
-export interface ItemList<Item> extends AsyncGenerator<Item, void, undefined> {
-  /** Reads the whole list into an array. */
-  toArray(): Promise<Item[]>
-}
-
-/** Adds `toArray`, which async generators do not have in every runtime. */
-export function toList<Item>(items: AsyncGenerator<Item, void, undefined>): ItemList<Item> {
-  return Object.assign(items, {
-    async toArray() {
-      const all: Item[] = []
-      for await (const item of items) all.push(item)
-      return all
-    },
-  })
 }
 
 /**
@@ -45,36 +32,52 @@ export function toList<Item>(items: AsyncGenerator<Item, void, undefined>): Item
  * which the caller uses the items.
  */
 export async function* eachItem<Item>(
-  { method, member, revision, maxPages, clock = new Clock() }: Listed,
+  { method, member, revision, maxPages, maxLength, warn, clock = new Clock() }: Listed,
   page: (params: JsonObject, clock: Clock) => Promise<JsonObject>,
 ): AsyncGenerator<Item, void, undefined> {
   const seen = new Set<string>()
   let params: JsonObject = {}
   let waited = clock.elapsed
-  for (let pages = 0, items = 0, weight = 0; ; pages++) {
-    clock.elapsed = waited
-    const result = await page(params, clock)
-    waited = clock.elapsed
-    const list = result[member] as readonly JsonObject[]
-    for (const [at, item] of list.entries()) {
-      yield mended(item) as Item
-      // Others get a turn now and then, because items of one page follow each other without a pause.
-      if (at % TURN === TURN - 1) await nextTask()
+  let skipped = 0
+  try {
+    for (let pages = 0, items = 0, weight = 0; ; pages++) {
+      clock.elapsed = waited
+      const result = await page(params, clock)
+      waited = clock.elapsed
+      const list = result[member] as readonly JsonObject[]
+      for (const [at, item] of list.entries()) {
+        if (isLong(item, maxLength)) skipped++
+        else yield mended(item) as Item
+        // Others get a turn now and then, because items of one page follow each other without a pause.
+        if (at % TURN === TURN - 1) await nextTask()
+      }
+      const { nextCursor: cursor } = result
+      if (typeof cursor !== 'string') return
+      // Only the newest revision allows an empty cursor; servers of older revisions end lists with it.
+      if (cursor === '' && revision !== LATEST) return
+      items += list.length
+      weight += weigh(result)
+      if (seen.has(cursor))
+        throw mcpError(BAD_ANSWER, { method, issue: 'the list does not end: a cursor was repeated' })
+      if (pages + 1 >= maxPages) throw tooMuch(maxPages, 'pages')
+      if (items > MAX_ITEMS) throw tooMuch(MAX_ITEMS, 'items')
+      if (weight > MAX_WEIGHT) throw tooMuch(MAX_WEIGHT, 'bytes')
+      seen.add(cursor)
+      params = { cursor }
     }
-    const { nextCursor: cursor } = result
-    if (typeof cursor !== 'string') return
-    // Only the newest revision allows an empty cursor; servers of older revisions end lists with it.
-    if (cursor === '' && revision !== LATEST) return
-    items += list.length
-    weight += weigh(result)
-    if (seen.has(cursor))
-      throw mcpError(BAD_ANSWER, { method, issue: 'the list does not end: a cursor was repeated' })
-    if (pages + 1 >= maxPages) throw tooMuch(maxPages, 'pages')
-    if (items > MAX_ITEMS) throw tooMuch(MAX_ITEMS, 'items')
-    if (weight > MAX_WEIGHT) throw tooMuch(MAX_WEIGHT, 'bytes')
-    seen.add(cursor)
-    params = { cursor }
+  } finally {
+    if (skipped > 0)
+      warn(`skipped ${skipped} items of ${method}: a name or URI has more than ${maxLength} characters`)
   }
+}
+
+/** Whether the name or URI of an item is too long. Engines compare long texts that are keys of a Map one by one. */
+function isLong({ name, uri, uriTemplate }: JsonObject, most: number): boolean {
+  return lengthOf(name) > most || lengthOf(uri) > most || lengthOf(uriTemplate) > most
+}
+
+function lengthOf(value: unknown): number {
+  return typeof value === 'string' ? value.length : 0
 }
 
 /** The types of the optional members of listed items. */

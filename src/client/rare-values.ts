@@ -1,25 +1,26 @@
-import { CLIENT_LIMITS } from '../protocol/client-limits.ts'
+import type { ContentLimits } from '../protocol/client-limits.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { STRUCTURED, VENDOR } from '../protocol/meta.ts'
 import { printable } from '../errors/printable.ts'
 import { ToolError } from '../errors/tool-error.ts'
 import { scanFully } from '../wire/full-scan.ts'
-import { exceedsValues } from '../wire/values.ts'
+import { checkValues } from '../wire/values.ts'
 import { toText } from './values.ts'
 
-const { depth, values } = CLIENT_LIMITS
+/** The limits of a message, which a text inside of one obeys too. */
+export type TextLimits = Pick<ContentLimits, 'depth' | 'values' | 'keys'>
 
 /**
  * The value of a call whose structured content was sent in another form, of a tool with this output schema, if it is known.
  * Throws the error of a call that failed.
  */
-export function toRareValue(result: JsonObject, schema: unknown): unknown {
+export function toRareValue(result: JsonObject, schema: unknown, limits: TextLimits): unknown {
   if (result['isError'] === true) throw toToolError(result)
   const { structuredContent: value } = result
   const { [STRUCTURED]: form } = result['_meta'] as JsonObject
   if (value !== undefined) return form === 'result' && isWrapped(value, schema) ? value['result'] : value
   const text = toText(result)
-  return form === 'text' && typeof text === 'string' ? readJson(text) : text
+  return form === 'text' && typeof text === 'string' ? readJson(text, limits) : text
 }
 
 /** Whether a value is `{ result }`, and the listed schema checks its member; where none is listed, nothing is checked. */
@@ -40,9 +41,10 @@ function hasResult(schema: unknown): boolean {
 }
 
 /** The value that a text describes as JSON; the text itself if it is not JSON, or holds more than a message may. */
-function readJson(text: string): unknown {
-  if (exceedsValues(text, values.usual) || scanFully(text, depth.usual)?.kind === 'deep') return text
+function readJson(text: string, limits: TextLimits): unknown {
   try {
+    checkValues(text, limits)
+    if (scanFully(text, limits.depth)?.kind === 'deep') return text
     return JSON.parse(text)
   } catch {
     return text

@@ -115,6 +115,8 @@ export class ReconnectingConnection {
           this.#renewIds()
           const opens = this.#live === undefined
           live = this.#current ?? (await this.#waitFor(this.open(), deadline))
+          // Another user may have replaced the connection as soon as it was open.
+          if (live !== this.#current) continue
           return await this.#exchange(live, { method, params, options, deadline, opens })
         } catch (error) {
           history ??= { tries: 0, waits: 0, done: new Set() }
@@ -136,8 +138,10 @@ export class ReconnectingConnection {
   async notify(method: string, params: JsonObject): Promise<void> {
     const opens = this.#live === undefined
     const live = await this.open()
+    if (live !== this.#current) return this.notify(method, params)
     const { transport, agreement } = live
     const deadline = this.deadline(method, {})
+    live.pending++
     try {
       if (!opens) await transport.confirm?.(method, deadline.signal)
       const sent = transport.send(encodeNotification(method, params, agreement.forms), this.#options.idleMs)
@@ -147,6 +151,7 @@ export class ReconnectingConnection {
       this.#retire(live, error)
     } finally {
       deadline.end()
+      this.#closeIfRetired(live, 1)
     }
     return this.notify(method, params)
   }
@@ -157,7 +162,12 @@ export class ReconnectingConnection {
     this.#sender = this.#buildSender()
     const live = await this.open()
     if (live.agreement.revision === LATEST) return
-    await this.#disconnect(live)
+    if (this.#current === live) {
+      this.#live = undefined
+      this.#current = undefined
+      this.#reopening = true
+    }
+    await live.transport.close()
     await this.open()
   }
 
@@ -284,8 +294,7 @@ export class ReconnectingConnection {
         request,
       )
     } finally {
-      live.pending--
-      this.#closeIfRetired(live)
+      this.#closeIfRetired(live, 1)
     }
   }
 
@@ -378,17 +387,9 @@ export class ReconnectingConnection {
     this.#closeIfRetired(live)
   }
 
-  #closeIfRetired(live: Live): void {
+  #closeIfRetired(live: Live, finished = 0): void {
+    live.pending -= finished
     if (live.pending === 0 && this.#retired.delete(live)) void live.transport.close().catch(() => undefined)
-  }
-
-  async #disconnect(live: Live): Promise<void> {
-    if (this.#current === live) {
-      this.#live = undefined
-      this.#current = undefined
-      this.#reopening = true
-    }
-    await live.transport.close()
   }
 
   #setState(state: State): void {

@@ -2,6 +2,7 @@ import { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import { Deadline } from '../rpc/deadline.ts'
+import { reportProgress } from '../rpc/report-progress.ts'
 import type { ConnectionOptions, Live, RequestOptions } from './connection-options.ts'
 import { encodeNotification } from './encode-call.ts'
 import type { Progress } from './options.ts'
@@ -22,17 +23,13 @@ export function startDeadline(
   })
 }
 
-/** The function that receives the progress of a request. If a listener throws, the request ends. */
+/** The function that receives the progress of a request. */
 export function progressOf(options: RequestOptions, deadline: Deadline): (params: JsonObject) => void {
   return (params) => {
     deadline.touch()
     const progress = params as unknown as Progress
     if (options.reported !== undefined) options.reported.last = progress
-    try {
-      options.onProgress?.(progress)
-    } catch (error) {
-      deadline.abort(error instanceof Error ? error : new Error(String(error)))
-    }
+    reportProgress(options.onProgress, deadline, progress)
   }
 }
 

@@ -46,6 +46,7 @@ export async function finishRounds(
       if (result['resultType'] !== 'input_required') return result
     }
   } catch (error) {
+    deadline.abort(error as Error)
     // That a question could not be answered is no answer to the caller of a handler that used this client.
     throw markReceived(error)
   } finally {
@@ -81,23 +82,38 @@ async function respond(
   }
 }
 
-/** Answers questions, by key. */
+/** Answers questions, by key. If one cannot be answered, the others are aborted; if one is not valid, none is asked. */
 export async function answersTo(
   questions: JsonObject,
   answer: Answer,
   signal: AbortSignal,
 ): Promise<JsonObject> {
-  const answered = Object.entries(questions).map(async ([key, question]): Promise<[string, JsonObject]> => {
-    const { method, params } = (question ?? {}) as { method?: unknown; params?: JsonObject }
-    if (methodRow(untrustedText(method))?.embedded !== true)
-      throw invalid(
-        'the request',
-        `the method "${untrustedText(method).slice(0, 64)}" is not allowed in inputRequests`,
-      )
-    if (!isObject(params ?? {})) throw invalid('the request', 'the params of a question are not an object')
-    return [key, await answer(untrustedText(method), params ?? {}, signal)]
-  })
-  return Object.fromEntries(await Promise.all(answered))
+  const asked = Object.entries(questions).map(([key, question]) => [key, readQuestion(question)] as const)
+  // Each has a signal of its own, because runtimes take many listeners of one signal for a leak.
+  const controllers = asked.map(() => new AbortController())
+  const abort = (reason: unknown): void => controllers.forEach((controller) => controller.abort(reason))
+  const remove = onAbort(signal, () => abort(signal.reason))
+  try {
+    const answered = asked.map(async ([key, { method, params }], at): Promise<[string, JsonObject]> => [
+      key,
+      await answer(method, params, controllers[at]!.signal),
+    ])
+    return Object.fromEntries(await Promise.all(answered))
+  } catch (error) {
+    abort(error)
+    throw error
+  } finally {
+    remove()
+  }
+}
+
+function readQuestion(question: unknown): { readonly method: string; readonly params: JsonObject } {
+  const { method: given, params = {} } = isObject(question) ? question : {}
+  const method = untrustedText(given)
+  if (methodRow(method)?.embedded !== true)
+    throw invalid('the request', `the method "${method.slice(0, 64)}" is not allowed in inputRequests`)
+  if (!isObject(params ?? {})) throw invalid('the request', 'the params of a question are not an object')
+  return { method, params: (params ?? {}) as JsonObject }
 }
 
 function isBounded(questions: unknown): boolean {

@@ -130,7 +130,7 @@ async function valueOf(
   name: string | undefined,
   result: JsonObject,
 ): Promise<unknown> {
-  if (name === undefined) return toValue(result, undefined)
+  if (name === undefined) return toValue(result, undefined, conversation.limits)
   await conversation.checkOutput(name, result)
-  return toValue(result, conversation.known.get(name)?.outputSchema)
+  return toValue(result, conversation.known.get(name)?.outputSchema, conversation.limits)
 }

@@ -1,3 +1,4 @@
+import type { ClientLimits } from '../protocol/client-limits.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Answers } from './answers.ts'
@@ -23,6 +24,8 @@ export interface ClientSettings extends Omit<ConnectionOptions, 'events'> {
   readonly checks: boolean
   /** The largest number of pages of a list. */
   readonly maxPages: number
+  /** The limits on texts and on JSON inside of texts. */
+  readonly limits: Pick<ClientLimits, 'depth' | 'values' | 'keys' | 'uriLength'>
   /** The largest number of questions within a minute. */
   readonly maxQuestions: number
 }

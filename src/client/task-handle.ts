@@ -25,7 +25,7 @@ export interface TaskProgress {
   readonly progress?: number | undefined
   /** How much there is to do, in the same unit; undefined if the server does not know. */
   readonly total?: number | undefined
-  /** A description of the current step, for people; undefined if the server sent none. */
+  /** A description of the current step, for people; at most 16,384 characters. Undefined if the server sent none. */
   readonly message?: string | undefined
 }
 

@@ -10,6 +10,7 @@ import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { TASKS_EXTENSION } from '../protocol/meta.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import { Clock } from '../rpc/clock.ts'
+import { reportProgress } from '../rpc/report-progress.ts'
 import type { RequestOptions } from './connection-options.ts'
 import type { Conversation } from './conversation.ts'
 import { CoreTask } from './core-task.ts'
@@ -35,16 +36,12 @@ export async function waitForTask(
   const following = await follow(conversation, method, result, options)
   const deadline = conversation.connection.deadline(method, { ...options, idleMs: Infinity })
   let last = options.reported?.last
-  const off = following.onProgress((report) => {
+  const off = following.onProgress((next) => {
     // The texts of 2026-07-28 are counted. At 2025-11-25 numbers follow.
-    const isText = report.progress === undefined
-    if (isText && (following instanceof CoreTask || report.message === last?.message)) return
-    last = { ...report, progress: report.progress ?? Math.floor(last?.progress ?? 0) + 1 }
-    try {
-      options.onProgress?.(last)
-    } catch (error) {
-      deadline.abort(error instanceof Error ? error : new Error(String(error)))
-    }
+    const isText = next.progress === undefined
+    if (isText && (following instanceof CoreTask || next.message === last?.message)) return
+    last = { ...next, progress: next.progress ?? Math.floor(last?.progress ?? 0) + 1 }
+    reportProgress(options.onProgress, deadline, last)
   })
   try {
     const outcome = await following.wait(deadline.signal)

@@ -1,10 +1,16 @@
 import { badOption } from '../base/options.ts'
-import type { McpError } from '../errors/error.ts'
+import { mcpError, type McpError } from '../errors/error.ts'
+import { URI_TOO_LONG } from '../errors/server.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
 /** The error for credentials of a request on a transport that sends none with requests. */
 export function noAuth(method: string): McpError {
   return badOption(`${method} auth`, 'it applies only to HTTP; give auth to connect instead')
+}
+
+/** The error for a URI that no longer fits into a header. */
+export function uriTooLong(limit: number): McpError {
+  return mcpError(URI_TOO_LONG, { limit })
 }
 
 /** The error for params that JSON cannot hold, which names the value; any other error unchanged. */

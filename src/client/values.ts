@@ -1,4 +1,5 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { TextLimits } from './rare-values.ts'
 import { STRUCTURED } from '../protocol/meta.ts'
 
 /**
@@ -6,10 +7,14 @@ import { STRUCTURED } from '../protocol/meta.ts'
  * Structured content that our server had to send in another form is returned as the tool returned it, unless the output
  * schema of the tool, if it is known, describes something else.
  */
-export async function toValue(result: JsonObject, outputSchema: unknown): Promise<unknown> {
+export async function toValue(
+  result: JsonObject,
+  outputSchema: unknown,
+  limits: TextLimits,
+): Promise<unknown> {
   const { structuredContent, isError, _meta } = result
   if (isError === true || (_meta as JsonObject | undefined)?.[STRUCTURED] !== undefined)
-    return (await import('./rare-values.ts')).toRareValue(result, outputSchema)
+    return (await import('./rare-values.ts')).toRareValue(result, outputSchema, limits)
   return structuredContent === undefined ? toText(result) : structuredContent
 }
 

@@ -1,5 +1,6 @@
 import { onAbort } from '../base/on-abort.ts'
 import { orAborted } from '../base/backoff.ts'
+import { guarded } from '../base/guarded.ts'
 import { checkOptions } from '../base/options.ts'
 import { ChangeQueue } from './change-queue.ts'
 import type { Emitter } from './events.ts'
@@ -80,7 +81,11 @@ export async function subscribe(
   const { promise: subscribed, resolve: onReady } = withResolvers()
   const watching = (async () => {
     const watched = { resources: [uri], signal: stop.signal, onReady }
-    for await (const change of watch(connection, events, watched)) listener(change)
+    for await (const change of watch(connection, events, watched))
+      guarded(
+        () => listener(change),
+        (error) => events.warn(uri, error),
+      )
   })()
   try {
     await orAborted(Promise.race([subscribed, watching]), deadline.signal)

@@ -121,8 +121,9 @@ export class Watcher {
   #checkWatched({ notifications }: JsonObject): void {
     if (!isObject(notifications)) return
     const accepted = notifications['resourceSubscriptions']
-    const known = new Set<unknown>(Array.isArray(accepted) ? accepted : [])
-    const missing = urisOf(this.#watched).filter((uri) => !known.has(uri))
+    const left = new Set<unknown>(urisOf(this.#watched))
+    if (Array.isArray(accepted)) for (const uri of accepted) left.delete(uri)
+    const missing = [...left] as string[]
     if (missing.length === 0) return
     const isAll = missing.length === allChanges(this.#watched).length
     if (isAll)
@@ -219,7 +220,7 @@ export class Watcher {
         )
       } catch (error) {
         const { kind } = error as McpError
-        if (kind === 'closed') return this.#queue.end()
+        if (this.#connection.state === 'closed') return this.#queue.end()
         if (FINAL.has(kind) || (REJECTED.has(kind) && !this.#isSubscribed))
           return this.#queue.end(error as McpError)
         this.#reject(error)

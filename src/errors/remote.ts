@@ -57,7 +57,7 @@ export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: 
 /** Leaves out what a user cannot or should not open: an application may open the URLs without a look at them. */
 function withSafeUrls({ elicitations, ...facts }: JsonObject): JsonObject {
   if (!Array.isArray(elicitations)) return facts
-  const checked = elicitations.map((item: JsonObject | null) => ({ ...item, url: toWebUrl(item?.['url']) }))
+  const checked = elicitations.filter(isObject).map((item) => ({ ...item, url: toWebUrl(item['url']) }))
   return { ...facts, elicitations: checked.filter(({ url }) => url !== undefined) }
 }
 

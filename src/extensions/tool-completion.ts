@@ -63,9 +63,10 @@ export const toolCompletion: Extension<ToolCompletionApi, ToolCompleters> = /* @
       const params = { ref, argument, ...context }
       const { idempotent = true } = options
       const result = await client.request('completion/complete', params, { ...options, idempotent })
+      const { readCompletion } = await import('../client/completion.ts')
       const descriptions = (result['_meta'] as JsonObject | undefined)?.[DESCRIPTIONS]
       const described = Array.isArray(descriptions) ? { descriptions: descriptions as (string | null)[] } : {}
-      return { ...(result['completion'] as ToolCompletion), ...described }
+      return { ...readCompletion(result), ...described }
     },
   }),
 })

@@ -241,8 +241,16 @@ export class GistClient implements AsyncDisposable {
       const listed = readListed(await this.#ask({ list: 'tools', ...params }, { ...times, clock }))
       return { tools: listed.tools, nextCursor: listed.next_cursor }
     }
-    const { pages: maxPages } = this.#parts.limits
-    const list = { method: 'tools/list', member: 'tools', revision: LATEST, maxPages } as const
+    const { pages: maxPages, uriLength: maxLength } = this.#parts.limits
+    const warn = (): void => undefined
+    const list = {
+      method: 'tools/list',
+      member: 'tools',
+      revision: LATEST,
+      maxPages,
+      maxLength,
+      warn,
+    } as const
     for await (const tool of eachItem<ToolDescriptor>(list, page)) all.push(tool)
     return all
   }

@@ -7,6 +7,7 @@ import { STREAM_LOST } from '../errors/transport.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { Clock } from '../rpc/clock.ts'
 import { Deadline } from '../rpc/deadline.ts'
+import { reportProgress } from '../rpc/report-progress.ts'
 import { readBody } from '../transport/http/client/body.ts'
 import { toFailure, toUseless } from '../transport/http/client/failure.ts'
 import { createSend, type Send } from '../transport/http/client/fetch.ts'
@@ -91,7 +92,7 @@ export class Poster {
     const hold = this.#holds.begin(() => mcpError(CLOSED, {}), deadline.signal)
     const onPart = (part: ResultEnvelope): void => {
       deadline.touch()
-      onProgress?.(part)
+      reportProgress(onProgress, deadline, part)
     }
     try {
       const answer = await hold.race(this.#exchange(request, hold.signal, onPart))

@@ -2,6 +2,7 @@ import { delayOf, pause } from '../base/backoff.ts'
 import { McpError, mcpError } from '../errors/error.ts'
 import { BAD_ANSWER } from '../errors/client.ts'
 import { Deadline } from '../rpc/deadline.ts'
+import { reportProgress } from '../rpc/report-progress.ts'
 import { readJob, readResult, type GistResult } from './answers.ts'
 import type { ResultEnvelope } from './envelopes.ts'
 import type { Poster, Posting } from './post.ts'
@@ -35,7 +36,7 @@ export async function waitForJob(poster: Poster, id: string, posting: Posting): 
         const job = readJob(asked.answer)
         if (job === undefined) return readResult(asked.answer)
         if (job.job_id !== id) throw mcpError(BAD_ANSWER, { method: 'the job', issue: 'it is another job' })
-        onProgress?.(job)
+        reportProgress(onProgress, deadline, job)
       }
       await pause(asked.afterMs, deadline.signal)
       if (deadline.reason !== undefined) throw deadline.reason

@@ -24,6 +24,8 @@ export const CLIENT_LIMITS = {
   keys: { usual: 500_000, strict: 50_000 },
   /** Characters of the id of a request, and of its progress token. */
   idLength: { usual: 65_536, strict: 1_024 },
+  /** Characters of a URI, or of the name of a tool or prompt. Listed items with longer ones are left out, and there is a warning. */
+  uriLength: { usual: 8_192, strict: 2_048 },
   /** Messages in one batch. */
   batch: { usual: 100, strict: 20 },
   /** Pages of one list. */

@@ -79,6 +79,7 @@ const DOCUMENTED_CLIENT = `
   values 1000000 100000
   keys 500000 50000
   idLength 64Ki 1Ki
+  uriLength 8192 2048
   batch 100 20
   pages 1000 100
   reconnectFirstMs 1s 1s

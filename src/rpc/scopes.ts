@@ -8,6 +8,14 @@ export function isScope(text: unknown): text is string {
   return typeof text === 'string' && /^[!#-[\]-~]+$/.test(text)
 }
 
+/** The most scopes that are read from one text. */
+const MAX_SCOPES = 1000
+
+/** The scopes in a text from a server or an issuer, each once. What is not a scope is left out. */
+export function readScopes(text: string): readonly string[] {
+  return [...new Set(text.split(' '))].filter(isScope).slice(0, MAX_SCOPES)
+}
+
 /** Clients and proxies reject long headers. */
 const MAX_CHARS = 2048
 

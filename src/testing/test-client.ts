@@ -91,6 +91,7 @@ export class TestClient<Tools = AnyTools> extends Client<Tools> {
       idleMs: options.timeout ?? 10_000,
       totalMs: 60_000,
       probeMs: 1_000,
+      limits,
       maxId: limits.clientIds,
       idLength: limits.idLength,
       maxPages: limits.pages,

@@ -17,6 +17,7 @@ const ANNOTATION = 'x-mcp-header'
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
 const MAX_DEPTH = 64
+const MAX_NAME = 256
 
 /** The keywords that contain further schemas: by name in an object, or single or in a list. */
 // oxfmt-ignore
@@ -75,6 +76,7 @@ export function paramHeadersOf(inputSchema: unknown): readonly ParamHeader[] | {
       return 'must be on a property that is reachable through "properties" alone'
     if (typeof name !== 'string' || !TOKEN.test(name))
       return 'must be a header name: letters, digits and dashes'
+    if (name.length > MAX_NAME) return `must be a header name of at most ${MAX_NAME} characters`
     if (!isType(type)) return 'needs "type": "string", "integer" or "boolean" on its property'
     const lookup = `mcp-param-${name.toLowerCase()}`
     if (taken.has(lookup)) return `repeats the name "${name}"; names must differ in more than case`

@@ -140,6 +140,12 @@ describe('what an issuer gives', () => {
     return readTokens(await requestGrant(context, robot, 'some-grant', {}), context)
   }
 
+  test('is read with each scope once, and with at most 1000', async () => {
+    expect(await read({ ...TOKEN, scope: `${'a '.repeat(100_000)}z` })).toMatchObject({ scopes: ['a', 'z'] })
+    const many = Array.from({ length: 1001 }, (_, at) => `s${at}`)
+    expect(await read({ ...TOKEN, scope: many.join(' ') })).toMatchObject({ scopes: many.slice(0, 1000) })
+  })
+
   test('is read with its scopes, type and time', async () => {
     const before = Date.now()
     const tokens = await read({ ...TOKEN, scope: 'a  b "', refresh_token: 'again' }, ['a', 'b', 'c'])

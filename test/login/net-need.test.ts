@@ -47,3 +47,10 @@ test('other schemes say nothing, and DPoP alone asks for bound tokens', () => {
   })
   expect(needOf(401, 'DPoP scope="a"')).toMatchObject({ scopes: ['a'], wantsDpop: true })
 })
+
+test('a scope that is named several times counts once, and no more than 1000 are read', () => {
+  const named = (text: string): unknown => needOf(403, `Bearer error="insufficient_scope", scope="${text}"`)
+  expect(named('z '.repeat(7000))).toMatchObject({ scopes: ['z'] })
+  const many = Array.from({ length: 1001 }, (_, at) => `s${at}`)
+  expect(named(many.join(' '))).toMatchObject({ scopes: many.slice(0, 1000) })
+})

@@ -228,3 +228,28 @@ test('the WebSocket of the former user closes', async () => {
   expect(closed).toHaveLength(2)
   await end()
 })
+
+test('over WebSocket, calls and notifications of several users at once all work, and a watch goes on', async () => {
+  const served = await serveAll()
+  const users = new AsyncLocalStorage<string>()
+  const limits = { reconnectFirstMs: 1, reconnectMaxMs: 2 }
+  const auth = token(() => users.getStore() ?? 'user0')
+  await using client = await connect(served.ws, { auth, limits })
+  let watched: unknown = 'goes on'
+  const watching = (async () => {
+    for await (const _ of client.watch({ tools: true })) continue
+  })().then(
+    () => (watched = 'ended'),
+    (error: unknown) => (watched = error),
+  )
+  for (let round = 0; round < 10; round++) {
+    const work = ['user0', 'user1', 'user0', 'user2'].map((user) =>
+      users.run(user, () => Promise.all([client.call('who'), client.notify('notifications/x')])),
+    )
+    const seen = await Promise.all(work)
+    expect(seen.map(([user]) => user)).toEqual(['user0', 'user1', 'user0', 'user2'])
+  }
+  expect(watched).toBe('goes on')
+  await client.close()
+  expect(await watching).toBe('ended')
+})

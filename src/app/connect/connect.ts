@@ -189,6 +189,7 @@ export function createClient<Tools = AnyTools>(
       'connect probe',
     ),
     checks: options.checkInput ?? false,
+    limits,
     maxId: limits.clientIds,
     idLength: limits.idLength,
     maxPages: limits.pages,

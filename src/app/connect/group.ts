@@ -1,12 +1,13 @@
 import { warnOf, type Client } from '../../client/client.ts'
-import { toList, type ItemList } from '../../client/lists.ts'
+import { toList, type ItemList } from '../../client/item-list.ts'
 import { ModelNames, SEPARATOR } from '../../client/model-names.ts'
 import type { Answers } from '../../client/answers.ts'
 import type { CallOptions } from '../../client/options.ts'
 import type { StartOptions, TaskHandle } from '../../client/task-handle.ts'
 import type { Config, Target } from '../../client/target.ts'
 import type { Change, Watched } from '../../client/watched.ts'
-import { connect, CONNECT_OPTIONS, createClient, type ConnectOptions } from './connect.ts'
+import { CONNECT_OPTIONS, createClient, type ConnectOptions } from './connect.ts'
+import { connectInTime } from './in-time.ts'
 import { checkEntry, checkShared, failureOf, serversOf } from './entries.ts'
 import { findOwners, type Owners } from './owners.ts'
 import { mcpError } from '../../errors/error.ts'
@@ -347,7 +348,7 @@ async function* eachOf<Item>(
 
 /**
  * Connects to several servers at the same time: those of an `mcp.json` file, or targets by name. The failure of one does not affect
- * the others; `group.failures` has its error. The options apply to every server that they have an effect for, so do not pass secrets in
+ * the others, and none may take longer than `timeout`, apart from logins; `group.failures` has its error. The options apply to every server that they have an effect for, so do not pass secrets in
  * `headers` or `auth`: give each server its own in the configuration. `keys` are rejected if several servers are programs.
  *
  * @example
@@ -380,7 +381,7 @@ export async function connectAll(
   const attempts = entries.map(async ([name, target], at) => {
     try {
       checkEntry(target)
-      clients.set(name, await connect(target, applicable(target, own[at]!)))
+      clients.set(name, await connectInTime(target, applicable(target, own[at]!)))
     } catch (error) {
       failures.set(name, failureOf(name, error))
     }

@@ -1,5 +1,6 @@
 import { callable, object, required, type KindsOf } from '../../base/kinds.ts'
 import { badOption, checkOptions } from '../../base/options.ts'
+import { readScopes } from '../../rpc/scopes.ts'
 import { CLIENT_IDENTITY, IDENTITY_ALIASES, readIdentity, type ClientIdentity } from './client-identity.ts'
 import type { Grant, GrantContext } from './grant.ts'
 import { IDENTITY_PROVIDER, openProvider, type IdentityProvider } from './identity-provider.ts'
@@ -71,7 +72,7 @@ export function enterpriseGrant(
         ...purposeOf(context),
         ...(scope === undefined ? {} : { scope }),
       })
-      const scopes = scope === undefined ? context.scopes : scope.split(' ')
+      const scopes = scope === undefined ? context.scopes : readScopes(scope)
       // The company decides anew about each access token.
       return { tokens: { ...readTokens(response, { ...context, scopes }), refreshToken: undefined } }
     },

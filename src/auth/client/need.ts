@@ -1,4 +1,4 @@
-import { isScope } from '../../rpc/scopes.ts'
+import { readScopes } from '../../rpc/scopes.ts'
 import type { AuthReply } from '../../transport/http/client/auth-method.ts'
 import { readChallenges } from './www-authenticate.ts'
 
@@ -35,6 +35,6 @@ export function readNeed({ status, headers }: AuthReply): Need | undefined {
 }
 
 function scopesOf(text: string | undefined): readonly string[] | undefined {
-  const scopes = text?.split(' ').filter(isScope)
+  const scopes = text === undefined ? undefined : readScopes(text)
   return scopes === undefined || scopes.length === 0 ? undefined : scopes
 }

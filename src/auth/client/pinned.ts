@@ -31,6 +31,11 @@ export const pinned: Pinned = {
           reply.destroy()
         }
       })
+      // Nobody asked for another protocol.
+      sent.once('upgrade', (_, socket) => {
+        socket.destroy()
+        reject(new Error('the reply has the status 101'))
+      })
       sent.on('error', reject)
       sent.end(body)
     })

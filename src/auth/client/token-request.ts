@@ -10,7 +10,7 @@ import {
   type TokenEndpointRequestOptions,
   type TokenEndpointResponse,
 } from 'oauth4webapi'
-import { isScope } from '../../rpc/scopes.ts'
+import { readScopes } from '../../rpc/scopes.ts'
 import { secondsAfter } from './expiry.ts'
 import type { GrantContext } from './grant.ts'
 import { chooseAuthentication, type TokenClient } from './token-endpoint.ts'
@@ -135,7 +135,7 @@ export function readTokens(
     accessToken,
     type: type === 'dpop' ? 'dpop' : 'bearer',
     refreshToken,
-    scopes: scope === undefined ? scopes : scope.split(' ').filter(isScope),
+    scopes: scope === undefined ? scopes : readScopes(scope),
     expiresAt:
       seconds === undefined || !Number.isFinite(seconds) ? undefined : secondsAfter(Date.now(), seconds),
   }

@@ -93,6 +93,11 @@ function send(url: URL, options: Sent, body: Uint8Array | undefined): Promise<Re
         reject(toFailure(error as Error, url))
       }
     })
+    // Nobody asked for another protocol.
+    request.once('upgrade', ({ statusCode }, socket) => {
+      socket.destroy()
+      reject(toFailure(invalid(`the reply has the status ${statusCode}`), url))
+    })
     request.on('error', (error) => reject(toFailure(error, url)))
     request.end(body)
   })
