@@ -92,6 +92,14 @@ export const BODY_READ = {
   hint: 'Pass on the body that was read, or mount the server where no parser has read it.',
 } as const
 
+export const BAD_CALLER = {
+  kind: 'bad_caller',
+  code: -32603,
+  http: 500,
+  text: 'the web framework gave {given} as the caller; set auth to an object with a sub, such as { sub: user.id, scopes: […] }, or to undefined for anonymous callers',
+  hint: 'Set request.auth, or the auth passed to fetchWith, to { sub, scopes }. A token or a client id does not identify a user.',
+} as const
+
 export const BODY_BROKEN = {
   kind: 'body_broken',
   code: -32700,

@@ -112,7 +112,7 @@ export class WebEndpoint implements ExtraEndpoint {
     try {
       return await running
     } catch (thrown) {
-      reportBodyRead(this.service, thrown)
+      reportSiteError(this.service, thrown)
       return this.fail(undefined, thrown, undefined, cors)
     } finally {
       this.#running.delete(running)
