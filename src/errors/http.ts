@@ -96,8 +96,8 @@ export const BAD_CALLER = {
   kind: 'bad_caller',
   code: -32603,
   http: 500,
-  text: 'the web framework gave {given} as the caller; set auth to an object with a sub, such as { sub: user.id, scopes: […] }, or to undefined for anonymous callers',
-  hint: 'Set request.auth, or the auth passed to fetchWith, to { sub, scopes }. A token or a client id does not identify a user.',
+  text: 'the web framework gave {given} as the caller; set auth to an object whose sub identifies the user, or to undefined for an anonymous caller',
+  hint: 'Set request.auth, or the auth passed to the function of fetchWith, to an object with sub and scopes. Neither a token nor a client id identifies a user.',
 } as const
 
 export const BODY_BROKEN = {

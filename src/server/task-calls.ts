@@ -11,7 +11,8 @@ import { anonymousNetwork, ownerOf, type Auth, type Call, type Peer } from '../r
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
 import type { Checked } from '../schema/checker.ts'
-import { isSame } from '../schema/scalar-rules.ts'
+import { isSameJson } from '../schema/scalar-rules.ts'
+import { TOO_LONG } from '../schema/work.ts'
 import { newTaskId } from '../tasks/id.ts'
 import { TaskLink } from '../tasks/link.ts'
 import { isReserved } from '../tasks/key.ts'
@@ -290,9 +291,12 @@ function checkSame({ store }: Run['tasks'], { id }: TaskHead, { params }: TaskRe
   return soon(store.get(id), (record) => {
     if (record === undefined) return
     const before = (JSON.parse(record.request) as TaskRequest).params
-    if (isSame(before['arguments'] ?? {}, params['arguments'] ?? {})) return
+    const isSame = isSameJson(before['arguments'] ?? {}, params['arguments'] ?? {})
+    if (isSame === true) return
     const reason =
-      'a task with the same key has other arguments; send the same arguments, or others that give another key'
+      isSame === undefined
+        ? `comparing the arguments with those of the task ${TOO_LONG}`
+        : 'a task with the same key has other arguments; send the same arguments, or others that give another key'
     throw mcpError(BAD_PARAMS, { method: 'tools/call', reason })
   })
 }

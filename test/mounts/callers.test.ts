@@ -80,7 +80,7 @@ describe.each(Object.entries(MOUNTS))('the caller that a framework gives %s', (_
       expect(error.message).not.toContain(token)
     }
     expect(logged.filter((line) => line.includes('the web framework gave'))).toEqual([
-      expect.stringContaining('{ sub: user.id'),
+      expect.stringContaining('whose sub identifies the user'),
     ])
   })
 })
