@@ -181,6 +181,8 @@ export class Call {
   network: string | undefined
   /** Its questions that wait for answers, if there are any. */
   asking: Asking | undefined = undefined
+  /** Waits for an answer of the client without the place of the handler, if only so many run at once. */
+  aside: (<Value>(wait: Promise<Value>) => Promise<Value>) | undefined = undefined
   /** Called when the work should stop; costs less than a signal. */
   onAbort: (() => void) | undefined = undefined
   /** Called when the caller gives up the request, also if its work goes on. */

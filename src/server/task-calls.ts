@@ -122,17 +122,21 @@ function newRun(tasks: Tasks, tool: ToolDefinition, plan: TaskPlan, call: Call):
 /** Runs a call that cannot become a task, when there is a place for it. */
 function waiting(run: Run, ways: ToolCall): Result | Promise<Result> {
   if (run.plan?.concurrency === Infinity) return ways.now()
+  run.call.aside = (wait) => run.aside(wait)
   return untilCancelled(
     run,
     run.tasks.inGate(run, () => ways.now()),
   )
 }
 
-/** Leaves the queue of a tool when the request is cancelled. */
+/** Leaves the queue of a tool when the request is cancelled; a handler that waits for an answer goes on without a place. */
 function untilCancelled(run: Run, result: Result | Promise<Result>): Result | Promise<Result> {
-  if (run.giveUp === undefined || !(result instanceof Promise)) return result
+  if (!(result instanceof Promise)) return result
   const { signal } = run.call
-  const giveUp = (): void => run.giveUp?.()
+  const giveUp = (): void => {
+    run.giveUp?.()
+    run.place?.giveUp()
+  }
   signal.addEventListener('abort', giveUp, { once: true })
   return result.finally(() => signal.removeEventListener('abort', giveUp))
 }
