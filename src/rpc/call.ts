@@ -112,6 +112,8 @@ export interface Channel {
   readonly ask?: ((method: string, params: JsonObject, call: Call) => Promise<JsonObject>) | undefined
   /** False while the client is away and may come back; absent if it is never so. */
   readonly isConnected?: boolean
+  /** Calls `listener` when the client disconnects and cannot get the response any more. Absent if that cancels the request anyway. */
+  onLeft?(listener: () => void): void
   /** Cancels another request from the same client, if that request is known. */
   cancel?(params: JsonObject): void
   /** Rejects all further requests from the client. */

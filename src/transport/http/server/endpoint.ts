@@ -293,7 +293,17 @@ export class Endpoint implements HttpHandler {
     }
     const streams = this.#streams
     const { load } = this.service
-    const exchange = new Exchange({ limits, load, accepts, headers, session, batch, streams, onGone })
+    const exchange = new Exchange({
+      limits,
+      load,
+      accepts,
+      headers,
+      session,
+      request,
+      batch,
+      streams,
+      onGone,
+    })
     const call = new Call(id, method, params, { peer, channel: exchange, source: request })
     const responder = new HttpResponder(
       this,
