@@ -1,3 +1,5 @@
+import { abandonable } from '../base/abandonable.ts'
+import type { Result } from '../rpc/dispatch.ts'
 import { callable, type KindsOf } from '../base/kinds.ts'
 import { badOption, checkOptions } from '../base/options.ts'
 import type { ClientMiddleware } from '../client/options.ts'
@@ -50,11 +52,12 @@ export function addInterceptor(service: ServerService, method: string, intercept
   checkMethod(service, 'intercept', method)
   service.intercept(method, (call, next) => {
     let called = false
-    return interceptor(service.contextOf(call), async () => {
+    const pass = async (): Promise<Result> => {
       if (called) throw new Error(`interceptor called next() twice for ${method}`)
       called = true
       return next(call)
-    })
+    }
+    return interceptor(service.contextOf(call), () => abandonable(pass()))
   })
 }
 

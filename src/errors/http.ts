@@ -92,6 +92,14 @@ export const BODY_READ = {
   hint: 'Pass on the body that was read, or mount the server where no parser has read it.',
 } as const
 
+export const BAD_CALLER = {
+  kind: 'bad_caller',
+  code: -32603,
+  http: 500,
+  text: 'the web framework gave {given} as the caller; set auth to an object whose sub identifies the user, or to undefined for an anonymous caller',
+  hint: 'Set request.auth, or the auth passed to the function of fetchWith, to an object with sub and scopes. Neither a token nor a client id identifies a user.',
+} as const
+
 export const BODY_BROKEN = {
   kind: 'body_broken',
   code: -32700,

@@ -108,6 +108,7 @@ export type ErrorKind =
   | 'bad_verb'
   | 'sse_verb'
   | 'body_read'
+  | 'bad_caller'
   | 'body_broken'
   | 'unknown_path'
   | 'upgrade_required'

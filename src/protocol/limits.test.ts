@@ -60,6 +60,7 @@ const DOCUMENTED = `
   bodyMs 30s 10s
   keepAliveMs 15s 15s
   questionMs 10min 2min
+  yieldedBytes 64Mi 16Mi
   schemaDepth 64 32
   subschemas 2000 500
   tasks 100000 10000

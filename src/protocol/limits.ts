@@ -92,6 +92,8 @@ export const LIMITS = {
   keepAliveMs: { usual: 15_000, strict: 15_000 },
   /** Milliseconds that a client has to answer a question from the server. */
   questionMs: { usual: 600_000, strict: 120_000 },
+  /** Bytes of memory for what a generator has yielded and its result will contain. */
+  yieldedBytes: { usual: 67_108_864, strict: 16_777_216 },
   /** Nesting levels in the schema of a tool or prompt. */
   schemaDepth: { usual: 64, strict: 32 },
   /** Subschemas in the schema of a tool or prompt. */

@@ -112,6 +112,8 @@ export interface Channel {
   readonly ask?: ((method: string, params: JsonObject, call: Call) => Promise<JsonObject>) | undefined
   /** False while the client is away and may come back; absent if it is never so. */
   readonly isConnected?: boolean
+  /** Calls `listener` when the client disconnects and cannot get the response any more. Absent if that cancels the request anyway. */
+  onLeft?(listener: () => void): void
   /** Cancels another request from the same client, if that request is known. */
   cancel?(params: JsonObject): void
   /** Rejects all further requests from the client. */
@@ -181,6 +183,8 @@ export class Call {
   network: string | undefined
   /** Its questions that wait for answers, if there are any. */
   asking: Asking | undefined = undefined
+  /** Waits for an answer of the client without the place of the handler, if only so many run at once. */
+  aside: (<Value>(wait: Promise<Value>) => Promise<Value>) | undefined = undefined
   /** Called when the work should stop; costs less than a signal. */
   onAbort: (() => void) | undefined = undefined
   /** Called when the caller gives up the request, also if its work goes on. */

@@ -1,3 +1,4 @@
+import { abandonable } from '../base/abandonable.ts'
 import { METHOD_TOO_LONG } from '../errors/limits.ts'
 import { mcpError } from '../errors/error.ts'
 import { NOT_OFFERED, UNKNOWN_METHOD } from '../errors/rpc.ts'
@@ -70,9 +71,9 @@ function wrapped<Context>(
       (context) => {
         let passed: Promise<Result> | undefined
         const answer = wrap(context, () => {
-          if (passed !== undefined) return Promise.reject(calledTwice(method))
-          passed = (async () => inner(context))()
-          return passed
+          if (passed !== undefined) return abandonable(Promise.reject(calledTwice(method)))
+          // Middleware may have answered without it.
+          return (passed = abandonable((async () => inner(context))()))
         })
         const checked = (result: unknown): Result | Promise<Result> => {
           if (isObject(result)) return result

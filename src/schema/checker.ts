@@ -50,7 +50,7 @@ type Result = StandardResult<unknown>
 
 /**
  * The checker of a schema of a library. Libraries collect every problem of a value, however many there are, so a large value
- * of a peer is checked in pieces first. The check ends there if the pieces have more problems than any small value.
+ * is checked in pieces first. The check ends there if the pieces have more problems than any small value.
  */
 function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
   const standard = schema['~standard']
@@ -62,17 +62,15 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
   let large: number | undefined
   return {
     json,
-    check(value, isOwn = false) {
-      if (!isOwn && ((copies && isLarge(value, MOST_COPIED)) || isSlowToMerge(value, merges)))
-        return tooCostly(TOO_LONG)
-      if (countSteps === undefined) return checkWith(validate, value, isOwn)
-      return orTooCostly(() => checkWith(limitSteps(validate, countSteps, value), value, isOwn))
+    check(value) {
+      if ((copies && isLarge(value, MOST_COPIED)) || isSlowToMerge(value, merges)) return tooCostly(TOO_LONG)
+      if (countSteps === undefined) return checkWith(validate, value)
+      return orTooCostly(() => checkWith(limitSteps(validate, countSteps, value), value))
     },
   }
 
-  function checkWith(check: Validate, value: unknown, isOwn: boolean): Checked | Promise<Checked> {
-    if (!isOwn && isLarge(value, (large ??= largeFor(json))))
-      return settled(checkLarge(check, value as object))
+  function checkWith(check: Validate, value: unknown): Checked | Promise<Checked> {
+    if (isLarge(value, (large ??= largeFor(json)))) return settled(checkLarge(check, value as object))
     const result = check(value)
     return 'then' in result ? result.then(read) : read(result)
   }

@@ -65,10 +65,6 @@ describe('objects of many members that both sides of an intersection keep', () =
     expect(await checker.check(around(wide(10_000)))).toMatchObject({ ok: true })
   })
 
-  test('are merged if they are our own', async () => {
-    expect(await toChecker(both, 'output').check(wide(20_000), true)).toMatchObject({ ok: true })
-  })
-
   // oxfmt-ignore
   test.each<readonly [string, AnySchema]>([
     ['zod without an intersection', open],

@@ -21,8 +21,8 @@ export interface Unfit {
 /** A compiled schema, ready to be listed and to check values. It answers synchronously whenever it can. */
 export interface Checker<Out = unknown> {
   readonly json: JsonSchema
-  /** Checks a value. The check of a large value may end at many problems, to save memory, unless `isOwn` says that it is not a peer's. */
-  check(value: unknown, isOwn?: boolean): Checked<Out> | Promise<Checked<Out>>
+  /** Checks a value. The check of a large value may end at many problems, to save memory: even results often repeat what a peer sent. */
+  check(value: unknown): Checked<Out> | Promise<Checked<Out>>
 }
 
 /** Compiles a raw JSON Schema that a peer sent; throws a SchemaError if the schema is unusable. */

@@ -1,7 +1,7 @@
 import { entriesOf, isObject } from './keywords.ts'
 import { toMatcher } from './pattern.ts'
 import { numberOr, type Node, type Rule, type Test } from './rule.ts'
-import { PRICE, spend } from './work.ts'
+import { PRICE, spend, startCounting, TooCostly } from './work.ts'
 
 const TYPE_TESTS: ReadonlyMap<unknown, Test> = new Map<unknown, Test>([
   ['object', isObject],
@@ -37,7 +37,7 @@ function oneOfValues(values: readonly unknown[]): Node {
 /** Comparing or hashing this power of two of characters takes one unit. */
 const COMPARED = 4
 
-/** Whether two values are the same JSON. */
+/** Whether two values are the same JSON, as a part of a check that counts its work. */
 export function isSame(one: unknown, other: unknown): boolean {
   spend(PRICE.name)
   if (typeof one !== 'object' || one === null || typeof other !== 'object' || other === null) {
@@ -53,6 +53,17 @@ export function isSame(one: unknown, other: unknown): boolean {
     ([name, each]) =>
       Object.hasOwn(other, name) && isSame(each, (other as Readonly<Record<string, unknown>>)[name]),
   )
+}
+
+/** Whether two values are the same JSON; undefined if that takes too much work to find out. */
+export function isSameJson(one: unknown, other: unknown): boolean | undefined {
+  startCounting()
+  try {
+    return isSame(one, other)
+  } catch (thrown) {
+    if (thrown instanceof TooCostly) return undefined
+    throw thrown
+  }
 }
 
 export const numberRule: Rule = ({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }) => {

@@ -4,6 +4,7 @@ import { ASK_INVALID, CANNOT_ASK, INPUT_REQUIRED } from '../errors/server.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { ContentBlock } from '../protocol/content.ts'
+import type { Limits } from '../protocol/limits.ts'
 import type { Root } from '../protocol/spec/2026-07-28.ts'
 import { STOP_REASONS } from '../protocol/stop-reasons.ts'
 import { toChecker } from '../schema/checker.ts'
@@ -37,7 +38,7 @@ export interface AskOptions {
 
 /** How a question is asked as a task. */
 export interface TaskAsk {
-  /** How long the client should keep the task. Default: the client decides. */
+  /** How long the client should keep the task, and has to answer. Default: the client decides, and has `limits.questionMs` to answer. */
   readonly ttl?: Duration | undefined
 }
 
@@ -235,7 +236,8 @@ async function ask<Value>(
       reason: 'it has no stream that could carry the question',
     })
   }
-  const answer = await askLive(call.channel.ask.bind(call.channel), question, call)
+  const asked = askLive(call.channel.ask.bind(call.channel), question, call, partsOf(context).limits)
+  const answer = await (call.aside?.(asked) ?? asked)
   try {
     return await read(answer)
   } catch (error) {
@@ -243,10 +245,15 @@ async function ask<Value>(
   }
 }
 
-async function askLive(ask: NonNullable<Channel['ask']>, question: Asking, call: Call): Promise<JsonObject> {
+async function askLive(
+  ask: NonNullable<Channel['ask']>,
+  question: Asking,
+  call: Call,
+  { questionMs }: Pick<Limits, 'questionMs'>,
+): Promise<JsonObject> {
   if (question.task === undefined) return ask(question.method, question.params, call)
   const { askAsTask } = await import('./task-questions.ts')
-  return askAsTask(ask, question, question.task, call)
+  return askAsTask(ask, question, question.task, call, questionMs)
 }
 
 async function askInRounds<Value>(

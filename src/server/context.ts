@@ -1,3 +1,4 @@
+import { abandonable } from '../base/abandonable.ts'
 import { BAD_OPTION } from '../errors/base.ts'
 import { mcpError } from '../errors/error.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
@@ -247,10 +248,4 @@ const asking = lazy(() => import('./ask.ts'))
 /** Asks questions in the order of the calls. */
 function ask<Answer>(put: (asking: Asking) => Promise<Answer>): Promise<Answer> {
   return abandonable(Promise.resolve(asking()).then(put))
-}
-
-/** A promise that the handler may no longer wait for, because a question ended its round: its failure does not count as unhandled. */
-function abandonable<Value>(promise: Promise<Value>): Promise<Value> {
-  promise.catch(() => undefined)
-  return promise
 }

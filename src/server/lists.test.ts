@@ -129,3 +129,17 @@ test('what changes every item changes those that are enabled or replaced later, 
     { name: 'b', ...marked },
   ])
 })
+
+test('pages that only some callers see are cached up to a number of characters', () => {
+  const long = { ...item('long', 1), descriptor: { name: 'long', description: 'x'.repeat(1_000_000) } }
+  const guards = ['a', 'b', 'c', 'd'].map((key, at) => guarded(key, at + 2))
+  const made = new List('tools', { pageSize: 9, ttlMs: 0, limits: toLimits({ cursorMs: HOUR }) })
+  for (const each of [long, ...guards]) made.add(each)
+  const views = [[], ['a'], ['b'], ['c'], ['d'], ['a', 'b']].map((sees) => caller(sees))
+  const first = made.page(views[0]!)
+  expect(made.page(views[0]!)).toBe(first)
+  for (const view of views) made.page(view)
+  expect(made.page(views[0]!)).not.toBe(first)
+  const last = made.page(views[5]!)
+  expect(made.page(views[5]!)).toBe(last)
+})

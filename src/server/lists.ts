@@ -37,6 +37,8 @@ export class List<Kind extends Item> {
   /** The keys of pages that follow a cached one. */
   #following = new Set<string>()
   #keptAge = 0
+  /** The size of the cached pages that only some callers see: how many there are depends on callers. */
+  #keptChars = 0
 
   constructor(name: ListName, options: ListOptions) {
     this.#name = name
@@ -157,7 +159,9 @@ export class List<Kind extends Item> {
 
   /** Caches the first page and pages that follow a cached one, because cursors could start a page anywhere. */
   #keep(key: string, page: Result, view: string): void {
-    if (this.#pages.size >= MAX_KEPT_PAGES) this.#forgetPages()
+    const chars = view === '' ? 0 : charsIn(page[this.#name] as readonly JsonObject[])
+    if (this.#pages.size >= MAX_KEPT_PAGES || this.#keptChars + chars > MAX_KEPT_CHARS) this.#forgetPages()
+    this.#keptChars += chars
     this.#pages.set(key, Object.freeze(page))
     const { nextCursor } = page
     if (typeof nextCursor === 'string')
@@ -207,7 +211,24 @@ export class List<Kind extends Item> {
   #forgetPages(): void {
     this.#pages = new Map()
     this.#following = new Set()
+    this.#keptChars = 0
   }
 }
 
 const MAX_KEPT_PAGES = 256
+
+/** Each revision in use keeps a text of its own for a page, and the bytes of it. */
+const MAX_KEPT_CHARS = 2 ** 22
+
+const lengths = new WeakMap<JsonObject, number>()
+
+/** The number of characters that items take as JSON. Pages share their items, so each is measured once. */
+function charsIn(items: readonly JsonObject[]): number {
+  let chars = 0
+  for (const item of items) {
+    let length = lengths.get(item)
+    if (length === undefined) lengths.set(item, (length = JSON.stringify(item).length))
+    chars += length
+  }
+  return chars
+}

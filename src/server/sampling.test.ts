@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { processorMs } from '../../test/harness/processor.ts'
 import { DIALECTS, type Dialect } from '../protocol/switches.ts'
 import type { SampleParams } from './ask.ts'
 import { checkSampling } from './sampling.ts'
@@ -72,6 +73,13 @@ describe('messages', () => {
     expect(problem(question, assistant(use('a')), question, user(result('a')))).toContain(
       '"a" is not answered',
     )
+  })
+
+  test('the cost of a message grows with its tool uses, not with their square', async () => {
+    const ids = Array.from({ length: 100_000 }, (_, at) => `use-${at}`)
+    const messages = [question, assistant(...ids.map(use)), user(...ids.toReversed().map(result))]
+    const parsed = await processorMs(() => JSON.parse(JSON.stringify(messages)))
+    expect(await processorMs(() => check({ messages }))).toBeLessThan(4 * parsed + 50)
   })
 
   test('a role is user or assistant, and system only where that is passed on', () => {

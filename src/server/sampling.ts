@@ -35,12 +35,11 @@ export function checkSampling(
   let open: readonly string[] = []
   for (const { role, content } of messages) {
     const blocks = Array.isArray(content) ? (content as readonly SampleBlock[]) : [content as SampleBlock]
-    const results = blocks
-      .filter((block) => block.type === 'tool_result')
-      .map((block) => String((block as JsonObject)['toolUseId']))
+    const results = blocks.filter((block) => block.type === 'tool_result')
     if (results.length > 0 && results.length < blocks.length)
       throw badSampling('a message with tool results must not contain anything else')
-    const missing = open.find((id) => !results.includes(id))
+    const answered = new Set(results.map((block) => String((block as JsonObject)['toolUseId'])))
+    const missing = open.find((id) => !answered.has(id))
     if (missing !== undefined)
       throw badSampling(`the tool use "${missing}" is not answered by the next message`)
     open =

@@ -11,7 +11,8 @@ import { anonymousNetwork, ownerOf, type Auth, type Call, type Peer } from '../r
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
 import type { Checked } from '../schema/checker.ts'
-import { isSame } from '../schema/scalar-rules.ts'
+import { isSameJson } from '../schema/scalar-rules.ts'
+import { TOO_LONG } from '../schema/work.ts'
 import { newTaskId } from '../tasks/id.ts'
 import { TaskLink } from '../tasks/link.ts'
 import { isReserved } from '../tasks/key.ts'
@@ -121,17 +122,21 @@ function newRun(tasks: Tasks, tool: ToolDefinition, plan: TaskPlan, call: Call):
 /** Runs a call that cannot become a task, when there is a place for it. */
 function waiting(run: Run, ways: ToolCall): Result | Promise<Result> {
   if (run.plan?.concurrency === Infinity) return ways.now()
+  run.call.aside = (wait) => run.aside(wait)
   return untilCancelled(
     run,
     run.tasks.inGate(run, () => ways.now()),
   )
 }
 
-/** Leaves the queue of a tool when the request is cancelled. */
+/** Leaves the queue of a tool when the request is cancelled; a handler that waits for an answer goes on without a place. */
 function untilCancelled(run: Run, result: Result | Promise<Result>): Result | Promise<Result> {
-  if (run.giveUp === undefined || !(result instanceof Promise)) return result
+  if (!(result instanceof Promise)) return result
   const { signal } = run.call
-  const giveUp = (): void => run.giveUp?.()
+  const giveUp = (): void => {
+    run.giveUp?.()
+    run.place?.giveUp()
+  }
   signal.addEventListener('abort', giveUp, { once: true })
   return result.finally(() => signal.removeEventListener('abort', giveUp))
 }
@@ -292,9 +297,12 @@ function checkSame({ store }: Run['tasks'], { id }: TaskHead, { params }: TaskRe
   return soon(store.get(id), (record) => {
     if (record === undefined) return
     const before = (JSON.parse(record.request) as TaskRequest).params
-    if (isSame(before['arguments'] ?? {}, params['arguments'] ?? {})) return
+    const isSame = isSameJson(before['arguments'] ?? {}, params['arguments'] ?? {})
+    if (isSame === true) return
     const reason =
-      'a task with the same key has other arguments; send the same arguments, or others that give another key'
+      isSame === undefined
+        ? `comparing the arguments with those of the task ${TOO_LONG}`
+        : 'a task with the same key has other arguments; send the same arguments, or others that give another key'
     throw mcpError(BAD_PARAMS, { method: 'tools/call', reason })
   })
 }

@@ -21,6 +21,7 @@ test('a call that is cancelled cancels the task in which its client answers a qu
     { method: 'elicitation/create', params: {} },
     {},
     call,
+    600_000,
   )
   await expect(answer).rejects.toThrow('no longer needed')
   expect(asked).toEqual([
@@ -28,4 +29,29 @@ test('a call that is cancelled cancels the task in which its client answers a qu
     ['tasks/get', 'theirs'],
     ['tasks/cancel', 'theirs'],
   ])
+})
+
+test('a client that answers a question as a task has as long as the task is kept, or else questionMs', async () => {
+  const capabilities = { tasks: { requests: { elicitation: { create: {} } } } }
+  const peer = { dialect: DIALECTS['2025-11-25'], client: undefined, capabilities, session: undefined }
+  const task = { taskId: 'theirs', status: 'working', pollInterval: 1 }
+  for (const [options, questionMs] of [
+    [{}, 20],
+    [{ ttl: 20 }, 600_000],
+  ] as const) {
+    const call = new Call(1, 'tools/call', {}, { peer, channel: { emit: () => undefined }, source: {} })
+    const asked = new Set<string>()
+    const answer = askAsTask(
+      async (method) => {
+        asked.add(method)
+        return method === 'elicitation/create' ? { task } : task
+      },
+      { method: 'elicitation/create', params: {} },
+      options,
+      call,
+      questionMs,
+    )
+    await expect(answer).rejects.toMatchObject({ kind: 'ask_refused' })
+    expect([...asked]).toEqual(expect.arrayContaining(['elicitation/create', 'tasks/cancel']))
+  }
 })

@@ -1,7 +1,7 @@
 import { pause } from '../base/backoff.ts'
 import { toMs } from '../base/duration.ts'
 import { mcpError } from '../errors/error.ts'
-import { ASK_INVALID } from '../errors/server.ts'
+import { ASK_INVALID, ASK_REFUSED } from '../errors/server.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { Call, type Channel, type Peer } from '../rpc/call.ts'
 import type { TaskAsk } from './ask.ts'
@@ -19,23 +19,34 @@ const MOST_POLL_MS = 60_000
 const USUAL_POLL_MS = 1000
 const MOST_ID_CHARS = 1024
 
-/** Asks a question as a task of the client, if the client can do that, and waits for its end; otherwise as an ordinary question. */
+/**
+ * Asks a question as a task of the client, if the client can do that, and waits for its end, for `questionMs` unless the task has a
+ * `ttl`; otherwise asks an ordinary question.
+ */
 export async function askAsTask(
   ask: Ask,
   { method, params }: { readonly method: string; readonly params: JsonObject },
   { ttl }: TaskAsk,
   call: Call,
+  questionMs: number,
 ): Promise<JsonObject> {
   if (!mayBeTask(call.peer, method)) return ask(method, params, call)
-  const task = ttl === undefined ? {} : { ttl: Math.round(toMs(ttl, 'task ttl')) }
+  const task: { ttl?: number } = ttl === undefined ? {} : { ttl: Math.round(toMs(ttl, 'task ttl')) }
   const created = await ask(method, { ...params, task }, call)
   // Clients may answer at once.
   if (!isObject(created['task'])) return created
   const taskId = readId(method, created['task'])
   let state = created['task']
+  const limitMs = task.ttl ?? questionMs
+  const end = performance.now() + limitMs
   try {
     while (state['status'] === 'working') {
-      await pause(pollOf(state), call.askingSignal)
+      const leftMs = end - performance.now()
+      if (leftMs <= 0) {
+        giveUp(ask, taskId, call)
+        throw mcpError(ASK_REFUSED, { method, reason: `no answer within ${limitMs} ms` })
+      }
+      await pause(Math.min(pollOf(state), leftMs), call.askingSignal)
       call.askingSignal.throwIfAborted()
       state = await ask('tasks/get', { taskId }, call)
     }

@@ -181,12 +181,12 @@ function resultOf(tool: ToolDefinition, value: unknown, context: Context): Resul
   if (tool.output === undefined) return toDirectResult(value) ?? otherResult(tool, value, context)
   if (isWholeResult(value)) {
     if (value['isError'] === true) return value
-    return soon(tool.output.check(value['structuredContent'], true), (checked) => {
+    return soon(tool.output.check(value['structuredContent']), (checked) => {
       if (!checked.ok) throw brokenOutput(tool, `structuredContent: ${checked.issue}`, context)
       return { isError: false, ...value, structuredContent: kept(checked.value) }
     })
   }
-  return soon(tool.output.check(value, true), (checked) => {
+  return soon(tool.output.check(value), (checked) => {
     if (!checked.ok) throw brokenOutput(tool, checked.issue, context)
     return toStructuredResult(checked.value)
   })

@@ -194,8 +194,13 @@ export class Run implements Channel, CallTask {
       throw error
     }
     if (this.#isOver) throw this.call.signal.reason
-    if (this.place === undefined) return answer.promise
-    const answered = this.place.without(answer.promise)
+    return this.aside(answer.promise)
+  }
+
+  /** Waits for an answer while others may have the place of the handler. */
+  aside<Value>(wait: Promise<Value>): Promise<Value> {
+    if (this.place === undefined) return wait
+    const answered = this.place.without(wait)
     this.tasks.upkeep.freed()
     return answered
   }

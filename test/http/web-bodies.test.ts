@@ -204,3 +204,26 @@ test.each(EACH)('%s: a long body with a header that HTTP cannot carry is cancell
   expect((await get(port, '/export')).statusCode).toBe(500)
   await left
 })
+
+test.each(EACH)(
+  '%s: nothing is reported when a client leaves while the next piece is awaited',
+  async (adapter) => {
+    const logged: string[] = []
+    const left = new Deferred<void>()
+    const stream = (): Response =>
+      new Response(
+        new ReadableStream({
+          start: (controller) => controller.enqueue(new Uint8Array(10)),
+          cancel: () => left.resolve(),
+        }),
+      )
+    const app = appWith({ '/events': stream, '/other': () => new Response('ok') }, {}, logged)
+    const port = await LISTENERS[adapter](app)
+    const reply = await get(port, '/events')
+    await once(reply, 'data')
+    reply.destroy()
+    await left.promise
+    expect(await text(await get(port, '/other'))).toBe('ok')
+    expect(logged.filter((line) => line.includes('failed'))).toEqual([])
+  },
+)

@@ -96,8 +96,8 @@ test('an authenticated caller may run limits.inFlight requests to endpoints', as
     return new Response('done')
   }
   const app = appWith({ '/work': work }, { inFlight: 2 })
-  const as = (subject: string): Promise<Response> =>
-    app.fetchWith({})(new Request('http://localhost/work'), { auth: { subject } })
+  const as = (sub: string): Promise<Response> =>
+    app.fetchWith({})(new Request('http://localhost/work'), { auth: { sub } })
   const all = [as('a'), as('a')]
   await expect.poll(() => running).toBe(2)
   expect(await seen(await as('a'))).toEqual([429, 1060])

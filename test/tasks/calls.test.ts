@@ -5,6 +5,8 @@ import { serviceOf } from '../../src/app/app.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { META, TASKS_EXTENSION } from '../../src/protocol/meta.ts'
 import type { TaskHead } from '../../src/tasks/record.ts'
+import { Deferred } from '../../src/base/deferred.ts'
+import { testClient } from '../../src/testing.ts'
 import { Door } from '../harness/door.ts'
 import { settled } from '../harness/task-clock.ts'
 
@@ -461,3 +463,61 @@ async function sessionOf(
   await request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo })
   return request
 }
+
+test('a call that waits for an answer leaves its place, and takes one again when it goes on', async () => {
+  const asked = new Deferred<void>()
+  const answer = new Deferred<{ action: 'decline' }>()
+  let running = 0
+  const seen: number[] = []
+  const app = createServer(quiet).tool(
+    'book',
+    { input: named, task: { concurrency: 1 } },
+    async ({ id }, { elicit }) => {
+      seen.push(++running)
+      running--
+      if (id === 'slow') await elicit('Sure?', z.object({ sure: z.boolean() }))
+      seen.push(++running)
+      await settled()
+      running--
+      return id
+    },
+  )
+  const elicit = (): Promise<{ action: 'decline' }> => {
+    asked.resolve()
+    return answer.promise
+  }
+  await using slow = await testClient(app, { revision: '2025-06-18', answers: { elicit } })
+  await using other = await testClient(app, { revision: '2025-06-18' })
+  const waits = slow.call('book', { id: 'slow' })
+  await asked.promise
+  expect(await other.call('book', { id: 'quick' })).toBe('quick')
+  const third = other.call('book', { id: 'third' })
+  answer.resolve({ action: 'decline' })
+  expect(await Promise.all([waits, third])).toEqual(['slow', 'third'])
+  expect(Math.max(...seen)).toBe(1)
+  await app.close()
+})
+
+test('a call that is cancelled while it waits for an answer leaves its place to others', async () => {
+  const asked = new Deferred<void>()
+  const app = createServer(quiet).tool(
+    'book',
+    { input: named, task: { concurrency: 1 } },
+    async ({ id }, ctx) => {
+      if (id === 'slow') await ctx.elicit('Sure?', z.object({ sure: z.boolean() }))
+      return id
+    },
+  )
+  const elicit = (): Promise<{ action: 'decline' }> => {
+    asked.resolve()
+    return new Promise(() => undefined)
+  }
+  await using slow = await testClient(app, { revision: '2025-06-18', answers: { elicit } })
+  const stop = new AbortController()
+  const waits = slow.call('book', { id: 'slow' }, { signal: stop.signal })
+  await asked.promise
+  stop.abort()
+  await expect(waits).rejects.toThrow('cancelled')
+  for (const id of ['a', 'b']) expect(await slow.call('book', { id })).toBe(id)
+  await app.close()
+})

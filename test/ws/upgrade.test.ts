@@ -268,10 +268,32 @@ describe('a request for an upgrade on a connection with others', () => {
     raw.destroy()
   })
 
-  test('may leave while it waits for those before it', async () => {
+  test.each<readonly [string, (socket: Socket) => unknown]>([
+    ['with a reset', (socket) => socket.resetAndDestroy()],
+    ['with an end', (socket) => socket.destroy()],
+  ])('may leave while it waits for those before it, which are cancelled: %s', async (_, leave) => {
+    const cancelled = new Gate()
     const gate = new Gate()
     const sockets: Socket[] = []
     onRequest((socket) => void sockets.push(socket))
+    const app = tools().tool('wait', {}, async (__, { signal }) => {
+      signal.addEventListener('abort', () => cancelled.enter())
+      gate.enter()
+      await cancelled.entered
+      return 'waited'
+    })
+    const { port } = await start(app)
+    const raw = new HttpRaw(port)
+    raw.write(`${post(headed('tools/call', { name: 'wait' }, 1).body, WAIT)}${upgrading(2)}`)
+    await gate.entered
+    const closed = new Promise((resolve) => sockets[0]?.once('close', resolve))
+    leave(raw.socket)
+    await Promise.all([closed, cancelled.entered])
+    expect((await send(port, { body: initialize(), headers: BOTH })).status).toBe(200)
+  })
+
+  test('may come with much behind it', async () => {
+    const gate = new Gate()
     const app = tools().tool('wait', {}, async () => {
       gate.enter()
       await gate.opened
@@ -281,11 +303,12 @@ describe('a request for an upgrade on a connection with others', () => {
     const raw = new HttpRaw(port)
     raw.write(`${post(headed('tools/call', { name: 'wait' }, 1).body, WAIT)}${upgrading(2)}`)
     await gate.entered
-    const closed = new Promise((resolve) => sockets[0]?.once('close', resolve))
-    raw.socket.resetAndDestroy()
-    expect(await closed).toBe(true)
+    const ids = Array.from({ length: 500 }, (_, at) => at + 3)
+    raw.write(ids.map(upgrading).join(''))
     gate.open()
-    expect((await send(port, { body: initialize(), headers: BOTH })).status).toBe(200)
+    await raw.until(/"id":502\b/)
+    expect(idsIn(raw.text)).toEqual(['1', '2', ...ids.map(String)])
+    raw.destroy()
   })
 
   test('leaves nothing behind on the connection', async () => {

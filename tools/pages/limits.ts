@@ -53,6 +53,7 @@ export const OUTCOMES: Readonly<Record<keyof Limits, string>> = {
   bodyMs: 'slow_sender',
   keepAliveMs: 'slow_reader',
   questionMs: 'ask_refused',
+  yieldedBytes: 'tool_failed',
   schemaDepth: 'bad_definition',
   subschemas: 'bad_definition',
   tasks: 'too_many_tasks',

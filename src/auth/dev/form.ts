@@ -6,7 +6,8 @@ export class Form {
 
   constructor(params: URLSearchParams) {
     const names = [...params.keys()].filter((name) => name !== 'resource')
-    const twice = names.find((name, at) => names.indexOf(name) !== at)
+    const seen = new Set<string>()
+    const twice = names.find((name) => seen.size === seen.add(name).size)
     if (twice !== undefined)
       throw new OAuthError('invalid_request', `a parameter occurs twice: ${twice.slice(0, 64)}; send it once`)
     this.#params = params

@@ -305,7 +305,18 @@ export class Endpoint implements HttpHandler {
     }
     const streams = this.#streams
     const { load } = this.service
-    const exchange = new Exchange({ limits, load, accepts, headers, session, batch, id, streams, onGone })
+    const exchange = new Exchange({
+      limits,
+      load,
+      accepts,
+      headers,
+      session,
+      request,
+      batch,
+      id,
+      streams,
+      onGone,
+    })
     const call = new Call(id, method, params, { peer, channel: exchange, source: request })
     const responder = new HttpResponder(
       this,

@@ -10,7 +10,15 @@ import { replyText, type Reply } from '../../../wire/reply.ts'
 import { decodeAnswer, encodeNotification, encodeRequest } from '../../../wire/encode.ts'
 import { EventStream } from './event-stream.ts'
 import type { Accepts } from './negotiate.ts'
-import { JSON_HEADERS, NO_HEADERS, STREAM_HEADERS, type Headers, type HttpOut, type Sink } from './parts.ts'
+import {
+  JSON_HEADERS,
+  NO_HEADERS,
+  STREAM_HEADERS,
+  type Headers,
+  type HttpIn,
+  type HttpOut,
+  type Sink,
+} from './parts.ts'
 import type { HttpSession } from './sessions.ts'
 
 export interface ExchangeOptions {
@@ -23,6 +31,8 @@ export interface ExchangeOptions {
   readonly batch?: Channel | undefined
   /** The id of the request, if it is one. */
   readonly id?: RequestId | undefined
+  /** The request; absent for that of a batch. */
+  readonly request?: Pick<HttpIn, 'onGone'>
   /** The open streams outside sessions. */
   readonly streams: Set<EventStream>
   /** Called when the client disconnects from a stream that cannot be resumed. */
@@ -57,6 +67,15 @@ export class Exchange implements Channel {
 
   get isConnected(): boolean {
     return this.#lost?.isGone !== true || this.#stream?.attached === true
+  }
+
+  onLeft(listener: () => void): void {
+    const { request, session, batch } = this.#options
+    if (batch !== undefined) return
+    request?.onGone(() => {
+      // Only a stream of a session can be resumed.
+      if (this.#stream === undefined || session === undefined) listener()
+    })
   }
 
   cancel(params: JsonObject): void {

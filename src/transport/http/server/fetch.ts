@@ -6,7 +6,8 @@ import { createByteBuffer } from '../../../wire/byte-buffer.ts'
 import { decodeUtf8 } from '../../../wire/utf8.ts'
 import { openLifetime } from '#lifetime'
 import type { Endpoint } from './endpoint.ts'
-import { bodyRead, reportBodyRead, takeBody } from './given-body.ts'
+import { bodyRead, takeBody } from './given-body.ts'
+import { givenCaller, reportSiteError } from './given-caller.ts'
 import { toResponse } from './fetch-reply.ts'
 import { type HttpHead, type HttpIn, type HttpHandler, hasBody } from './parts.ts'
 import type { Execution } from './lifetime.ts'
@@ -17,7 +18,7 @@ import { ReadBudget, senderOf } from '../../io/read-budget.ts'
 
 /** What a framework knows of a web request. */
 export interface FetchExtras {
-  /** The caller that it authenticated, which becomes `ctx.auth`; ignored if the mount has `auth`. Default: none. */
+  /** The caller that it authenticated, which becomes `ctx.auth`. It needs a `sub`, and is ignored if the mount has `auth`. Default: none. */
   readonly auth?: Auth | undefined
   /** The body, if it has read it: parsed, as text or as bytes. Default: the body of the request. */
   readonly body?: unknown
@@ -40,13 +41,13 @@ export function serveFetch(
     let lifetime: RequestLifetime | undefined
     try {
       lifetime = openLifetime({ sweeper: handler.sweeper, execution: extras.execution })
-      const asked = handler.authenticate === undefined ? givenBy(extras) : handler.authenticate(head)
+      const asked = handler.authenticate?.(head) ?? { auth: givenCaller(extras.auth) }
       const caller = asked instanceof Promise ? await asked : asked
-      if (caller !== undefined && 'reply' in caller) return toResponse(caller.reply, lifetime)
+      if ('reply' in caller) return toResponse(caller.reply, lifetime)
       const parts: HttpIn = {
         ...head,
         body: '',
-        auth: caller?.auth,
+        auth: caller.auth,
         session: undefined,
         lifetime,
         onGone: (listener) => {
@@ -60,15 +61,10 @@ export function serveFetch(
       }
       return toResponse(await handler.answer(parts), lifetime, { handler, request: parts })
     } catch (thrown) {
-      reportBodyRead(handler.service, thrown)
+      reportSiteError(handler.service, thrown)
       return toResponse(handler.rejectUnread(head, thrown), lifetime)
     }
   }
-}
-
-/** The caller that a framework gives. Some runtimes pass other things as the second argument, such as an environment. */
-function givenBy({ auth }: FetchExtras): { readonly auth: Auth | undefined } {
-  return { auth: typeof auth === 'object' && auth !== null ? auth : undefined }
 }
 
 /** Answers a request with an error. */

@@ -1,9 +1,8 @@
-import { McpError, mcpError } from '../../../errors/error.ts'
+import { type McpError, mcpError } from '../../../errors/error.ts'
 import { BODY_READ } from '../../../errors/http.ts'
 import { STRING_TOO_LONG } from '../../../errors/limits.ts'
 import { PARSE_FAILED, TOO_DEEP, TOO_MANY_KEYS, TOO_MANY_VALUES } from '../../../errors/wire.ts'
 import type { Limits } from '../../../protocol/limits.ts'
-import type { Service } from '../../../rpc/service.ts'
 import type { Bounds } from '../../../wire/bounds.ts'
 import { messageSize, sizeProblem } from '../../../wire/message-size.ts'
 import { decodeUtf8 } from '../../../wire/utf8.ts'
@@ -92,13 +91,4 @@ const HOW = 'app.node()(request, response, body), or app.fetchWith({})(request, 
 /** The error for a body that somebody else has read. */
 export function bodyRead(): McpError {
   return mcpError(BODY_READ, { how: HOW })
-}
-
-const reported = new WeakSet<object>()
-
-/** Tells the operator once if the framework keeps bodies for itself; clients cannot change that. */
-export function reportBodyRead(service: Service, thrown: unknown): void {
-  if (!(thrown instanceof McpError) || thrown.kind !== BODY_READ.kind || reported.has(service)) return
-  reported.add(service)
-  service.report('error', thrown.message)
 }

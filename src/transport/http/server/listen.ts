@@ -30,6 +30,7 @@ import { createRejectionReport, reportBadCertificates } from '../../tls/rejectio
 import type { ServerTls } from '../../tls/reload.ts'
 import type { Endpoint } from './endpoint.ts'
 import { serveNode } from './node.ts'
+import { afterEarlier } from './after-earlier.ts'
 import { rejectUnread } from './node-reply.ts'
 import { NodeHead, type NodeRequest } from './node-request.ts'
 import { NO_HEADERS, type HttpOut } from './parts.ts'
@@ -134,7 +135,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     upgraded = handler
     endpoint.authentication?.addPath?.(at, new Set([at]))
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
-      afterEarlier(socket, () => {
+      afterEarlier(socket, endpoint.limits.bodyMs, () => {
         if (request.headers.upgrade?.toLowerCase() !== 'websocket')
           return ignoreUpgrade(server, request, socket, head)
         const rejection =
@@ -286,18 +287,6 @@ function rejectSocket(error: NodeJS.ErrnoException, socket: Socket, endpoint: En
   if (error.code === NO_HANDSHAKE || isUnused) endpoint.service.observers.count('slow_sender')
   if (!socket.writable || isMute || begun?.headersSent === true) return void socket.destroy()
   replyRaw(socket, endpoint.fail(undefined, toProblem(error, endpoint.limits), undefined, NO_HEADERS))
-}
-
-/** Calls `act` once the earlier requests of a connection are answered. */
-function afterEarlier(socket: Duplex, act: () => void): void {
-  const { _httpMessage: earlier } = socket as { _httpMessage?: ServerResponse | null }
-  if (earlier === undefined || earlier === null) return act()
-  const onError = (): void => void socket.destroy()
-  socket.once('error', onError)
-  earlier.once('finish', () => {
-    socket.off('error', onError)
-    afterEarlier(socket, act)
-  })
 }
 
 /** Ignores an upgrade to anything but WebSocket, such as HTTP/2, and continues in HTTP/1.1. */

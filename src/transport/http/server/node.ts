@@ -10,7 +10,8 @@ import { budgetsOf } from '../../io/budgets.ts'
 import { ReadBudget, senderOf, type Sender } from '../../io/read-budget.ts'
 import { afterMs, type Timer } from '../../io/timer.ts'
 import { createByteBuffer, type ByteBuffer } from '../../../wire/byte-buffer.ts'
-import { bodyRead, reportBodyRead, takeBody } from './given-body.ts'
+import { bodyRead, takeBody } from './given-body.ts'
+import { givenCaller, reportSiteError } from './given-caller.ts'
 import { rejectUnread, respond } from './node-reply.ts'
 import { bodyOf, isStream, NodeHead, targetOf, type NodeRequest } from './node-request.ts'
 import type { Trust } from './proxy.ts'
@@ -66,12 +67,22 @@ function serveHandler(
   const pool = budgetsOf(handler.service, handler.limits).read
   return (request, response, given) => {
     const parts = new NodeIn(request, response, trusts)
-    const rejection = endpoint.document(parts) ?? handler.rejectHead(parts)
-    if (rejection !== undefined) return rejectGiven(parts, given, rejection)
-    if (handler.authenticate === undefined) return readAndAnswer(request, parts, given)
-    const caller = handler.authenticate(parts)
-    if (caller instanceof Promise) void caller.then((known) => admit(request, parts, given, known))
-    else admit(request, parts, given, caller)
+    attempt(parts, given, () => {
+      const rejection = endpoint.document(parts) ?? handler.rejectHead(parts)
+      if (rejection !== undefined) return rejectGiven(parts, given, rejection)
+      const caller = handler.authenticate?.(parts) ?? { auth: givenCaller(request.auth) }
+      if (!(caller instanceof Promise)) return admit(request, parts, given, caller)
+      void caller.then((known) => attempt(parts, given, () => admit(request, parts, given, known)))
+    })
+  }
+
+  /** Runs a step of a request. Nothing else would catch what a callback throws, and the process would end. */
+  function attempt(parts: NodeIn, body: unknown, step: () => void): void {
+    try {
+      step()
+    } catch (thrown) {
+      reject(parts, body, thrown)
+    }
   }
 
   function admit(request: NodeRequest, parts: NodeIn, given: unknown, caller: Authenticated): void {
@@ -83,27 +94,21 @@ function serveHandler(
   function readAndAnswer(request: NodeRequest, parts: NodeIn, given: unknown): void {
     if (!hasBody(parts)) return respond(parts, handler, handler.answer(parts))
     const body = bodyOf(request, given)
-    if (!isStream(body)) return answerGiven(request, parts, body)
+    if (!isStream(body)) {
+      takeBody(parts, body, handler.limits)
+      return answerInTurn(request, parts)
+    }
     parts.stream = body
     const reading = new ReadBudget(pool, handler.limits.httpBytes, parts)
     readBody(parts, body, { reading, timeoutMs: handler.limits.bodyMs }, (text) => {
       if (typeof text !== 'string') return reject(parts, body, text)
       parts.body = text
-      answerInTurn(request, parts, reading)
+      attempt(parts, body, () => answerInTurn(request, parts, reading))
     })
   }
 
-  function answerGiven(request: NodeRequest, parts: NodeIn, body: unknown): void {
-    try {
-      takeBody(parts, body, handler.limits)
-    } catch (thrown) {
-      return reject(parts, body, thrown)
-    }
-    answerInTurn(request, parts)
-  }
-
   function reject(parts: NodeIn, body: unknown, thrown: unknown): void {
-    reportBodyRead(handler.service, thrown)
+    reportSiteError(handler.service, thrown)
     rejectGiven(parts, body, handler.rejectUnread(parts, thrown))
   }
 
@@ -112,13 +117,16 @@ function serveHandler(
     acceptQueue.queue((isLate) => {
       // A request whose client disconnected needs no response; other messages are still processed.
       parts.isLate = isLate || (socket.destroyed && handler.answersElsewhere !== true)
-      answer(parts, reading)
+      attempt(parts, undefined, () => answer(parts, reading))
     })
   }
 
   function answer(parts: NodeIn, reading: ReadBudget | undefined): void {
-    respond(parts, handler, handler.answer(parts))
-    reading?.end()
+    try {
+      respond(parts, handler, handler.answer(parts))
+    } finally {
+      reading?.end()
+    }
   }
 }
 
@@ -136,7 +144,7 @@ class NodeIn extends NodeHead implements HttpIn, Sender {
   isLate = false
   session: object | undefined = undefined
   /** The caller. A new property on the request would slow down everything in Node that uses requests. */
-  auth: Auth | undefined
+  auth: Auth | undefined = undefined
   readonly response: ServerResponse
   /** The stream that the body is read from. */
   stream: Readable | undefined = undefined
@@ -145,7 +153,6 @@ class NodeIn extends NodeHead implements HttpIn, Sender {
 
   constructor(request: NodeRequest, response: ServerResponse, trusts: Trust | undefined) {
     super(request, trusts)
-    this.auth = request.auth
     this.response = response
   }
 
@@ -188,13 +195,13 @@ interface BodyOptions {
 /**
  * Reads the whole body unless it is too large, too slow, or not UTF-8. For the request itself, the timeout starts with
  * the first chunk of an incomplete body, because the listener handles clients that send nothing at all. For a stream that
- * a framework passed, it starts at once. `done` is not called if the client disconnects.
+ * a framework passed, it starts at once. `done` gets the text or the error, and is not called if the client disconnects.
  */
 function readBody(
   parts: NodeIn,
   body: Readable,
   { reading, timeoutMs }: BodyOptions,
-  done: (text: string | McpError) => void,
+  done: (result: unknown) => void,
 ): void {
   const { request } = parts
   const isPassed = body !== request
@@ -210,17 +217,11 @@ function readBody(
   let finished = false
   let timer: Timer
   body.on('data', (chunk: unknown) => {
-    if (finished) return
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-    if (!(bytes instanceof Uint8Array)) return finish(bodyRead())
-    const problem = reading.take(bytes.length)
-    if (problem !== undefined) return finish(problem)
-    if (first === undefined) first = bytes
-    else {
-      if (buffer === undefined) (buffer = createByteBuffer(reading.maxBytes)).append(first)
-      buffer.append(bytes)
+    try {
+      take(chunk)
+    } catch (thrown) {
+      finish(thrown)
     }
-    if (timer === undefined && !(reading.size >= announced)) startTimer()
   })
   parts.giveUp = finish
   body.on('end', () => finish(decode()))
@@ -235,11 +236,25 @@ function readBody(
     })
   }
 
+  function take(chunk: unknown): void {
+    if (finished) return
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    if (!(bytes instanceof Uint8Array)) return finish(bodyRead())
+    const problem = reading.take(bytes.length)
+    if (problem !== undefined) return finish(problem)
+    if (first === undefined) first = bytes
+    else {
+      if (buffer === undefined) (buffer = createByteBuffer(reading.maxBytes)).append(first)
+      buffer.append(bytes)
+    }
+    if (timer === undefined && !(reading.size >= announced)) startTimer()
+  }
+
   function startTimer(): void {
     timer = afterMs(timeoutMs, () => finish(reading.late()))
   }
 
-  function finish(result: string | McpError | undefined): void {
+  function finish(result: unknown): void {
     if (finished) return
     finished = true
     clearTimeout(timer)

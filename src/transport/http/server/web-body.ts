@@ -75,7 +75,9 @@ function toSource(begun: Begun, { gone, onBroken, onEnd }: WebBodyOptions): Sour
     left = rest
     onHeld?.(bytes, rest)
   }
+  let isDropped = false
   const drop = (reason: unknown): Promise<void> => {
+    isDropped = true
     pieces.length = 0
     hold(0, 0)
     return cancel(reason)
@@ -107,7 +109,8 @@ function toSource(begun: Begun, { gone, onBroken, onEnd }: WebBodyOptions): Sour
         controller.enqueue(part)
         hold(held, left - part.length)
       } catch (thrown) {
-        onBroken(thrown)
+        // A client that leaves while the next piece is awaited has closed the stream.
+        if (!isDropped) onBroken(thrown)
         void drop(thrown)
         throw thrown
       }

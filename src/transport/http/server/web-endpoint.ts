@@ -14,7 +14,8 @@ import { budgetsOf } from '../../io/budgets.ts'
 import { within } from '../../io/timer.ts'
 import type { Authentication } from './auth-method.ts'
 import { createIdentify } from './authenticate.ts'
-import { bodyRead, reportBodyRead } from './given-body.ts'
+import { bodyRead } from './given-body.ts'
+import { reportSiteError } from './given-caller.ts'
 import type { Guard } from './guard.ts'
 import { hostOf } from './hosts.ts'
 import {
@@ -112,7 +113,7 @@ export class WebEndpoint implements ExtraEndpoint {
     try {
       return await running
     } catch (thrown) {
-      reportBodyRead(this.service, thrown)
+      reportSiteError(this.service, thrown)
       return this.fail(undefined, thrown, undefined, cors)
     } finally {
       this.#running.delete(running)
