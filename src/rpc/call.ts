@@ -112,6 +112,8 @@ export interface Channel {
   readonly ask?: ((method: string, params: JsonObject, call: Call) => Promise<JsonObject>) | undefined
   /** False while the client is away and may come back; absent if it is never so. */
   readonly isConnected?: boolean
+  /** Whether the client has not read much of what was sent, so that more should wait; absent if it is never so. */
+  readonly isBehind?: boolean
   /** Cancels another request from the same client, if that request is known. */
   cancel?(params: JsonObject): void
   /** Rejects all further requests from the client. */
