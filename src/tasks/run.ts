@@ -40,6 +40,10 @@ export class Run implements Channel, CallTask {
   holder: TaskHolder = NOBODY
   /** The length of its request, which counts as memory. */
   requestBytes = 0
+  /** The memory that it takes while its handler runs. */
+  heldBytes = 0
+  /** Whether its handler runs, which may be longer than the task. */
+  isHandling = false
   /** The connection with the client that started the task; absent if there is none. */
   link: TaskLink | undefined = undefined
   /** Stops waiting for its turn. */
