@@ -20,7 +20,6 @@ import type { TaskHead } from '../tasks/record.ts'
 import { Run } from '../tasks/run.ts'
 import type { Begun } from '../tasks/host.ts'
 import type { Soon } from '../tasks/store.ts'
-import { TRIES } from '../tasks/runner.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import { callOf, partsOf, roundsOf, type Context } from './context.ts'
 import type { ToolDefinition } from './definitions.ts'
@@ -211,7 +210,7 @@ async function endOrTask(
   afterMs: number,
 ): Promise<Result> {
   const giveUp = (): void => {
-    if (tasks.waiters.giveUp(id)) tasks.abandon(id, owner)
+    if (tasks.waiters.giveUp(id)) tasks.unawaited(() => tasks.cancel(id, owner, ({ isShared }) => !isShared))
   }
   if (call.cancelled) giveUp()
   else call.onCancel = giveUp
@@ -284,9 +283,9 @@ async function promote(
 function store(
   run: Run,
   input: Checked<unknown> | undefined,
-  { key, ttlMs }: Wish & { readonly key: string },
-  tries: number = TRIES,
+  wish: Wish & { readonly key: string },
 ): Begun | Promise<Begun> {
+  const { key, ttlMs } = wish
   const { call } = run
   const tasks = run.tasks as Tasks
   call.task = run
@@ -296,10 +295,8 @@ function store(
   return soon(tasks.begin(run, { caller: callerOf(call), key, ttlMs, request, keeps }), (begun) => {
     if (begun.outcome === 'exists') {
       const joined = soon(checkSame(tasks, begun.head, request), () => tasks.join(begun.head))
-      // One that was cancelled just now has freed its key.
-      return soon(joined, (isThere) =>
-        isThere || tries === 0 ? begun : store(run, input, { key, ttlMs }, tries - 1),
-      )
+      // One that was cancelled meanwhile has freed its key.
+      return soon(joined, (isThere) => (isThere ? begun : store(run, input, wish)))
     }
     if (begun.outcome !== 'created') return begun
     // At once, since those that find its key at the same time join it.

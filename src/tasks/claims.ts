@@ -29,41 +29,40 @@ export class Claims {
   #limit = AT_ONCE.first
   #isShort = false
   /** Tasks that wait for room. */
-  readonly #short: PutBack<Shortage>
+  readonly #short = new PutBack<Shortage>()
   /** Tasks that wait for another attempt. */
-  readonly #paused: PutBack<undefined>
+  readonly #paused = new PutBack<undefined>()
   /** The task that runs although there was no room for it: one at a time. */
   #exceeding = ''
 
   constructor(tasks: TaskRunner) {
     this.#tasks = tasks
-    this.#short = new PutBack(tasks.store)
-    this.#paused = new PutBack(tasks.store)
   }
 
   /** Whether tasks that wait in the store may begin now that others have ended here; asked again, no, until the next claim or more room. */
   takeShortage(): boolean {
     const isShort = this.#isShort
     this.#isShort = false
-    return isShort || (this.#short.size > 0 && this.#fitting().next().done === false)
+    return isShort || (this.#short.size > 0 && this.#fitting().length > 0)
   }
 
   /** A task waits for another attempt. */
   pause(head: TaskHead, pauseMs: number): void {
-    this.#paused.add(head, this.#tasks.clock.elapsed() + pauseMs, undefined)
+    this.#paused.add({ head, at: this.#tasks.clock.elapsed() + pauseMs, why: undefined })
   }
 
   /** Keeps to the pauses of tasks after the wall clock was set back. Answers when the first is due. */
   async correct(now: number): Promise<number> {
-    const elapsed = this.#tasks.clock.elapsed()
-    return Math.min(await this.#paused.correct(now, elapsed), await this.#short.correct(now, elapsed))
+    const { store, clock } = this.#tasks
+    const all = [this.#paused, this.#short].map((some) => some.correct(store, now, clock.elapsed()))
+    return Math.min(...(await Promise.all(all)))
   }
 
   /** Claims and runs some tasks. Says whether there may be more. */
   async take(now: number): Promise<boolean> {
     this.#isShort = false
-    const early = [...this.#fitting()].filter(({ head }) => head.dueAt > now)
-    await Promise.all(early.map(async (task) => this.#short.move(task, now)))
+    const early = this.#fitting().filter(({ head }) => head.dueAt > now)
+    await Promise.all(early.map(async (task) => this.#short.move(this.#tasks.store, task, now)))
     const free: string[] = []
     let isMore = false
     for (const tool of this.#tasks.host.tools()) {
@@ -75,16 +74,20 @@ export class Claims {
   }
 
   /** The tasks that may begin now, all of them together. */
-  *#fitting(): Generator<PutBackTask<Shortage>> {
+  #fitting(): readonly PutBackTask<Shortage>[] {
+    const fitting: PutBackTask<Shortage>[] = []
     let sum = 0
+    let looks = AT_ONCE.most
     let isExceeded = false
-    for (const task of this.#short.first(AT_ONCE.most)) {
+    for (const task of this.#short.values()) {
+      if (looks-- === 0) break
       const { holder, bytes } = task.why
       if (this.#tasks.bytes.hasRoom(holder, sum + bytes)) sum += bytes
       else if (!isExceeded && this.#mayExceed(task.why)) isExceeded = true
       else continue
-      yield task
+      fitting.push(task)
     }
+    return fitting
   }
 
   async #takeOf(tools: readonly string[], places: number, now: number): Promise<boolean> {
@@ -114,7 +117,7 @@ export class Claims {
     const { id } = record
     const { holder, bytes } = needOf(record)
     if (!this.#tasks.bytes.set(id, holder, bytes)) {
-      if (!this.#mayExceed(this.#short.get(id))) return false
+      if (!this.#mayExceed(this.#short.get(id)?.why)) return false
       this.#exceeding = id
     }
     this.#short.delete(id)
@@ -134,14 +137,14 @@ export class Claims {
   #giveBack(record: TaskRecord, now: number): Soon<unknown> {
     const { id, version } = record
     if (this.#tasks.isClosing) return this.#tasks.store.change(id, version, { node: '' })
-    const times = this.#short.get(id)?.times ?? 0
+    const times = this.#short.get(id)?.why.times ?? 0
     const pauseMs = doubledMs(times, PAUSES)
     // Whole seconds, so that one look serves many.
     const dueAt = Math.ceil((now + pauseMs) / 1000) * 1000
     const at = this.#tasks.clock.elapsed() + pauseMs
     this.#tasks.upkeep.due(dueAt)
     return soon(postponeTask(this.#tasks, record, dueAt), (head) => {
-      if (head !== undefined) this.#short.add(head, at, { ...needOf(record), times: times + 1 })
+      if (head !== undefined) this.#short.add({ head, at, why: { ...needOf(record), times: times + 1 } })
     })
   }
 }

@@ -56,25 +56,23 @@ const isText = (value: unknown): boolean => typeof value === 'string'
 const isQuestion = (value: unknown): boolean =>
   isObject(value) && isText(value['method']) && isObject(value['params'])
 
-/** The lists of a state, and what each of their elements must be. */
-const LISTS: Readonly<Record<string, (element: readonly unknown[]) => boolean>> = {
-  answers: ([key, question, answer]) => isText(key) && isQuestion(question) && isObject(answer),
-  once: ([key]) => isText(key),
-  questions: ([key, question]) => isText(key) && isQuestion(question),
-  refusals: ([key, error, question]) =>
-    isText(key) && isText(error) && (question === undefined || isQuestion(question)),
+/** Whether a value is a list whose elements are lists that begin with a key. */
+function isKeyed(value: unknown, isElement: (element: readonly unknown[]) => boolean): boolean {
+  return Array.isArray(value) && value.every((one) => Array.isArray(one) && isText(one[0]) && isElement(one))
 }
 
 function isState(state: JsonObject | undefined): boolean {
-  if (state === undefined || typeof state['asked'] !== 'number') return false
-  // Members that came later are missing if they are empty.
-  const { failures = 0, crashes = 0, refusals = [] } = state
-  const lists: JsonObject = { ...state, refusals }
+  if (state === undefined) return false
+  // The last three are missing if they are empty.
+  const { answers, once, questions, asked, failures = 0, crashes = 0, refusals = [] } = state
   return (
-    [failures, crashes].every((count) => typeof count === 'number') &&
-    Object.entries(LISTS).every(([name, isElement]) => {
-      const list = lists[name]
-      return Array.isArray(list) && list.every((one) => Array.isArray(one) && isElement(one))
-    })
+    [asked, failures, crashes].every((count) => typeof count === 'number') &&
+    isKeyed(answers, ([, question, answer]) => isQuestion(question) && isObject(answer)) &&
+    isKeyed(once, () => true) &&
+    isKeyed(questions, ([, question]) => isQuestion(question)) &&
+    isKeyed(
+      refusals,
+      ([, error, question]) => isText(error) && (question === undefined || isQuestion(question)),
+    )
   )
 }

@@ -5,9 +5,10 @@ const TIME_CHARS = 7
 /** The number of ids made at once, because each request for random bytes costs more than the bytes. */
 const AT_ONCE = 64
 
-/** In the order of their codes, so that later ids are greater: indexes of stores then grow at their end. */
-const ALPHABET = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz'
-const CODES = Array.from(ALPHABET, (character) => character.charCodeAt(0))
+/** In their order, so that later ids are greater: indexes of stores then grow at their end. */
+const CODES = Array.from('-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz', (character) =>
+  character.charCodeAt(0),
+)
 
 const codes = Array.from({ length: TIME_CHARS + RANDOM_CHARS }, () => 0)
 let pool = new Uint8Array(0)

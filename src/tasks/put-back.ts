@@ -13,62 +13,32 @@ export interface PutBackTask<Why> {
   readonly why: Why
 }
 
-/** Tasks that this process has put back, each with the reason. Those that others have got since then stay until somebody looks at them. */
-export class PutBack<Why> {
-  readonly #store: TaskStore
-  readonly #entries = new Map<string, PutBackTask<Why>>()
-
-  constructor(store: TaskStore) {
-    this.#store = store
-  }
-
-  get size(): number {
-    return this.#entries.size
-  }
-
-  /** Why a task was put back; undefined if it was not. */
-  get(id: string): Why | undefined {
-    return this.#entries.get(id)?.why
-  }
-
-  /** The first tasks that were put back, at most so many. */
-  *first(limit: number): Iterable<PutBackTask<Why>> {
-    let count = 0
-    for (const entry of this.#entries.values()) {
-      if (count++ === limit) return
-      yield entry
-    }
-  }
-
-  /** Remembers a task, whose pause is over when so much time has elapsed. */
-  add(head: TaskHead, at: number, why: Why): void {
-    this.#entries.delete(head.id)
-    this.#entries.set(head.id, { head, at, why })
-    const [oldest] = this.#entries.keys()
-    if (this.#entries.size > MOST) this.#entries.delete(oldest as string)
-  }
-
-  delete(id: string): void {
-    this.#entries.delete(id)
+/** Tasks that this process has put back, by id, each with the reason. Those that others have got since then stay until somebody looks at them. */
+export class PutBack<Why> extends Map<string, PutBackTask<Why>> {
+  /** Remembers a task as the last. */
+  add(task: PutBackTask<Why>): void {
+    this.delete(task.head.id)
+    this.set(task.head.id, task)
+    const [oldest] = this.keys()
+    if (this.size > MOST) this.delete(oldest as string)
   }
 
   /** Lets a task begin at another time, unless somebody has got it. */
-  move({ head, at, why }: PutBackTask<Why>, dueAt: number): Soon<void> {
-    const { id, version } = head
-    return soon(this.#store.change(id, version, { dueAt: Math.max(1, Math.round(dueAt)) }), (next) => {
-      if (next === undefined) this.delete(id)
-      else this.#entries.set(id, { head: next, at, why })
+  move(store: TaskStore, task: PutBackTask<Why>, dueAt: number): Soon<void> {
+    const { id, version } = task.head
+    return soon(store.change(id, version, { dueAt: Math.ceil(dueAt) }), (head) => {
+      if (head === undefined) this.delete(id)
+      else this.set(id, { ...task, head })
     })
   }
 
   /** Corrects the times of all tasks after the wall clock was set back. Answers the earliest of them. */
-  async correct(now: number, elapsed: number): Promise<number> {
-    const dues = [...this.#entries.values()].map(async (entry) => {
-      const dueAt = now + Math.max(0, entry.at - elapsed)
-      if (dueAt >= entry.head.dueAt) return Infinity
-      await this.move(entry, dueAt)
+  async correct(store: TaskStore, now: number, elapsed: number): Promise<number> {
+    const dues = [...this.values()].map(async (task) => {
+      const dueAt = now + Math.max(0, task.at - elapsed)
+      if (dueAt < task.head.dueAt) await this.move(store, task, dueAt)
       return dueAt
     })
-    return (await Promise.all(dues)).reduce((least, at) => Math.min(least, at), Infinity)
+    return Math.min(...(await Promise.all(dues)))
   }
 }

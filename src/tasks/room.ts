@@ -1,5 +1,5 @@
 import { hasShare, isWithinAddressShare } from '../base/share.ts'
-import { McpError, mcpError } from '../errors/error.ts'
+import { type McpError, mcpError } from '../errors/error.ts'
 import { MUCH_LATER } from '../errors/retry-after.ts'
 import { TASKS_TOO_LARGE } from '../errors/tasks.ts'
 import type { TaskHead } from './record.ts'
@@ -47,5 +47,5 @@ export function tasksTooLarge({ taskBytes }: Pick<TaskRoom, 'taskBytes'>): McpEr
 
 /** Whether an error says that there is no room. */
 export function isTooLarge(error: unknown): error is McpError {
-  return error instanceof McpError && error.kind === TASKS_TOO_LARGE.kind
+  return (error as Partial<McpError> | undefined)?.kind === TASKS_TOO_LARGE.kind
 }

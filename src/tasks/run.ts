@@ -191,8 +191,7 @@ export class Run implements Channel, CallTask {
     // A handler whose task has ended may never look at it.
     answer.promise.catch(() => undefined)
     try {
-      this.tasks.hold(this)
-      await this.write('ask', () => ({ state: this.stateText }))
+      await this.#keep('ask')
     } catch (error) {
       this.#open.delete(name)
       this.shared.close(name)
@@ -212,17 +211,22 @@ export class Run implements Channel, CallTask {
   keepAnswer(key: string, question: TaskQuestion, answer: JsonObject | undefined): void {
     this.shared.keep(key, question, answer)
     if (this.head === undefined) return
-    const write = (): Soon<boolean> => {
-      this.tasks.hold(this)
-      return this.write('progress', () => ({ state: this.stateText }))
-    }
     this.tasks.unawaited(() =>
-      orElse(write, (error) => {
-        if (!isTooLarge(error)) throw error
-        // A further attempt asks again.
-        this.shared.keep(key, question, undefined)
-      }),
+      orElse(
+        () => this.#keep('progress'),
+        (error) => {
+          if (!isTooLarge(error)) throw error
+          // A further attempt asks again.
+          this.shared.keep(key, question, undefined)
+        },
+      ),
     )
+  }
+
+  /** Writes what further attempts need. Fails if there is no room. */
+  #keep(event: TaskEvent): Soon<boolean> {
+    this.tasks.hold(this)
+    return this.write(event, () => ({ state: this.stateText }))
   }
 
   /** Takes answers of the client; unknown keys are ignored. Resolves once they are stored. False if this attempt is over. */
@@ -293,8 +297,7 @@ export class Run implements Channel, CallTask {
     this.keepOnce(key, text === undefined ? undefined : JSON.parse(text))
     if (this.head === undefined) return value
     try {
-      this.tasks.hold(this)
-      await this.write('progress', () => ({ state: this.stateText }))
+      await this.#keep('progress')
     } catch (error) {
       // The next change must not carry what has no room.
       if (isTooLarge(error)) this.shared.once = this.shared.once.filter(([other]) => other !== key)

@@ -5,8 +5,7 @@ import { textBytes } from '../base/weight.ts'
 import { afterRun } from '../errors/after-run.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
-import { TASK_CANCELLED, TASK_EXPIRED, TASK_RESULT_TOO_LARGE, TASKS_TOO_LARGE } from '../errors/tasks.ts'
-import { ToolError } from '../errors/tool-error.ts'
+import { TASK_CANCELLED, TASK_EXPIRED, TASK_RESULT_TOO_LARGE } from '../errors/tasks.ts'
 import type { Call } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { Admission, type Admitted } from './admission.ts'
@@ -17,7 +16,7 @@ import { Followers } from './followers.ts'
 import { Gates, Place } from './gate.ts'
 import { newTaskId } from './id.ts'
 import { TaskLinks } from './link.ts'
-import { endOf, outcomeText, type TaskOutcome } from './outcome.ts'
+import { endOf, isShort, isUnexpected, outcomeText, type TaskOutcome } from './outcome.ts'
 import type { Begun, TaskDraft, TaskHost, TasksOptions } from './host.ts'
 import { newRecord } from './new-record.ts'
 import { headOf, type TaskHead, type TaskRecord } from './record.ts'
@@ -32,8 +31,6 @@ import { Upkeep } from './upkeep.ts'
 export const TRIES = 10
 /** The pauses before further attempts. */
 const RETRY_PAUSES = { firstMs: 1000, maxMs: 300_000 }
-/** Outcomes up to this size are kept, whatever room there is. */
-const SHORT_BYTES = 1024
 
 /** How a task is put back. */
 interface Release {
@@ -185,6 +182,7 @@ export class TaskRunner {
       run.isHandling = false
       this.strays.delete(run)
       this.bytes.delete(run)
+      if (run.isOver) this.upkeep.freed()
       this.unawaited(then)
     }
     result.then(
@@ -249,7 +247,7 @@ export class TaskRunner {
   finish(
     run: Run,
     outcome: TaskOutcome,
-    { failure, why }: { readonly failure?: McpError; readonly why?: McpError } = {},
+    { failure, why }: { readonly failure?: McpError; readonly why?: McpError | undefined } = {},
   ): Soon<void> {
     if (run.isOver) return undefined
     const [text, end] = this.#encode(run, outcome)
@@ -267,21 +265,21 @@ export class TaskRunner {
     return this.upkeep.insist(run, () =>
       orElse(write, (error) => {
         if (!isTooLarge(error)) throw error
-        return this.finish(run, { error }, { ...(why !== undefined && { why }) })
+        return this.finish(run, { error }, { why })
       }),
     )
   }
 
   /** The text of an outcome, or of the error that it cannot be kept. */
   #encode(run: Run, outcome: TaskOutcome): readonly [string, TaskOutcome] {
-    const { taskResultBytes, taskBytes } = this.host.limits
+    const { taskResultBytes } = this.host.limits
     const { id } = run.head as TaskHead
     try {
       const text = outcomeText(outcome)
       const bytes = textBytes(text)
       if (bytes > taskResultBytes) throw mcpError(TASK_RESULT_TOO_LARGE, { limit: taskResultBytes })
       if (!isShort(text) && !this.bytes.set(id, run.holder, bytesOf(run.requestBytes) + bytes))
-        throw mcpError(TASKS_TOO_LARGE, { limit: taskBytes })
+        throw tasksTooLarge(this.host.limits)
       return [text, outcome]
     } catch (thrown) {
       const error = this.host.toError(thrown, run)
@@ -395,17 +393,4 @@ export class TaskRunner {
     this.endWaits()
     return closeTasks(this, drainMs)
   }
-}
-
-/** Errors that nobody meant to throw, so that another attempt may succeed. */
-const UNEXPECTED: ReadonlySet<string> = new Set(['tool_failed', 'task_timeout', 'internal'])
-
-/** Whether an outcome is always kept: the error that it has no room would take as much. */
-function isShort(text: string): boolean {
-  return textBytes(text) <= SHORT_BYTES
-}
-
-/** Whether an error is not what the handler meant to answer: a ToolError is, in whichever form. */
-function isUnexpected({ kind, cause }: McpError): boolean {
-  return UNEXPECTED.has(kind) && !(cause instanceof ToolError)
 }

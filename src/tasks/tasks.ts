@@ -87,20 +87,10 @@ export class Tasks extends TaskRunner {
     if (this.isClosing) throw mcpError(SHUTTING_DOWN, {})
   }
 
-  /** A call has got a task by its key. Says so in the record, unless this process counts its calls; false if the task was cancelled or removed meanwhile. */
-  join(head: TaskHead, tries: number = TRIES): Soon<boolean> {
-    const { id, version } = head
-    if (this.waiters.join(id) || head.isShared || isFinal(head.status)) return head.status !== 'cancelled'
-    if (tries === 0) throw mcpError(OVERLOADED, {})
-    return soon(this.store.change(id, version, { isShared: true }), (marked) => {
-      if (marked !== undefined) return true
-      return soon(this.store.head(id), (now) => now !== undefined && this.join(now, tries - 1))
-    })
-  }
-
-  /** Cancels a task that no call here waits for any more, unless one in another process has got it. */
-  abandon(id: string, owner: string): void {
-    this.unawaited(() => this.cancel(id, owner, ({ isShared }) => !isShared))
+  /** A call has got a task by its key. Says so in the record, unless this process counts its calls. False if the task has changed meanwhile: the call must look again. */
+  join({ id, version, status, isShared }: TaskHead): Soon<boolean> {
+    if (this.waiters.join(id) || isShared || isFinal(status)) return true
+    return soon(this.store.change(id, version, { isShared: true }), (marked) => marked !== undefined)
   }
 
   /** Cancels a task that is meant. Answers its head, and whether this call has cancelled it; undefined if it does not exist. */

@@ -40,7 +40,7 @@ export class Upkeep {
   /** When the last sign of life was given, and whether it still has to be taken back. */
   #beatAt = 0
   #isAlive = false
-  /** The difference between the wall clock and the time that has elapsed, at its largest since the wall clock was set back. */
+  /** The difference between the wall clock and the time that has elapsed. */
   #ahead = -Infinity
   /** From when on tasks of other nodes are claimed, by the time that has elapsed. */
   #claimsFrom = 0
@@ -228,9 +228,8 @@ export class Upkeep {
   async #notice(now: number): Promise<void> {
     const ahead = now - this.#tasks.clock.elapsed()
     const isBack = ahead < this.#ahead - SHORT_STEP_MS
-    if (isBack || ahead > this.#ahead) this.#ahead = ahead
-    const first = isBack ? await this.#claims.correct(now) : Infinity
-    if (first < Infinity) this.due(first)
+    this.#ahead = ahead
+    if (isBack) this.due(await this.#claims.correct(now))
   }
 
   /** Gives a sign of life when it is time. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { createServer, type App } from '../../src/index.ts'
-import { sqlite } from '../../src/stores.ts'
+import { sqlite, type TaskHead } from '../../src/stores.ts'
 import { testClient } from '../../src/testing.ts'
 import type { Client } from '../../src/client.ts'
 import { Door } from '../harness/door.ts'
@@ -100,10 +100,11 @@ test('a call that finds a task which is cancelled at the same time does not join
   ) as [Node, Node]
   const head = await one.start('hang', { key: 'k' })
   expect(await other.tasks.join(head)).toBe(true)
-  one.tasks.abandon(head.id, 'ann')
+  const isAlone = ({ isShared }: TaskHead): boolean => !isShared
+  await one.tasks.cancel(head.id, 'ann', isAlone)
   expect(store.head(head.id)).toMatchObject({ status: 'working', isShared: true })
   const second = await one.start('hang', { key: 'l' })
-  one.tasks.abandon(second.id, 'ann')
+  await one.tasks.cancel(second.id, 'ann', isAlone)
   expect(await other.tasks.join(second)).toBe(false)
 })
 
