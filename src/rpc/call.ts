@@ -53,12 +53,20 @@ export function ownerOf(auth: Auth | undefined): string {
   return owner
 }
 
-/** The issuer and the subject that an owner stands for; undefined if it has no subject. */
+/** The issuer and the subject that an owner stands for; undefined if it has no subject, or cannot be read. */
 export function claimsOf(owner: string): Auth | undefined {
-  const names: unknown = owner.startsWith('[') ? JSON.parse(owner) : undefined
+  const names = owner.startsWith('[') ? namesIn(owner) : undefined
   if (!Array.isArray(names)) return undefined
   const [iss, sub] = names as readonly (string | null)[]
   return { iss: iss ?? undefined, sub: sub ?? undefined }
+}
+
+function namesIn(owner: string): unknown {
+  try {
+    return JSON.parse(owner) as unknown
+  } catch {
+    return undefined
+  }
 }
 
 /** The identities of callers that cannot change. */

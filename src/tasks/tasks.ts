@@ -1,4 +1,5 @@
-import { soon } from '../base/soon.ts'
+import { doubledMs } from '../base/backoff.ts'
+import { orElse, soon } from '../base/soon.ts'
 import { textBytes } from '../base/weight.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
@@ -10,7 +11,7 @@ import { TaskWatch } from './followers.ts'
 import { newTaskId } from './id.ts'
 import { freedKey, retryKey } from './key.ts'
 import { outcomeText } from './outcome.ts'
-import { headOf, type TaskHead, type TaskRecord } from './record.ts'
+import { headOf, type TaskHead, type TaskRecord, type TaskStatus } from './record.ts'
 import type { Run } from './run.ts'
 import { TaskRunner, TRIES } from './runner.ts'
 import { AttemptState } from './attempt-state.ts'
@@ -21,6 +22,9 @@ import { Waiters } from './waiters.ts'
 
 /** The number of tasks that are read at once. */
 const PAGE = 100
+/** The pauses before tasks that could not be cancelled are tried again. */
+const CANCEL_PAUSES = { firstMs: 1000, maxMs: 60_000 }
+const UNFINISHED = ['working', 'input_required'] as const
 
 /** The tasks of one server. Callers reach only their own: to anybody else, a task does not exist. */
 export class Tasks extends TaskRunner {
@@ -130,23 +134,36 @@ export class Tasks extends TaskRunner {
     })
   }
 
-  /** Cancels the unfinished tasks that are meant, on whichever node they wait or run. Those created from now on are left alone. */
+  /** Cancels the unfinished tasks that are meant, on whichever node they wait or run, as often as it takes. Those created from now on are left alone. */
   async cancelAll(isMeant: (head: TaskHead) => boolean): Promise<void> {
     const now = this.clock.now()
-    for (const status of ['working', 'input_required'] as const) {
-      let after: string | undefined
-      do {
-        const heads = await this.store.list({
-          server: this.host.server,
-          status,
-          limit: PAGE,
-          ...(after !== undefined && { after }),
-        })
-        for (const head of heads)
-          if (head.createdAt <= now && isMeant(head)) await this.cancel(head.id, undefined)
-        after = heads.length < PAGE ? undefined : heads.at(-1)?.id
-      } while (after !== undefined)
+    const isOld = (head: TaskHead): boolean => head.createdAt <= now && isMeant(head)
+    for (let failures = 0; !this.isClosing; failures++) {
+      const all = await Promise.allSettled(UNFINISHED.map((status) => this.#cancelThose(status, isOld)))
+      const failed = all.find((each) => each.status === 'rejected')
+      if (failed === undefined) return
+      this.reportFailure(failed.reason)
+      await new Promise<void>((resolve) => this.clock.after(doubledMs(failures, CANCEL_PAUSES), resolve))
     }
+  }
+
+  /** Cancels the tasks with a status that are meant. One that fails stops no other. */
+  async #cancelThose(status: TaskStatus, isMeant: (head: TaskHead) => boolean): Promise<void> {
+    const query = { server: this.host.server, status, limit: PAGE }
+    const errors: unknown[] = []
+    for (let after: string | undefined; ;) {
+      const heads = await this.store.list(after === undefined ? query : { ...query, after })
+      for (const head of heads.filter(isMeant))
+        await orElse(
+          () => this.cancel(head.id, undefined),
+          (error) => errors.push(error),
+        )
+      // Nothing follows a task that is gone, so the list begins again.
+      const isGone = after !== undefined && heads.length === 0 && (await this.store.head(after)) === undefined
+      if (heads.length < PAGE && !isGone) break
+      after = heads.at(-1)?.id
+    }
+    if (errors.length > 0) throw errors[0]
   }
 
   /** Takes answers of the client. Those to unknown questions are ignored. False if the task does not exist. */
