@@ -26,7 +26,7 @@ import type { ToolDefinition } from './definitions.ts'
 import { progressToken } from './progress.ts'
 import { digestOf } from './state.ts'
 import { sendOfTask, tellStatus } from './task-messages.ts'
-import { checkSame, requestOf, withToken } from './task-request.ts'
+import { checkSame, requestOf, withChars, withToken } from './task-request.ts'
 import { toTask } from './task-shape.ts'
 import type { ToolCall } from './tools.ts'
 
@@ -289,7 +289,8 @@ function store(
   const { call } = run
   const tasks = run.tasks as Tasks
   call.task = run
-  const request = requestOf(call)
+  const plain = requestOf(call)
+  const request = key === '' ? plain : withChars(plain)
   const { session } = call.peer
   const keeps = [call.id, progressToken(call), request.params, input && copyOf(input, call)]
   return soon(tasks.begin(run, { caller: callerOf(call), key, ttlMs, request, keeps }), (begun) => {

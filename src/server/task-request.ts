@@ -9,16 +9,32 @@ import type { TaskHead, TaskRequest } from '../tasks/record.ts'
 import type { Soon } from '../tasks/store.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 
+/** A request with the length of its arguments, by which calls with the same key are compared before anything is parsed. */
+export function withChars(request: TaskRequest): TaskRequest {
+  return { chars: JSON.stringify(argumentsOf(request)).length, ...request }
+}
+
 /** Throws if the task with the same key had other arguments: its result would answer another question. */
-export function checkSame({ store }: Tasks, { id }: TaskHead, { params }: TaskRequest): Soon<void> {
+export function checkSame({ store }: Tasks, { id }: TaskHead, request: TaskRequest): Soon<void> {
   return soon(store.get(id), (record) => {
-    if (record === undefined) return
-    const before = (JSON.parse(record.request) as TaskRequest).params
-    if (isSame(before['arguments'] ?? {}, params['arguments'] ?? {})) return
+    if (record === undefined || isSameAs(record.request, request)) return
     const reason =
       'a task with the same key has other arguments; send the same arguments, or others that give another key'
     throw mcpError(BAD_PARAMS, { method: 'tools/call', reason })
   })
+}
+
+const CHARS = /^\{"chars":(\d+)/
+
+function isSameAs(before: string, request: TaskRequest): boolean {
+  // The same arguments have the same length, in whichever order their members are.
+  const [, chars] = CHARS.exec(before) ?? []
+  if (chars !== undefined && Number(chars) !== request.chars) return false
+  return isSame(argumentsOf(JSON.parse(before) as TaskRequest), argumentsOf(request))
+}
+
+function argumentsOf({ params }: TaskRequest): JsonObject {
+  return (params['arguments'] ?? {}) as JsonObject
 }
 
 /** The token for progress stays valid as long as the task runs. */
