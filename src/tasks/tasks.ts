@@ -210,10 +210,13 @@ export class Tasks extends TaskRunner {
     })
   }
 
-  /** Tasks in the order of their creation. Those whose time is over are left out of a page, so that it may be shorter. */
+  /** Tasks in the order of their creation. Those whose time is over are removed first, so that a short page is the last. */
   list(query: Omit<TaskQuery, 'server'>): Soon<readonly TaskHead[]> {
-    const own = { ...query, server: this.host.server }
-    return soon(this.store.list(own), (heads) => heads.filter((head) => this.#alive(head) !== undefined))
+    const now = this.clock.now()
+    const read = (): Soon<readonly TaskHead[]> => this.store.list({ ...query, server: this.host.server })
+    return soon(read(), (heads) =>
+      heads.some((head) => isOver(head, now)) ? soon(this.upkeep.expire(now), read) : heads,
+    )
   }
 
   /**
