@@ -9,7 +9,7 @@ import { isFinal } from '../protocol/task-status.ts'
 import { bytesOf, storedHolder } from './bytes.ts'
 import { TaskWatch } from './followers.ts'
 import { newTaskId } from './id.ts'
-import { freedKey, retryKey } from './key.ts'
+import { freedKey, isReserved, retryKey, withOwnKey } from './key.ts'
 import { outcomeText } from './outcome.ts'
 import { headOf, type TaskHead, type TaskRecord, type TaskStatus } from './record.ts'
 import type { Run } from './run.ts'
@@ -230,6 +230,7 @@ export class Tasks extends TaskRunner {
       if (failed?.status !== 'failed') return failed === undefined ? undefined : false
       const now = this.clock.now()
       const { request, ...old } = failed
+      const { key: ownKey } = withOwnKey(failed)
       const state = AttemptState.of(failed.state).textForRetry
       const fresh = { status: 'working', statusMessage: '', isError: false, outcome: '' } as const
       const times = { createdAt: now, updatedAt: now, dueAt: Math.max(1, now), attempt: 1, version: 1 }
@@ -237,9 +238,9 @@ export class Tasks extends TaskRunner {
         ...old,
         id: newTaskId(),
         server: this.host.server,
-        // A second retry finds the first by its key. A scope of its own makes that possible for callers without one.
+        // A second retry, and the caller, find it by its key. A scope of its own makes that possible for callers without one.
         scope: old.scope || retryKey(id),
-        key: retryKey(id),
+        key: ownKey === '' || isReserved(ownKey) ? retryKey(id) : ownKey,
         isShared: false,
         node: '',
         request,
