@@ -235,7 +235,7 @@ async function ask<Value>(
       reason: 'it has no stream that could carry the question',
     })
   }
-  const answer = await askLive(call.channel.ask.bind(call.channel), question, call)
+  const answer = await askLive(call.channel.ask.bind(call.channel), question, context)
   try {
     return await read(answer)
   } catch (error) {
@@ -243,10 +243,15 @@ async function ask<Value>(
   }
 }
 
-async function askLive(ask: NonNullable<Channel['ask']>, question: Asking, call: Call): Promise<JsonObject> {
+async function askLive(
+  ask: NonNullable<Channel['ask']>,
+  question: Asking,
+  context: Context,
+): Promise<JsonObject> {
+  const call = callOf(context)
   if (question.task === undefined) return ask(question.method, question.params, call)
   const { askAsTask } = await import('./task-questions.ts')
-  return askAsTask(ask, question, question.task, call)
+  return askAsTask(ask, question, question.task, call, partsOf(context).limits.questionMs)
 }
 
 async function askInRounds<Value>(

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { DIALECTS } from '../protocol/switches.ts'
 import { Call } from '../rpc/call.ts'
 import { askAsTask } from './task-questions.ts'
@@ -21,6 +22,7 @@ test('a call that is cancelled cancels the task in which its client answers a qu
     { method: 'elicitation/create', params: {} },
     {},
     call,
+    60_000,
   )
   await expect(answer).rejects.toThrow('no longer needed')
   expect(asked).toEqual([
@@ -28,4 +30,21 @@ test('a call that is cancelled cancels the task in which its client answers a qu
     ['tasks/get', 'theirs'],
     ['tasks/cancel', 'theirs'],
   ])
+})
+
+test('a question that its client answers in a task ends when the time for questions is over', async () => {
+  const capabilities = { tasks: { requests: { elicitation: { create: {} } } } }
+  const peer = { dialect: DIALECTS['2025-11-25'], client: undefined, capabilities, session: undefined }
+  const call = new Call(1, 'tools/call', {}, { peer, channel: { emit: () => undefined }, source: {} })
+  const task = { taskId: 'theirs', status: 'working', pollInterval: 1 }
+  const asked: string[] = []
+  const ask = async (method: string): Promise<JsonObject> => {
+    asked.push(method)
+    // Without the limit, it would go on until here.
+    if (asked.length === 1000) call.abort(new Error('endless'))
+    return method === 'elicitation/create' ? { task } : task
+  }
+  const answer = askAsTask(ask, { method: 'elicitation/create', params: {} }, {}, call, 20)
+  await expect(answer).rejects.toMatchObject({ kind: 'ask_refused' })
+  expect(asked.at(-1)).toBe('tasks/cancel')
 })

@@ -1,7 +1,7 @@
 import { pause } from '../base/backoff.ts'
 import { toMs } from '../base/duration.ts'
 import { mcpError } from '../errors/error.ts'
-import { ASK_INVALID } from '../errors/server.ts'
+import { ASK_INVALID, ASK_REFUSED } from '../errors/server.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { Call, type Channel, type Peer } from '../rpc/call.ts'
 import type { TaskAsk } from './ask.ts'
@@ -25,6 +25,7 @@ export async function askAsTask(
   { method, params }: { readonly method: string; readonly params: JsonObject },
   { ttl }: TaskAsk,
   call: Call,
+  questionMs: number,
 ): Promise<JsonObject> {
   if (!mayBeTask(call.peer, method)) return ask(method, params, call)
   const task = ttl === undefined ? {} : { ttl: Math.round(toMs(ttl, 'task ttl')) }
@@ -33,15 +34,18 @@ export async function askAsTask(
   if (!isObject(created['task'])) return created
   const taskId = readId(method, created['task'])
   let state = created['task']
+  const end = performance.now() + questionMs
   try {
     while (state['status'] === 'working') {
-      await pause(pollOf(state), call.askingSignal)
+      const left = end - performance.now()
+      if (left <= 0) throw mcpError(ASK_REFUSED, { method, reason: `no answer within ${questionMs} ms` })
+      await pause(Math.min(pollOf(state), left), call.askingSignal)
       call.askingSignal.throwIfAborted()
       state = await ask('tasks/get', { taskId }, call)
     }
     return await ask('tasks/result', { taskId }, call)
   } catch (error) {
-    if (call.askingSignal.aborted) giveUp(ask, taskId, call)
+    if (call.askingSignal.aborted || performance.now() >= end) giveUp(ask, taskId, call)
     throw error
   }
 }
