@@ -46,7 +46,7 @@ const named = z.object({ id: z.string() })
 const quiet = { name: 'tasks', version: '1', log: () => undefined } as const
 
 test('calls with a key do not parse the arguments of the task that has it', async () => {
-  const app = createServer(quiet).tool(
+  const app = createServer({ ...quiet, limits: { drainMs: 1 } }).tool(
     'work',
     { input: named, task: { mode: 'required', key: ({ id }) => id } },
     () => new Promise<string>(() => undefined),

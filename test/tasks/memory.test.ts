@@ -9,7 +9,7 @@ import type { TaskBytes } from '../../src/tasks/bytes.ts'
 import { heldHeap } from '../harness/memory.ts'
 import { settled } from '../harness/task-clock.ts'
 
-const quiet = { name: 'tasks', version: '1', log: () => undefined } as const
+const quiet = { name: 'tasks', version: '1', log: () => undefined, limits: { drainMs: 1 } } as const
 const hang = (): Promise<never> => new Promise(() => undefined)
 const rows = `[${'[],'.repeat(50_000)}[]]`
 
