@@ -97,7 +97,7 @@ export class TaskDesk {
     const tasks = await this.#tasks()
     const again = await tasks.retry(checked('retry', id))
     if (again === undefined) throw mcpError(UNKNOWN_TASK, { id })
-    if (again !== false) return again
+    if (again !== false) return withOwnKey(again)
     throw mcpError(TASK_FINAL, { id, status: (await tasks.store.head(id))?.status ?? 'gone' })
   }
 

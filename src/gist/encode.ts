@@ -124,7 +124,11 @@ export function encodeJob(task: JsonObject, info: JsonObject): string {
   const { taskId, status, statusMessage, result, error } = task
   const head = { job_id: taskId as string }
   const ms = Date.parse(task['lastUpdatedAt'] as string) - Date.parse(task['createdAt'] as string)
-  if (isObject(result)) return encodeCallResult(head, result, { dialect: JOB_DIALECT, info, ms })
+  if (isObject(result)) {
+    // The form of a job has no such member.
+    const { resultType: _, ...own } = result
+    return encodeCallResult(head, own, { dialect: JOB_DIALECT, info, ms })
+  }
   if (isObject(error)) return encodeError(head, error as unknown as ErrorObject, ms)
   if (status === 'cancelled')
     return encodeError(head, toErrorObject(mcpError(TASK_CANCELLED, {}), DIALECTS[LATEST]), ms)

@@ -53,12 +53,20 @@ export function ownerOf(auth: Auth | undefined): string {
   return owner
 }
 
-/** The issuer and the subject that an owner stands for; undefined if it has no subject. */
+/** The issuer and the subject that an owner stands for; undefined if it has no subject, or cannot be read. */
 export function claimsOf(owner: string): Auth | undefined {
-  const names: unknown = owner.startsWith('[') ? JSON.parse(owner) : undefined
+  const names = owner.startsWith('[') ? namesIn(owner) : undefined
   if (!Array.isArray(names)) return undefined
   const [iss, sub] = names as readonly (string | null)[]
   return { iss: iss ?? undefined, sub: sub ?? undefined }
+}
+
+function namesIn(owner: string): unknown {
+  try {
+    return JSON.parse(owner) as unknown
+  } catch {
+    return undefined
+  }
 }
 
 /** The identities of callers that cannot change. */
@@ -114,6 +122,8 @@ export interface Channel {
   readonly isConnected?: boolean
   /** Calls `listener` when the client disconnects and cannot get the response any more. Absent if that cancels the request anyway. */
   onLeft?(listener: () => void): void
+  /** Whether the client has not read much of what was sent, so that more should wait; absent if it is never so. */
+  readonly isBehind?: boolean
   /** Cancels another request from the same client, if that request is known. */
   cancel?(params: JsonObject): void
   /** Rejects all further requests from the client. */

@@ -116,7 +116,8 @@ async function listenToTasks(
   return open(parts, context, {
     ...wanted,
     taskIds: heads.map(({ id }) => id),
-    follow: (notify) => followTasks(tasks, heads, call.peer, notify),
+    follow: (notify) =>
+      followTasks(tasks, heads, { peer: call.peer, notify, isBehind: () => call.channel.isBehind === true }),
   })
 }
 

@@ -4,21 +4,19 @@ import { mcpError } from '../errors/error.ts'
 import { MISSING_CAPABILITY } from '../errors/server.ts'
 import { TASK_CANCELLED, TASK_FORBIDDEN, TASK_REQUIRED } from '../errors/tasks.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
-import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
-import { META, TASKS_EXTENSION } from '../protocol/meta.ts'
+import { isObject } from '../protocol/jsonrpc.ts'
+import { TASKS_EXTENSION } from '../protocol/meta.ts'
 import { isFinal } from '../protocol/task-status.ts'
-import { anonymousNetwork, ownerOf, type Auth, type Call, type Peer } from '../rpc/call.ts'
+import { anonymousNetwork, ownerOf, type Call, type Peer } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
 import type { Checked } from '../schema/checker.ts'
-import { isSameJson } from '../schema/scalar-rules.ts'
-import { TOO_LONG } from '../schema/work.ts'
 import { newTaskId } from '../tasks/id.ts'
 import { TaskLink } from '../tasks/link.ts'
 import { isReserved } from '../tasks/key.ts'
 import { readOutcome } from '../tasks/outcome.ts'
 import type { TaskCaller, TaskPlan } from '../tasks/plan.ts'
-import type { TaskHead, TaskRequest } from '../tasks/record.ts'
+import type { TaskHead } from '../tasks/record.ts'
 import { Run } from '../tasks/run.ts'
 import type { Begun } from '../tasks/host.ts'
 import type { Soon } from '../tasks/store.ts'
@@ -28,6 +26,7 @@ import type { ToolDefinition } from './definitions.ts'
 import { progressToken } from './progress.ts'
 import { digestOf } from './state.ts'
 import { sendOfTask, tellStatus } from './task-messages.ts'
+import { checkSame, requestOf, withChars, withToken } from './task-request.ts'
 import { toTask } from './task-shape.ts'
 import type { ToolCall } from './tools.ts'
 
@@ -58,7 +57,7 @@ export function callAsTask(tasks: Tasks, ways: ToolCall): Result | Promise<Resul
   const { tool, context } = ways
   const call = callOf(context)
   const plan = tool.task
-  if (call.task !== undefined) return tasks.inGate(call.task as Run, () => ways.now())
+  if (call.task !== undefined) return again(call.task as Run, ways)
   const wish = wishOf(call, tool)
   if (wish === 'never' || plan === undefined) return ways.now()
   if (plan.key !== undefined && callerOf(call).scope === '') warnOfKey(tool, context)
@@ -71,6 +70,21 @@ export function callAsTask(tasks: Tasks, ways: ToolCall): Result | Promise<Resul
       input.ok && key !== '' ? keyed(run, context, ways, input, key) : later(run, context, ways),
     ),
   )
+}
+
+/** Runs a further attempt of a task. */
+function again(run: Run, ways: ToolCall): Result | Promise<Result> {
+  return run.tasks.inGate(run, () =>
+    soon(ways.check(), (input) => {
+      run.tasks.holdMore(run, copyOf(input, run.call))
+      return ways.run(input)
+    }),
+  )
+}
+
+/** The arguments that a schema has made of those of a call; undefined if they are the same. */
+function copyOf(input: Checked<unknown>, { params }: Call): unknown {
+  return input.ok && input.value !== params['arguments'] ? input.value : undefined
 }
 
 function warnOfKey({ key: name }: ToolDefinition, context: Context): void {
@@ -153,7 +167,7 @@ function atOnce(
   // A client that takes any answer gets the error at once. One that asked for an official task expects a task.
   if (!input.ok && (call.asTask !== undefined || call.peer.dialect.tasks === 'extension'))
     return ways.run(input)
-  const stored = soon(keyOf(plan as TaskPlan, input, context), (key) => store(run, key, ttlMs))
+  const stored = soon(keyOf(plan as TaskPlan, input, context), (key) => store(run, input, { key, ttlMs }))
   return soon(stored, (begun) => {
     if (begun.outcome === 'rejected') throw begun.error
     ;(run.tasks as Tasks).waiters.end(begun.head.id)
@@ -183,7 +197,7 @@ function keyed(
   const { call, plan } = run
   const { channel, peer } = call
   const tasks = run.tasks as Tasks
-  return soon(store(run, key, undefined), (begun) => {
+  return soon(store(run, input, { key }), (begun) => {
     if (begun.outcome === 'rejected') return tasks.inGate(run, () => ways.run(input))
     if (begun.outcome === 'exists') return endOrTask(tasks, begun.head, call, (plan as TaskPlan).afterMs)
     const unlink = run.link?.add((method, params) => channel.emit(method, params, peer))
@@ -222,10 +236,9 @@ async function endOrTask(
 function later(run: Run, context: Context, ways: ToolCall): Result | Promise<Result> {
   const { tasks, call, plan } = run
   call.task = run
-  const result = untilCancelled(
-    run,
-    tasks.inGate(run, () => ways.now()),
-  )
+  let input: Checked<unknown> | undefined
+  const work = (): Result | Promise<Result> => soon(ways.check(), (checked) => ways.run((input = checked)))
+  const result = untilCancelled(run, tasks.inGate(run, work))
   if (!(result instanceof Promise)) {
     call.task = undefined
     return result
@@ -234,7 +247,7 @@ function later(run: Run, context: Context, ways: ToolCall): Result | Promise<Res
     let timer: unknown = tasks.clock.after((plan as TaskPlan).afterMs, () => {
       timer = undefined
       tasks.unawaited(async () => {
-        const task = await promote(run, context, result)
+        const task = await promote(run, context, result, input)
         if (task !== undefined) resolve(task)
       })
     })
@@ -252,9 +265,14 @@ function later(run: Run, context: Context, ways: ToolCall): Result | Promise<Res
 }
 
 /** Makes a running call a task, if there is room and it has not ended with a question. */
-async function promote(run: Run, context: Context, result: Promise<Result>): Promise<Result | undefined> {
+async function promote(
+  run: Run,
+  context: Context,
+  result: Promise<Result>,
+  input: Checked<unknown> | undefined,
+): Promise<Result | undefined> {
   if (run.call.aborted || (roundsOf(context)?.questions.size ?? 0) > 0) return undefined
-  const stored = new Promise<Begun>((resolve) => resolve(store(run, '', undefined)))
+  const stored = new Promise<Begun>((resolve) => resolve(store(run, input, { key: '' })))
   run.storing = stored.then(
     ({ outcome }) => outcome === 'created',
     () => false,
@@ -266,17 +284,24 @@ async function promote(run: Run, context: Context, result: Promise<Result>): Pro
 }
 
 /** Stores the call of a run as a task; from then on it outlives its request. Joins the task that has its key instead, if there is one. */
-function store(run: Run, key: string, ttlMs: number | null | undefined): Begun | Promise<Begun> {
+function store(
+  run: Run,
+  input: Checked<unknown> | undefined,
+  wish: Wish & { readonly key: string },
+): Begun | Promise<Begun> {
+  const { key, ttlMs } = wish
   const { call } = run
   const tasks = run.tasks as Tasks
   call.task = run
-  const request = requestOf(call)
+  const plain = requestOf(call)
+  const request = key === '' ? plain : withChars(plain)
   const { session } = call.peer
-  return soon(tasks.begin(run, { caller: callerOf(call), key, ttlMs, request }), (begun) => {
+  const keeps = [call.id, progressToken(call), request.params, input && copyOf(input, call)]
+  return soon(tasks.begin(run, { caller: callerOf(call), key, ttlMs, request, keeps }), (begun) => {
     if (begun.outcome === 'exists') {
       const joined = soon(checkSame(tasks, begun.head, request), () => tasks.join(begun.head))
       // One that was cancelled meanwhile has freed its key.
-      return soon(joined, (isThere) => (isThere ? begun : store(run, key, ttlMs)))
+      return soon(joined, (isThere) => (isThere ? begun : store(run, input, wish)))
     }
     if (begun.outcome !== 'created') return begun
     // At once, since those that find its key at the same time join it.
@@ -291,64 +316,6 @@ function store(run: Run, key: string, ttlMs: number | null | undefined): Begun |
     return begun
   })
 }
-
-/** Throws if the task with the same key had other arguments: its result would answer another question. */
-function checkSame({ store }: Run['tasks'], { id }: TaskHead, { params }: TaskRequest): Soon<void> {
-  return soon(store.get(id), (record) => {
-    if (record === undefined) return
-    const before = (JSON.parse(record.request) as TaskRequest).params
-    const isSame = isSameJson(before['arguments'] ?? {}, params['arguments'] ?? {})
-    if (isSame === true) return
-    const reason =
-      isSame === undefined
-        ? `comparing the arguments with those of the task ${TOO_LONG}`
-        : 'a task with the same key has other arguments; send the same arguments, or others that give another key'
-    throw mcpError(BAD_PARAMS, { method: 'tools/call', reason })
-  })
-}
-
-/** The token for progress stays valid as long as the task runs. */
-export function withToken(params: JsonObject, token: string | number | undefined): JsonObject {
-  if (token === undefined) return params
-  return { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), [META.progressToken]: token } }
-}
-
-/** What a further attempt needs to know of a request. */
-function requestOf({ params, peer, source }: Call): TaskRequest {
-  const { name, arguments: input, _meta: meta } = params
-  const own = isObject(meta) ? Object.entries(meta).filter(([key]) => !FIRST_ONLY.has(key)) : []
-  return {
-    revision: peer.dialect.revision,
-    params: {
-      name,
-      ...(input === undefined ? {} : { arguments: input }),
-      ...(own.length === 0 ? {} : { _meta: Object.fromEntries(own) }),
-    },
-    client: peer.client as TaskRequest['client'],
-    capabilities: peer.capabilities,
-    auth: source.auth === undefined ? undefined : plainClaims(source.auth),
-    ip: source.ip,
-    scopes: source.scopes,
-  }
-}
-
-/** The claims of a caller that JSON can carry, with large integers as digits. */
-function plainClaims(auth: Auth): JsonObject {
-  const digits = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
-  const plain: Record<string, unknown> = {}
-  for (const [claim, value] of Object.entries(auth)) {
-    try {
-      const text: string | undefined = JSON.stringify(value, digits)
-      if (text !== undefined) plain[claim] = JSON.parse(text)
-    } catch {
-      // It refers to itself, for example.
-    }
-  }
-  return plain
-}
-
-/** Members of `_meta` that concern only the request that created the task. */
-const FIRST_ONLY: ReadonlySet<string> = new Set(Object.values(META))
 
 function keyOf({ key }: TaskPlan, input: Checked<unknown>, context: Context): Soon<string> {
   if (key === undefined || !input.ok) return ''

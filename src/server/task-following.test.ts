@@ -5,7 +5,8 @@ import { Deferred } from '../base/deferred.ts'
 import { DIALECTS } from '../protocol/switches.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Run } from '../tasks/run.ts'
-import { followTasks } from './task-following.ts'
+import type { TaskHead } from '../tasks/record.ts'
+import { followTasks, type TaskListener } from './task-following.ts'
 
 test('a follower hears of each status at once, and of other changes no more often than it may poll', async () => {
   const heard: unknown[] = []
@@ -13,9 +14,10 @@ test('a follower hears of each status at once, and of other changes no more ofte
   let running: Run | undefined
   const node = new Node().tool('work', (run) => ((running = run), end.promise), { pollMs: 5000 })
   const head = await node.start('work')
-  const peer = { dialect: DIALECTS['2026-07-28'] }
-  const stop = followTasks(node.tasks, [head], peer, (task) =>
-    heard.push(task['statusMessage'] ?? task['status']),
+  const stop = followTasks(
+    node.tasks,
+    [head],
+    listener((task) => heard.push(task['statusMessage'] ?? task['status'])),
   )
   await settled()
   for (let step = 0; step < 20; step++) {
@@ -39,17 +41,74 @@ test('a follower hears of an end that came before it followed, and of each state
   const before = await node.start('work')
   end.resolve({ content: [] })
   await settled()
-  const peer = { dialect: DIALECTS['2026-07-28'] }
-  followTasks(node.tasks, [before], peer, (task) => heard.push(task['status']))
+  const own = listener((task) => heard.push(task['status']))
+  followTasks(node.tasks, [before], own)
   await settled()
   expect(heard).toEqual(['completed'])
   const after = (await node.store.head(before.id))!
-  followTasks(node.tasks, [after], peer, (task) => heard.push(task['status']))
+  followTasks(node.tasks, [after], own)
   node.tasks.followers.changed(before.id)
   await settled()
   expect(heard).toEqual(['completed', 'completed'])
   expect(looksAt(node, before.id)).toBe(0)
 })
+
+test('results are read one at a time, each when the one before was sent, and others have a turn between', async () => {
+  const node = new Node().tool('work', () => ({ content: [] }))
+  const heads = await finished(node, 6)
+  const log: string[] = []
+  const { get } = node.store
+  vi.spyOn(node.store, 'get').mockImplementation((id) => (log.push('read'), get.call(node.store, id)))
+  const two = [heads.slice(0, 3), heads.slice(3)]
+  for (const own of two)
+    followTasks(
+      node.tasks,
+      own,
+      listener(() => {
+        log.push('sent')
+        setImmediate(() => log.push('other'))
+      }),
+    )
+  await settled()
+  expect(log.filter((each) => each !== 'other')).toEqual(heads.flatMap(() => ['read', 'sent']))
+  expect(log.slice(0, 6)).toEqual(['read', 'sent', 'other', 'read', 'sent', 'other'])
+})
+
+test('nothing is read for a client that does not read, nor for a stream that is over', async () => {
+  const node = new Node().tool('work', () => ({ content: [] }))
+  const heads = await finished(node, 4)
+  const get = vi.spyOn(node.store, 'get')
+  const heard: unknown[] = []
+  let isBehind = false
+  const own = { ...listener((task) => heard.push(task['taskId'])), isBehind: () => isBehind }
+  const stop = followTasks(node.tasks, heads, {
+    ...own,
+    notify: (task) => (own.notify(task), (isBehind = true)),
+  })
+  await node.clock.pass(10_000)
+  expect(heard).toHaveLength(1)
+  expect(get).toHaveBeenCalledTimes(1)
+  isBehind = false
+  await node.clock.pass(1000)
+  expect(heard).toEqual(heads.slice(0, 2).map(({ id }) => id))
+  stop()
+  isBehind = false
+  await node.clock.pass(1000)
+  expect(get).toHaveBeenCalledTimes(2)
+})
+
+/** Tasks that have ended. */
+async function finished(node: Node, count: number): Promise<TaskHead[]> {
+  const heads: TaskHead[] = []
+  for (let at = 0; at < count; at++) heads.push(await node.start('work'))
+  await settled()
+  return heads
+}
+
+/** A client that reads everything at once. */
+function listener(notify: (task: JsonObject) => void): TaskListener {
+  return { peer: { dialect: DIALECTS['2026-07-28'] }, notify, isBehind: () => false }
+}
 
 /** How many followers look at a task that changes. */
 function looksAt({ tasks }: Node, id: string): number {

@@ -1,3 +1,4 @@
+import { inTurn } from '../base/turn.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { isFinal } from '../protocol/task-status.ts'
 import type { Peer } from '../rpc/call.ts'
@@ -5,25 +6,74 @@ import type { TaskHead } from '../tasks/record.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import { detailed } from './task-methods.ts'
 
-/** Notifies a client of the changes of tasks: at once of each new status, and of other changes no more often than it may poll. */
-export function followTasks(
-  tasks: Tasks,
-  heads: readonly TaskHead[],
-  peer: Pick<Peer, 'dialect'>,
-  notify: (task: JsonObject) => void,
-): () => void {
-  const stops = heads.map((head) => followTask(tasks, head, peer, notify))
+/** Milliseconds until a client that is behind is looked at again. */
+const BEHIND_MS = 50
+
+/** A client that is notified of the changes of tasks. */
+export interface TaskListener {
+  readonly peer: Pick<Peer, 'dialect'>
+  notify(task: JsonObject): void
+  /** Whether the client has not read much of what was sent. */
+  isBehind(): boolean
+}
+
+/**
+ * Notifies a client of the changes of tasks: at once of each new status, and of other changes no more often than it may poll.
+ * Results may be large, so they are read and sent one at a time, in turn with those for other clients, and as fast as the client reads.
+ */
+export function followTasks(tasks: Tasks, heads: readonly TaskHead[], listener: TaskListener): () => void {
+  const stream = new Stream(tasks, listener)
+  const stops = heads.map((head) => followTask(tasks, head, stream))
   return () => {
+    stream.isOver = true
     for (const stop of stops) stop()
   }
 }
 
-function followTask(
-  tasks: Tasks,
-  first: TaskHead,
-  peer: Pick<Peer, 'dialect'>,
-  notify: (task: JsonObject) => void,
-): () => void {
+/** The work of one server for all streams: one step at a time. */
+const steps = new WeakMap<Tasks, Promise<void>>()
+
+/** The notifications of one stream, one at a time. */
+class Stream {
+  isOver = false
+  readonly #tasks: Tasks
+  readonly #listener: TaskListener
+  #last: Promise<void> = Promise.resolve()
+
+  constructor(tasks: Tasks, listener: TaskListener) {
+    this.#tasks = tasks
+    this.#listener = listener
+  }
+
+  /** Sends a task when its turn comes. */
+  send(head: TaskHead): Promise<void> {
+    const sent = this.#last.then(() => this.#send(head))
+    this.#last = sent.catch(() => undefined)
+    return sent
+  }
+
+  async #send(head: TaskHead): Promise<void> {
+    while (!this.isOver && this.#listener.isBehind())
+      await new Promise<void>((resolve) => this.#tasks.clock.after(BEHIND_MS, resolve))
+    if (this.isOver) return
+    const before = steps.get(this.#tasks) ?? Promise.resolve()
+    const step = before.then(() => this.#step(head))
+    steps.set(
+      this.#tasks,
+      step.catch(() => undefined),
+    )
+    return step
+  }
+
+  async #step(head: TaskHead): Promise<void> {
+    const task = await inTurn(() =>
+      this.isOver ? undefined : detailed(this.#tasks, head, this.#listener.peer),
+    )
+    if (task !== undefined && !this.isOver) this.#listener.notify(task)
+  }
+}
+
+function followTask(tasks: Tasks, first: TaskHead, stream: Stream): () => void {
   const { clock } = tasks
   let sent = first
   let sentAt = Number.NEGATIVE_INFINITY
@@ -72,7 +122,7 @@ function followTask(
     isNew = false
     sent = head
     sentAt = clock.now()
-    notify(await detailed(tasks, head, peer))
+    await stream.send(head)
     if (isFinal(head.status)) stop()
   }
 }

@@ -14,9 +14,10 @@ import type { Soon } from '../tasks/store.ts'
 import { Tasks } from '../tasks/tasks.ts'
 import type { ToolDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
-import { callAsTask, callerOf, requireTasks, withToken } from './task-calls.ts'
+import { callAsTask, callerOf, requireTasks } from './task-calls.ts'
 import { followTasks } from './task-following.ts'
 import { cancelTask, getTask, listTasks, taskResult, updateTask } from './task-methods.ts'
+import { withToken } from './task-request.ts'
 import { failureFor } from './tools.ts'
 
 /** The tasks of a server, and the functions that answer requests about them. */

@@ -42,17 +42,14 @@ export async function askAsTask(
   try {
     while (state['status'] === 'working') {
       const leftMs = end - performance.now()
-      if (leftMs <= 0) {
-        giveUp(ask, taskId, call)
-        throw mcpError(ASK_REFUSED, { method, reason: `no answer within ${limitMs} ms` })
-      }
+      if (leftMs <= 0) throw mcpError(ASK_REFUSED, { method, reason: `no answer within ${limitMs} ms` })
       await pause(Math.min(pollOf(state), leftMs), call.askingSignal)
       call.askingSignal.throwIfAborted()
       state = await ask('tasks/get', { taskId }, call)
     }
     return await ask('tasks/result', { taskId }, call)
   } catch (error) {
-    if (call.askingSignal.aborted) giveUp(ask, taskId, call)
+    if (call.askingSignal.aborted || performance.now() >= end) giveUp(ask, taskId, call)
     throw error
   }
 }

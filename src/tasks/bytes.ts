@@ -1,6 +1,6 @@
 import { hasShare } from '../base/share.ts'
 import { Tally } from '../base/tally.ts'
-import { textBytes } from '../base/weight.ts'
+import { textBytes, weigh } from '../base/weight.ts'
 import { isReserved } from './key.ts'
 import type { TaskCaller } from './plan.ts'
 import type { TaskHead } from './record.ts'
@@ -9,6 +9,15 @@ import { TASK_OVERHEAD } from './room.ts'
 /** The memory of a task whose request has so many bytes, with its other texts. */
 export function bytesOf(requestBytes: number, ...texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + textBytes(text), requestBytes + TASK_OVERHEAD)
+}
+
+/** Values up to this size count as part of what each task takes. */
+const SMALL_BYTES = 1024
+
+/** The memory of what an attempt keeps while it runs, besides the texts of its task. */
+export function heldBytesOf(values: unknown): number {
+  const bytes = weigh(values)
+  return bytes <= SMALL_BYTES ? 0 : bytes
 }
 
 /** Whose share a task takes: that of a caller, and of its network if it is anonymous. */
@@ -35,10 +44,10 @@ interface Held {
   bytes: number
 }
 
-/** The memory that tasks take, by task, by caller and by network. */
+/** The memory that tasks take, by task, by caller and by network. A task has its id, and an attempt that runs is its own key. */
 export class TaskBytes {
   readonly #limit: number
-  readonly #tasks = new Map<string, Held>()
+  readonly #tasks = new Map<unknown, Held>()
   readonly #holders = new Tally()
   readonly #networks = new Tally()
   #total = 0
@@ -53,12 +62,12 @@ export class TaskBytes {
   }
 
   /** Whether a task takes any. */
-  has(id: string): boolean {
+  has(id: unknown): boolean {
     return this.#tasks.has(id)
   }
 
   /** Says how much a task takes from now on. False, and nothing changes, if it would be more than there is room for. */
-  set(id: string, holder: TaskHolder, bytes: number): boolean {
+  set(id: unknown, holder: TaskHolder, bytes: number): boolean {
     const more = bytes - (this.#tasks.get(id)?.bytes ?? 0)
     if (more > 0 && !this.hasRoom(holder, more)) return false
     this.force(id, holder, bytes)
@@ -73,7 +82,7 @@ export class TaskBytes {
   }
 
   /** The same for a task that cannot be rejected any more. */
-  force(id: string, holder: TaskHolder, bytes: number): void {
+  force(id: unknown, holder: TaskHolder, bytes: number): void {
     const held = this.#tasks.get(id)
     if (held === undefined) this.#tasks.set(id, { holder, bytes })
     this.#add(held?.holder ?? holder, bytes - (held?.bytes ?? 0))
@@ -81,7 +90,7 @@ export class TaskBytes {
   }
 
   /** Frees what a task takes. */
-  delete(id: string): void {
+  delete(id: unknown): void {
     const held = this.#tasks.get(id)
     if (held === undefined) return
     this.#tasks.delete(id)

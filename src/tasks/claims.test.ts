@@ -292,7 +292,7 @@ test('anonymous callers without a session are told apart after a restart, too', 
   const { store, clock } = await left(
     ...networks.map((network) => ({ caller: { owner: '', scope: '', network }, text })),
   )
-  const node = new Node({ store, clock, isInMemory: false, limits: { taskBytes: 80_000 } }).tool(
+  const node = new Node({ store, clock, isInMemory: false, limits: { taskBytes: 160_000 } }).tool(
     'work',
     never,
   )

@@ -1,8 +1,8 @@
 import { doubledMs } from '../base/backoff.ts'
 import { soon } from '../base/soon.ts'
 import { textBytes } from '../base/weight.ts'
-import { bytesOf, NOBODY, storedHolder, type TaskHolder } from './bytes.ts'
-import { damageOf, endDamaged } from './damage.ts'
+import { bytesOf, heldBytesOf, NOBODY, storedHolder, type TaskHolder } from './bytes.ts'
+import { damageOf, endDamaged, parsed } from './damage.ts'
 import { PutBack, type PutBackTask } from './put-back.ts'
 import type { TaskHead, TaskRecord } from './record.ts'
 import { postponeTask, resumeTask } from './resume.ts'
@@ -151,5 +151,9 @@ export class Claims {
 
 /** The memory that a stored task takes once it runs. */
 function needOf(record: TaskRecord): Omit<Shortage, 'times'> {
-  return { holder: storedHolder(record), bytes: bytesOf(textBytes(record.request), record.state) }
+  const { request, state } = record
+  return {
+    holder: storedHolder(record),
+    bytes: bytesOf(textBytes(request), state) + heldBytesOf(parsed(request)),
+  }
 }

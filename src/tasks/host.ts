@@ -41,6 +41,8 @@ export interface TaskDraft {
   /** How long the client wants it to be kept; undefined if it does not say, null for as long as possible. */
   readonly ttlMs: number | null | undefined
   readonly request: TaskRequest
+  /** The values that the attempt keeps while it runs, such as the checked arguments. Their memory counts. */
+  readonly keeps?: readonly unknown[]
 }
 
 /** What became of a call that should become a task. */

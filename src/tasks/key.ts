@@ -5,10 +5,10 @@ export function freedKey({ id, key }: TaskHead): string {
   return key === '' ? '' : `${freed(id)}${key}`
 }
 
-/** A task with the key that its caller gave it, free again or not. */
+/** A copy of a task with the key that its caller gave it, free again or not. */
 export function withOwnKey<Head extends TaskHead>(head: Head): Head {
   const mark = freed(head.id)
-  return head.key.startsWith(mark) ? { ...head, key: head.key.slice(mark.length) } : head
+  return { ...head, key: head.key.startsWith(mark) ? head.key.slice(mark.length) : head.key }
 }
 
 /** The key of a retry, by which a second one finds the first. */

@@ -1,5 +1,7 @@
+import { textBytes } from '../base/weight.ts'
 import { McpError, mcpError, type ErrorExtras, type ErrorKind } from '../errors/error.ts'
 import { TASK_DAMAGED } from '../errors/tasks.ts'
+import { ToolError } from '../errors/tool-error.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { freedKey } from './key.ts'
@@ -53,4 +55,20 @@ export function endOf(head: TaskHead, outcome: TaskOutcome, failure?: McpError):
     ...(error === undefined ? { state: '' } : { statusMessage: error.message }),
     ...(error !== undefined || isError ? { key: freedKey(head) } : {}),
   }
+}
+
+/** Outcomes up to this size are kept, whatever room there is. */
+const SHORT_BYTES = 1024
+
+/** Errors that nobody meant to throw, so that another attempt may succeed. */
+const UNEXPECTED: ReadonlySet<string> = new Set(['tool_failed', 'task_timeout', 'internal'])
+
+/** Whether an outcome is always kept: the error that it has no room would take as much. */
+export function isShort(text: string): boolean {
+  return textBytes(text) <= SHORT_BYTES
+}
+
+/** Whether an error is not what the handler meant to answer: a ToolError is, in whichever form. */
+export function isUnexpected({ kind, cause }: McpError): boolean {
+  return UNEXPECTED.has(kind) && !(cause instanceof ToolError)
 }

@@ -63,7 +63,7 @@ test('a task that waits for room begins as soon as there is some', async () => {
 
 test('of many tasks that wait for room, only those begin that have some', async () => {
   const { store, clock, ids } = await left(...Array<number>(12).fill(10_000))
-  const { node, ends } = worker(store, clock, 150_000)
+  const { node, ends } = worker(store, clock, 300_000)
   await node.tasks.start()
   await clock.pass(20_000)
   expect(ends.size).toBe(3)

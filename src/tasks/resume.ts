@@ -4,7 +4,8 @@ import { type McpError, mcpError } from '../errors/error.ts'
 import { TASK_CRASHED, TASK_LOST } from '../errors/tasks.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { AttemptState } from './attempt-state.ts'
-import { bytesOf, storedHolder, type TaskHolder } from './bytes.ts'
+import { bytesOf, heldBytesOf, storedHolder, type TaskHolder } from './bytes.ts'
+import { parsed } from './damage.ts'
 import type { TaskPlan } from './plan.ts'
 import type { TaskHead, TaskRecord, TaskRequest } from './record.ts'
 import { Run } from './run.ts'
@@ -21,8 +22,8 @@ export function resumeTask(tasks: TaskRunner, record: TaskRecord, holder: TaskHo
   run.link = tasks.links.take(record.id)
   run.holder = holder
   run.requestBytes = textBytes(record.request)
-  tasks.runs.set(record.id, run)
-  tasks.bytes.force(record.id, run.holder, bytesOf(run.requestBytes, record.state))
+  run.heldBytes = heldBytesOf(parsed(record.request))
+  tasks.enter(run, bytesOf(run.requestBytes, record.state))
   // A task that waited has a time; one whose node died has none.
   const isDue = record.dueAt > 0
   const error = isDue ? undefined : errorOfCrash(run.plan, run.shared, record)

@@ -1,3 +1,5 @@
+import { asSent } from '../base/as-sent.ts'
+import { clip } from '../base/clip.ts'
 import { Deferred } from '../base/deferred.ts'
 import { plainText } from '../base/plain-json.ts'
 import { orElse, soon } from '../base/soon.ts'
@@ -40,6 +42,10 @@ export class Run implements Channel, CallTask {
   holder: TaskHolder = NOBODY
   /** The length of its request, which counts as memory. */
   requestBytes = 0
+  /** The memory that it takes while its handler runs. */
+  heldBytes = 0
+  /** Whether its handler runs, which may be longer than the task. */
+  isHandling = false
   /** The connection with the client that started the task; absent if there is none. */
   link: TaskLink | undefined = undefined
   /** Stops waiting for its turn. */
@@ -135,7 +141,8 @@ export class Run implements Channel, CallTask {
 
   progress(message: string | undefined): void {
     if (typeof message !== 'string' || this.#isOver) return
-    this.#message = message.slice(0, MESSAGE_CHARS)
+    // A copy, since a part of a text keeps the whole of it in memory.
+    this.#message = asSent(clip(message, MESSAGE_CHARS))
     if (this.head === undefined || this.#timer !== undefined) return
     const { clock } = this.tasks
     const wait = this.#wroteAt + PROGRESS_MS - clock.elapsed()

@@ -6,24 +6,24 @@ import { afterRun } from '../errors/after-run.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
 import { TASK_CANCELLED, TASK_EXPIRED, TASK_RESULT_TOO_LARGE } from '../errors/tasks.ts'
-import { ToolError } from '../errors/tool-error.ts'
 import type { Call } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { Admission, type Admitted } from './admission.ts'
-import { bytesOf, holderOf, TaskBytes } from './bytes.ts'
+import { bytesOf, heldBytesOf, holderOf, TaskBytes } from './bytes.ts'
 import { CLOCK, type TaskClock } from './clock.ts'
 import { closeTasks, giveUp } from './closing.ts'
 import { Followers } from './followers.ts'
 import { Gates, Place } from './gate.ts'
 import { newTaskId } from './id.ts'
 import { TaskLinks } from './link.ts'
-import { endOf, outcomeText, type TaskOutcome } from './outcome.ts'
+import { endOf, isShort, isUnexpected, outcomeText, type TaskOutcome } from './outcome.ts'
 import type { Begun, TaskDraft, TaskHost, TasksOptions } from './host.ts'
 import { newRecord } from './new-record.ts'
 import { headOf, type TaskHead, type TaskRecord } from './record.ts'
 import { isTooLarge, tasksTooLarge } from './room.ts'
 import type { Run } from './run.ts'
 import { stateAfter, type TaskEvent } from './states.ts'
+import { Strays } from './strays.ts'
 import type { Soon, TaskChange, TaskStore } from './store.ts'
 import { Upkeep } from './upkeep.ts'
 
@@ -31,8 +31,6 @@ import { Upkeep } from './upkeep.ts'
 export const TRIES = 10
 /** The pauses before further attempts. */
 const RETRY_PAUSES = { firstMs: 1000, maxMs: 300_000 }
-/** Outcomes up to this size are kept, whatever room there is. */
-const SHORT_BYTES = 1024
 
 /** How a task is put back. */
 interface Release {
@@ -61,6 +59,7 @@ export class TaskRunner {
   /** The connections of tasks that wait for another attempt. */
   readonly links: TaskLinks = new TaskLinks()
   readonly bytes: TaskBytes
+  readonly strays: Strays
   readonly admission: Admission
   readonly isInMemory: boolean
   readonly #random: () => number
@@ -76,6 +75,7 @@ export class TaskRunner {
     this.clock = options.clock ?? CLOCK
     this.#random = options.random ?? Math.random
     this.bytes = new TaskBytes(host.limits.taskBytes)
+    this.strays = new Strays(host.limits)
     this.upkeep = new Upkeep(this)
     this.admission = new Admission(this)
   }
@@ -95,26 +95,45 @@ export class TaskRunner {
     if (this.#isClosing) return { outcome: 'rejected', error: mcpError(SHUTTING_DOWN, {}) }
     const text = JSON.stringify(draft.request)
     run.holder = holderOf(draft.caller)
+    const refusal = this.strays.refusalFor(run.holder)
+    if (refusal !== undefined) return { outcome: 'rejected', error: refusal }
     run.requestBytes = textBytes(text)
+    run.heldBytes = heldBytesOf(draft.keeps)
     const record = newRecord(run, draft, text)
     const bytes = bytesOf(run.requestBytes, record.state)
-    const enter = (): Soon<Admitted> => this.admission.enter(record, run.holder, bytes)
+    const enter = (): Soon<Admitted> => this.admission.enter(record, run.holder, bytes + run.heldBytes)
     return soon(soon(this.upkeep.start(), enter), (admitted) => {
       if (admitted.outcome !== 'created') return admitted
       const head = headOf(record)
       run.head = head
-      this.runs.set(head.id, run)
+      this.enter(run, bytes)
       this.upkeep.expect()
       return { outcome: 'created', head }
     })
   }
 
+  /** Counts a run, whose task takes so many bytes. */
+  enter(run: Run, bytes: number): void {
+    const { id } = run.head as TaskHead
+    this.runs.set(id, run)
+    this.bytes.force(id, run.holder, bytes)
+    this.bytes.force(run, run.holder, run.heldBytes)
+  }
+
   /** Counts the memory of what a run keeps for further attempts; throws if there is no room. */
   hold(run: Run): void {
     const { head } = run
-    if (head === undefined || this.bytes.set(head.id, run.holder, bytesOf(run.requestBytes, run.stateText)))
-      return
+    // Nothing would free what is taken after the end.
+    if (head === undefined || run.isOver) return
+    if (this.bytes.set(head.id, run.holder, bytesOf(run.requestBytes, run.stateText))) return
     throw tasksTooLarge(this.host.limits)
+  }
+
+  /** Counts what the handler of a run keeps besides, which cannot be rejected any more. */
+  holdMore(run: Run, value: unknown): void {
+    if (run.isOver || value === undefined) return
+    run.heldBytes += heldBytesOf(value)
+    this.bytes.force(run, run.holder, run.heldBytes)
   }
 
   /** How many handlers of a tool could begin at once. */
@@ -157,9 +176,18 @@ export class TaskRunner {
   /** Ends a task with what its handler returned or threw, when it does. */
   settle(run: Run, result: Result | Promise<Result>): void {
     if (!(result instanceof Promise)) return this.unawaited(() => this.finish(run, { result }))
+    run.isHandling = true
+    if (run.isOver) this.strays.add(run)
+    const handled = (then: () => unknown): void => {
+      run.isHandling = false
+      this.strays.delete(run)
+      this.bytes.delete(run)
+      if (run.isOver) this.upkeep.freed()
+      this.unawaited(then)
+    }
     result.then(
-      (value) => this.unawaited(() => this.finish(run, { result: value })),
-      (thrown: unknown) => this.unawaited(() => this.fail(run, thrown)),
+      (value) => handled(() => this.finish(run, { result: value })),
+      (thrown: unknown) => handled(() => this.fail(run, thrown)),
     )
   }
 
@@ -264,6 +292,9 @@ export class TaskRunner {
     const { id } = run.head as TaskHead
     if (this.runs.get(id) === run) this.runs.delete(id)
     if (!this.isInMemory) this.bytes.delete(id)
+    // A handler that does not stop keeps its place and its memory until it ends.
+    if (run.isHandling) this.strays.add(run)
+    else this.bytes.delete(run)
     run.close(reason)
     this.upkeep.freed()
     if (this.runs.size === 0) this.#onIdle?.()
@@ -362,17 +393,4 @@ export class TaskRunner {
     this.endWaits()
     return closeTasks(this, drainMs)
   }
-}
-
-/** Errors that nobody meant to throw, so that another attempt may succeed. */
-const UNEXPECTED: ReadonlySet<string> = new Set(['tool_failed', 'task_timeout', 'internal'])
-
-/** Whether an outcome is always kept: the error that it has no room would take as much. */
-function isShort(text: string): boolean {
-  return textBytes(text) <= SHORT_BYTES
-}
-
-/** Whether an error is not what the handler meant to answer: a ToolError is, in whichever form. */
-function isUnexpected({ kind, cause }: McpError): boolean {
-  return UNEXPECTED.has(kind) && !(cause instanceof ToolError)
 }

@@ -1,4 +1,5 @@
-import { soon } from '../base/soon.ts'
+import { doubledMs } from '../base/backoff.ts'
+import { orElse, soon } from '../base/soon.ts'
 import { textBytes } from '../base/weight.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
@@ -8,9 +9,9 @@ import { isFinal } from '../protocol/task-status.ts'
 import { bytesOf, storedHolder } from './bytes.ts'
 import { TaskWatch } from './followers.ts'
 import { newTaskId } from './id.ts'
-import { freedKey, retryKey } from './key.ts'
+import { freedKey, isReserved, retryKey, withOwnKey } from './key.ts'
 import { outcomeText } from './outcome.ts'
-import { headOf, type TaskHead, type TaskRecord } from './record.ts'
+import { headOf, type TaskHead, type TaskRecord, type TaskStatus } from './record.ts'
 import type { Run } from './run.ts'
 import { TaskRunner, TRIES } from './runner.ts'
 import { AttemptState } from './attempt-state.ts'
@@ -21,6 +22,9 @@ import { Waiters } from './waiters.ts'
 
 /** The number of tasks that are read at once. */
 const PAGE = 100
+/** The pauses before tasks that could not be cancelled are tried again. */
+const CANCEL_PAUSES = { firstMs: 1000, maxMs: 60_000 }
+const UNFINISHED = ['working', 'input_required'] as const
 
 /** The tasks of one server. Callers reach only their own: to anybody else, a task does not exist. */
 export class Tasks extends TaskRunner {
@@ -130,23 +134,36 @@ export class Tasks extends TaskRunner {
     })
   }
 
-  /** Cancels the unfinished tasks that are meant, on whichever node they wait or run. Those created from now on are left alone. */
+  /** Cancels the unfinished tasks that are meant, on whichever node they wait or run, as often as it takes. Those created from now on are left alone. */
   async cancelAll(isMeant: (head: TaskHead) => boolean): Promise<void> {
     const now = this.clock.now()
-    for (const status of ['working', 'input_required'] as const) {
-      let after: string | undefined
-      do {
-        const heads = await this.store.list({
-          server: this.host.server,
-          status,
-          limit: PAGE,
-          ...(after !== undefined && { after }),
-        })
-        for (const head of heads)
-          if (head.createdAt <= now && isMeant(head)) await this.cancel(head.id, undefined)
-        after = heads.length < PAGE ? undefined : heads.at(-1)?.id
-      } while (after !== undefined)
+    const isOld = (head: TaskHead): boolean => head.createdAt <= now && isMeant(head)
+    for (let failures = 0; !this.isClosing; failures++) {
+      const all = await Promise.allSettled(UNFINISHED.map((status) => this.#cancelThose(status, isOld)))
+      const failed = all.find((each) => each.status === 'rejected')
+      if (failed === undefined) return
+      this.reportFailure(failed.reason)
+      await new Promise<void>((resolve) => this.clock.after(doubledMs(failures, CANCEL_PAUSES), resolve))
     }
+  }
+
+  /** Cancels the tasks with a status that are meant. One that fails stops no other. */
+  async #cancelThose(status: TaskStatus, isMeant: (head: TaskHead) => boolean): Promise<void> {
+    const query = { server: this.host.server, status, limit: PAGE }
+    const errors: unknown[] = []
+    for (let after: string | undefined; ;) {
+      const heads = await this.store.list(after === undefined ? query : { ...query, after })
+      for (const head of heads.filter(isMeant))
+        await orElse(
+          () => this.cancel(head.id, undefined),
+          (error) => errors.push(error),
+        )
+      // Nothing follows a task that is gone, so the list begins again.
+      const isGone = after !== undefined && heads.length === 0 && (await this.store.head(after)) === undefined
+      if (heads.length < PAGE && !isGone) break
+      after = heads.at(-1)?.id
+    }
+    if (errors.length > 0) throw errors[0]
   }
 
   /** Takes answers of the client. Those to unknown questions are ignored. False if the task does not exist. */
@@ -193,10 +210,13 @@ export class Tasks extends TaskRunner {
     })
   }
 
-  /** Tasks in the order of their creation. Those whose time is over are left out of a page, so that it may be shorter. */
+  /** Tasks in the order of their creation. Those whose time is over are removed first, so that a short page is the last. */
   list(query: Omit<TaskQuery, 'server'>): Soon<readonly TaskHead[]> {
-    const own = { ...query, server: this.host.server }
-    return soon(this.store.list(own), (heads) => heads.filter((head) => this.#alive(head) !== undefined))
+    const now = this.clock.now()
+    const read = (): Soon<readonly TaskHead[]> => this.store.list({ ...query, server: this.host.server })
+    return soon(read(), (heads) =>
+      heads.some((head) => isOver(head, now)) ? soon(this.upkeep.expire(now), read) : heads,
+    )
   }
 
   /**
@@ -210,6 +230,7 @@ export class Tasks extends TaskRunner {
       if (failed?.status !== 'failed') return failed === undefined ? undefined : false
       const now = this.clock.now()
       const { request, ...old } = failed
+      const { key: ownKey } = withOwnKey(failed)
       const state = AttemptState.of(failed.state).textForRetry
       const fresh = { status: 'working', statusMessage: '', isError: false, outcome: '' } as const
       const times = { createdAt: now, updatedAt: now, dueAt: Math.max(1, now), attempt: 1, version: 1 }
@@ -217,9 +238,9 @@ export class Tasks extends TaskRunner {
         ...old,
         id: newTaskId(),
         server: this.host.server,
-        // A second retry finds the first by its key. A scope of its own makes that possible for callers without one.
+        // A second retry, and the caller, find it by its key. A scope of its own makes that possible for callers without one.
         scope: old.scope || retryKey(id),
-        key: retryKey(id),
+        key: ownKey === '' || isReserved(ownKey) ? retryKey(id) : ownKey,
         isShared: false,
         node: '',
         request,

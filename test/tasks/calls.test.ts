@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 import { createServer, McpError, ToolError, type App } from '../../src/index.ts'
 import { serviceOf } from '../../src/app/app.ts'
@@ -46,6 +46,23 @@ function clientOf(app: App, sub?: string) {
 
 const named = z.object({ id: z.string() })
 const quiet = { name: 'tasks', version: '1', log: () => undefined } as const
+
+test('calls with a key do not parse the arguments of the task that has it', async () => {
+  const app = createServer({ ...quiet, limits: { drainMs: 1 } }).tool(
+    'work',
+    { input: named, task: { mode: 'required', key: ({ id }) => id } },
+    () => new Promise<string>(() => undefined),
+  )
+  const ann = clientOf(app, 'ann')
+  const { taskId } = await ann.call('work', { id: 'a', more: { b: [1], a: 'x'.repeat(100_000) } })
+  const parse = vi.spyOn(JSON, 'parse')
+  onTestFinished(() => parse.mockRestore())
+  await expect(ann.call('work', { id: 'a' })).rejects.toThrow('other arguments')
+  expect(parse.mock.calls.filter(([text]) => text.length > 100_000)).toEqual([])
+  const again = await ann.call('work', { more: { a: 'x'.repeat(100_000), b: [1] }, id: 'a' })
+  expect(again['taskId']).toBe(taskId)
+  await app.close()
+})
 
 test('calls with the same key join one run, also before it has become a task', async () => {
   const door = new Door()

@@ -149,6 +149,10 @@ export class Connection implements Channel, Responder<Reply, string> {
     this.#send(encodeNotification(method, params, peer.dialect))
   }
 
+  get isBehind(): boolean {
+    return this.#isBehind()
+  }
+
   async ask(method: string, params: JsonObject, call: Call): Promise<JsonObject> {
     const { dialect } = this.#session
     const { allInFlight, questionMs } = this.#limits

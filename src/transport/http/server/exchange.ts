@@ -6,6 +6,7 @@ import type { JsonObject, RequestId } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import { inLifetime, type Call, type Channel, type Peer } from '../../../rpc/call.ts'
 import type { Load } from '../../../rpc/load.ts'
+import { SMALL_ANSWER } from '../../../rpc/weight.ts'
 import { replyText, type Reply } from '../../../wire/reply.ts'
 import { decodeAnswer, encodeNotification, encodeRequest } from '../../../wire/encode.ts'
 import { EventStream } from './event-stream.ts'
@@ -76,6 +77,11 @@ export class Exchange implements Channel {
       // Only a stream of a session can be resumed.
       if (this.#stream === undefined || session === undefined) listener()
     })
+  }
+
+  get isBehind(): boolean {
+    const { batch } = this.#options
+    return batch === undefined ? (this.#stream?.waiting ?? 0) > SMALL_ANSWER : batch.isBehind === true
   }
 
   cancel(params: JsonObject): void {

@@ -1,0 +1,86 @@
+import { soon } from '../base/soon.ts'
+import { mcpError } from '../errors/error.ts'
+import { BAD_PARAMS } from '../errors/wire.ts'
+import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
+import { META } from '../protocol/meta.ts'
+import type { Auth, Call } from '../rpc/call.ts'
+import { isSameJson } from '../schema/scalar-rules.ts'
+import { TOO_LONG } from '../schema/work.ts'
+import type { TaskHead, TaskRequest } from '../tasks/record.ts'
+import type { Soon } from '../tasks/store.ts'
+import type { Tasks } from '../tasks/tasks.ts'
+
+/** A request with the length of its arguments, by which calls with the same key are compared before anything is parsed. */
+export function withChars(request: TaskRequest): TaskRequest {
+  return { chars: JSON.stringify(argumentsOf(request)).length, ...request }
+}
+
+/** Throws if the task with the same key had other arguments: its result would answer another question. */
+export function checkSame({ store }: Tasks, { id }: TaskHead, request: TaskRequest): Soon<void> {
+  return soon(store.get(id), (record) => {
+    const isSame = record === undefined || isSameAs(record.request, request)
+    if (isSame === true) return
+    const reason =
+      isSame === undefined
+        ? `comparing the arguments with those of the task ${TOO_LONG}`
+        : 'a task with the same key has other arguments; send the same arguments, or others that give another key'
+    throw mcpError(BAD_PARAMS, { method: 'tools/call', reason })
+  })
+}
+
+const CHARS = /^\{"chars":(\d+)/
+
+/** Undefined if comparing the arguments would take too long. */
+function isSameAs(before: string, request: TaskRequest): boolean | undefined {
+  // The same arguments have the same length, in whichever order their members are.
+  const [, chars] = CHARS.exec(before) ?? []
+  if (chars !== undefined && Number(chars) !== request.chars) return false
+  return isSameJson(argumentsOf(JSON.parse(before) as TaskRequest), argumentsOf(request))
+}
+
+function argumentsOf({ params }: TaskRequest): JsonObject {
+  return (params['arguments'] ?? {}) as JsonObject
+}
+
+/** The token for progress stays valid as long as the task runs. */
+export function withToken(params: JsonObject, token: string | number | undefined): JsonObject {
+  if (token === undefined) return params
+  return { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), [META.progressToken]: token } }
+}
+
+/** What a further attempt needs to know of a request. */
+export function requestOf({ params, peer, source }: Call): TaskRequest {
+  const { name, arguments: input, _meta: meta } = params
+  const own = isObject(meta) ? Object.entries(meta).filter(([key]) => !FIRST_ONLY.has(key)) : []
+  return {
+    revision: peer.dialect.revision,
+    params: {
+      name,
+      ...(input === undefined ? {} : { arguments: input }),
+      ...(own.length === 0 ? {} : { _meta: Object.fromEntries(own) }),
+    },
+    client: peer.client as TaskRequest['client'],
+    capabilities: peer.capabilities,
+    auth: source.auth === undefined ? undefined : plainClaims(source.auth),
+    ip: source.ip,
+    scopes: source.scopes,
+  }
+}
+
+/** The claims of a caller that JSON can carry, with large integers as digits. */
+function plainClaims(auth: Auth): JsonObject {
+  const digits = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
+  const plain: Record<string, unknown> = {}
+  for (const [claim, value] of Object.entries(auth)) {
+    try {
+      const text: string | undefined = JSON.stringify(value, digits)
+      if (text !== undefined) plain[claim] = JSON.parse(text)
+    } catch {
+      // It refers to itself, for example.
+    }
+  }
+  return plain
+}
+
+/** Members of `_meta` that concern only the request that created the task. */
+const FIRST_ONLY: ReadonlySet<string> = new Set(Object.values(META))
