@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { DIALECTS } from '../protocol/switches.ts'
 import { Call } from '../rpc/call.ts'
 import { askAsTask } from './task-questions.ts'
