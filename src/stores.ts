@@ -12,6 +12,20 @@ export type {
   TaskSums,
 } from './tasks/store.ts'
 export { hasBytes, rejectionOf, tasksTooLarge } from './tasks/room.ts'
-export type { StoreDriver } from './store/driver.ts'
+export type { CacheStore } from './rpc/cache-store.ts'
+export type { BusMessage, ChangeBus } from './rpc/change-bus.ts'
+export type { EventPage, EventRoom, EventStore, NewEvent, StoredEvent } from './rpc/event-store.ts'
+export type { JoinedNode, NodeInfo, NodeStore } from './rpc/node-store.ts'
+export type { RateStore, RateUse } from './rpc/rate-store.ts'
+export type {
+  EvictedSession,
+  NewSession,
+  SessionFields,
+  SessionRoom,
+  SessionStore,
+  StoredSession,
+} from './rpc/session-store.ts'
+export type { DriverOf, StoreDriver, StoreKind } from './store/driver.ts'
 export { memory } from './store/memory.ts'
+export { redis, type RedisClient, type RedisOptions } from './store/redis.ts'
 export { sqlite, type SqliteOptions } from './store/sqlite.ts'

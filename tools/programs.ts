@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path'
 import { main } from './run.ts'
 
 /** System programs that tests start, and the Debian package of each. */
-const PACKAGES = { chromium: 'chromium', nginx: 'nginx-light' } as const
+const PACKAGES = { chromium: 'chromium', nginx: 'nginx-light', 'redis-server': 'redis-server' } as const
 
 export type Program = keyof typeof PACKAGES
 

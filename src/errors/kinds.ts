@@ -156,6 +156,8 @@ export type ErrorKind =
   | 'store_failed'
   | 'store_busy'
   | 'sqlite_unavailable'
+  | 'store_unreachable'
+  | 'redis_unavailable'
   // login.ts
   | 'login_failed'
   | 'login_needed'

@@ -32,3 +32,21 @@ export const SQLITE_UNAVAILABLE = {
   text: 'there is no SQLite here: {reason}',
   hint: 'Run npm install libsql, or use Node 22.13 or newer, which includes SQLite.',
 } as const
+
+export const STORE_UNREACHABLE = {
+  kind: 'store_unreachable',
+  code: -32603,
+  http: 503,
+  refusal: 'DEPENDENCY_UNAVAILABLE',
+  retryable: true,
+  text: 'the store of the server cannot be reached now',
+  hint: 'Try again later. Operators: check that the store runs, and that this program can reach it.',
+} as const
+
+export const REDIS_UNAVAILABLE = {
+  kind: 'redis_unavailable',
+  where: 'local',
+  code: -32000,
+  text: 'there is no client for Redis: {reason}',
+  hint: 'Run npm install ioredis.',
+} as const

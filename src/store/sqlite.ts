@@ -1,7 +1,15 @@
 import { toMs, type Duration } from '../base/duration.ts'
-import { DURATION, oneOf, type KindsOf } from '../base/kinds.ts'
+import { DURATION, FLAG, oneOf, type KindsOf } from '../base/kinds.ts'
 import { badOption, checkOptions } from '../base/options.ts'
-import type { StoreDriver } from './driver.ts'
+import { SqliteCacheStore } from './cache-sqlite.ts'
+import { BUS_ROOM } from './changes-memory.ts'
+import { SqliteChangeBus } from './changes-sqlite.ts'
+import type { DriverOf } from './driver.ts'
+import { SqliteEventStore } from './events-sqlite.ts'
+import { SqliteNodeStore } from './nodes-sqlite.ts'
+import { SqliteRateStore } from './rates-sqlite.ts'
+import { SqliteSessionStore } from './sessions-sqlite.ts'
+import { SHARED_SCHEMAS } from './shared-schema.ts'
 import { findEngine, type OpenDatabase } from './sqlite-engine.ts'
 import { SqliteFile } from './sqlite-file.ts'
 import { toPath } from './sqlite-path.ts'
@@ -23,12 +31,18 @@ export interface SqliteOptions {
    * loop, lets others repeat its work. From 1 s to 24 h. Default: 15 s.
    */
   readonly lease?: Duration | undefined
+  /**
+   * Whether several processes of this machine serve the same clients. The file then also keeps sessions, events and the other kinds of
+   * store, and each change of them waits for the disk. Default: `false`.
+   */
+  readonly shared?: boolean | undefined
 }
 
 const OPTIONS: KindsOf<SqliteOptions> = {
   synchronous: oneOf('full', 'normal'),
   busyTimeout: DURATION,
   lease: DURATION,
+  shared: FLAG,
 }
 const SHORTEST_LEASE_MS = 1000
 const LONGEST_LEASE_MS = 24 * 60 * 60 * 1000
@@ -40,22 +54,43 @@ const LONGEST_LEASE_MS = 24 * 60 * 60 * 1000
  * @example
  * const app = createServer({ name: 'films', version: '1.0.0', store: sqlite('films.db') })
  */
-export function sqlite(path: string, options: SqliteOptions = {}): StoreDriver {
+export function sqlite(path: string, options: SqliteOptions = {}): DriverOf<'tasks'> {
   return openSqlite(path, options, findEngine)
 }
 
 /** The same with an engine of choice. */
-export function openSqlite(path: string, options: SqliteOptions, engine: () => OpenDatabase): StoreDriver {
+export function openSqlite(
+  path: string,
+  options: SqliteOptions,
+  engine: () => OpenDatabase,
+): DriverOf<'tasks'> {
   const where = 'sqlite'
   checkOptions(where, options, OPTIONS)
   const absolute = toPath(where, path)
-  const { synchronous = 'full', busyTimeout = '10s', lease = '15s' } = options
+  const { synchronous = 'full', busyTimeout = '10s', lease = '15s', shared = false } = options
   const leaseMs = toMs(lease, `${where} lease`)
   if (leaseMs < SHORTEST_LEASE_MS || leaseMs > LONGEST_LEASE_MS)
     throw badOption(`${where} lease`, "use a time from '1s' to '24h', such as '15s'")
   const open = engine()
   const busyMs = toMs(busyTimeout, where)
-  const file = new SqliteFile({ path: absolute, open, synchronous, busyMs }, [TASK_SCHEMA])
+  const schemas = shared ? [TASK_SCHEMA, ...SHARED_SCHEMAS] : [TASK_SCHEMA]
+  const file = new SqliteFile({ path: absolute, open, synchronous, busyMs }, schemas)
   const tasks = new SqliteTaskStore(file, leaseMs)
-  return { tasks, close: () => tasks.close() }
+  if (!shared) return { tasks, close: () => tasks.close() }
+  const events = new SqliteEventStore(file)
+  const changes = new SqliteChangeBus(file, BUS_ROOM)
+  return {
+    sessions: new SqliteSessionStore(file),
+    events,
+    tasks,
+    changes,
+    cache: new SqliteCacheStore(file),
+    rates: new SqliteRateStore(file),
+    nodes: new SqliteNodeStore(file),
+    close() {
+      events.close()
+      changes.close()
+      return tasks.close()
+    },
+  }
 }

@@ -5,7 +5,7 @@ import { isTaskStatus } from '../protocol/task-status.ts'
 import type { TaskHead, TaskRecord, TaskStatus } from '../tasks/record.ts'
 import type { TaskChange } from '../tasks/store.ts'
 import type { Row, Value } from './sqlite-engine.ts'
-import { originalText, storedText } from './sqlite-text.ts'
+import { originalText, storedText } from './stored-text.ts'
 
 /** The columns of heads, by the names of their members. */
 const COLUMNS = {

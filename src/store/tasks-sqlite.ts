@@ -4,7 +4,7 @@ import { hasBytes, rejectionOf, TASK_OVERHEAD, tasksTooLarge } from '../tasks/ro
 import type { Created, OwnTasks, Soon, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
 import type { Row, Value } from './sqlite-engine.ts'
 import type { SqliteFile } from './sqlite-file.ts'
-import { storedBytes, storedText } from './sqlite-text.ts'
+import { storedBytes, storedText } from './stored-text.ts'
 import {
   assignments,
   HEAD,

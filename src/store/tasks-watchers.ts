@@ -1,4 +1,4 @@
-import { originalText, storedText } from './sqlite-text.ts'
+import { originalText, storedText } from './stored-text.ts'
 import { isBusy } from './sqlite-failure.ts'
 import type { Shared, SqliteFile } from './sqlite-file.ts'
 

@@ -1,8 +1,8 @@
 import type { Some } from '../base/some.ts'
+import type { Soon } from '../rpc/soon.ts'
 import type { TaskHead, TaskRecord, TaskStatus } from './record.ts'
 
-/** A value now, from a store in memory, or later. */
-export type Soon<Value> = Value | Promise<Value>
+export type { Soon } from '../rpc/soon.ts'
 
 /** How much a store may keep. `rejectionOf` and `hasBytes` judge by it. */
 export interface TaskRoom {

@@ -1,19 +1,6 @@
 import type { TaskRecord } from '../tasks/record.ts'
 import { addTasks, assertFails, assertSame, OWN, ROOMY, sampleTask, type Checks } from './contract.ts'
-
-/** Texts that some databases and encodings do not keep. */
-const ODD_TEXTS: readonly string[] = [
-  'a\0b',
-  '\0',
-  'lone \ud800 surrogate',
-  '\udfff',
-  'emoji 😀 é',
-  '\u0001"marked"',
-  `quotes ' " \` \\ ; --`,
-  'lines\r\n\t\u2028',
-  '\uffff\ufeff',
-  '__proto__',
-]
+import { ODD_TEXTS } from './odd-texts.ts'
 
 /** What creating and reading tasks promise. */
 export const TASK_RECORDS: Checks = {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { createServer, type App } from '../../src/index.ts'
 import { findEngine } from '../../src/store/sqlite-engine.ts'
-import { sqlite, type StoreDriver, type TaskRecord } from '../../src/stores.ts'
+import { sqlite, type DriverOf, type TaskRecord } from '../../src/stores.ts'
 import { ROOMY, sampleTask } from '../../src/testing/contract.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pierhead-sqlite-damage-'))
@@ -12,9 +12,11 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let files = 0
 
 /** A file with tasks of a dead process, changed by `damage`, which is SQL with the id of one of them as its parameter. */
-async function damaged(
-  damage: string,
-): Promise<{ readonly driver: StoreDriver; readonly path: string; readonly tasks: readonly TaskRecord[] }> {
+async function damaged(damage: string): Promise<{
+  readonly driver: DriverOf<'tasks'>
+  readonly path: string
+  readonly tasks: readonly TaskRecord[]
+}> {
   const path = join(folder, `${++files}.db`)
   const driver = sqlite(path)
   onTestFinished(() => driver.close())
@@ -66,7 +68,7 @@ interface Log {
 }
 
 /** Serves the file, until so many tasks have run. */
-async function serve(store: StoreDriver, runs: number, logs: Log[]): Promise<App> {
+async function serve(store: DriverOf<'tasks'>, runs: number, logs: Log[]): Promise<App> {
   let ran = 0
   const app = createServer({
     name: 'films',

@@ -6,7 +6,13 @@ import { findEngine, libsqlEngine, type Database } from '../../src/store/sqlite-
 import { SqliteFile, type Schema } from '../../src/store/sqlite-file.ts'
 import { TASK_SCHEMA } from '../../src/store/tasks-schema.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
-import { sqlite, type SqliteOptions, type StoreDriver, type TaskQuery } from '../../src/stores.ts'
+import {
+  sqlite,
+  type SqliteOptions,
+  type DriverOf,
+  type TaskQuery,
+  type TaskStore,
+} from '../../src/stores.ts'
 import { ROOMY, sampleTask } from '../../src/testing/contract.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pierhead-sqlite-files-'))
@@ -14,7 +20,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let files = 0
 const newPath = (): string => join(folder, `${++files}.db`)
 
-function opened(path: string, options?: SqliteOptions): StoreDriver {
+function opened(path: string, options?: SqliteOptions): DriverOf<'tasks'> {
   const driver = sqlite(path, options)
   onTestFinished(() => driver.close())
   return driver
@@ -327,9 +333,7 @@ test('tasks of a file without sums are counted', async () => {
 })
 
 /** The queries that an act runs on a file, and how SQLite would run each. */
-async function plansOf(
-  act: (tasks: StoreDriver['tasks'], id: string) => unknown,
-): Promise<readonly string[]> {
+async function plansOf(act: (tasks: TaskStore, id: string) => unknown): Promise<readonly string[]> {
   const path = newPath()
   const queries: string[] = []
   const open = (file: string): Database => {

@@ -6,7 +6,7 @@ import { Deferred } from '../../src/base/deferred.ts'
 import { createServer } from '../../src/index.ts'
 import { findEngine, type Database, type OpenDatabase } from '../../src/store/sqlite-engine.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
-import type { SqliteOptions, StoreDriver } from '../../src/stores.ts'
+import type { DriverOf, SqliteOptions } from '../../src/stores.ts'
 import { ROOMY, sampleTask } from '../../src/testing/contract.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pierhead-sqlite-locks-'))
@@ -15,7 +15,7 @@ let files = 0
 
 /** A store whose transactions are counted, and another connection to its file. */
 function contested(options: SqliteOptions = {}): {
-  readonly driver: StoreDriver
+  readonly driver: DriverOf<'tasks'>
   readonly database: Database
   readonly other: Database
   begun(): number

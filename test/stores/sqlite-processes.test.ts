@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { sqlite, type StoreDriver } from '../../src/stores.ts'
+import { sqlite, type DriverOf } from '../../src/stores.ts'
 import { addTasks } from '../../src/testing/contract.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pierhead-sqlite-processes-'))
@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const CHILD = fileURLToPath(new URL('sqlite-child.ts', import.meta.url))
 const ENDED = [0, null]
 
-function opened(path: string): StoreDriver {
+function opened(path: string): DriverOf<'tasks'> {
   const driver = sqlite(path)
   onTestFinished(() => driver.close())
   return driver

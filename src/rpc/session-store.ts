@@ -1,0 +1,61 @@
+import type { Soon } from './soon.ts'
+
+/**
+ * The state of a session as all nodes share it: texts by name. Each change replaces or removes some of them, so two nodes that change
+ * different ones do not disturb each other.
+ */
+export type SessionFields = ReadonlyMap<string, string>
+
+/** A session that a node is about to use. */
+export interface StoredSession {
+  /** Grows with each change. */
+  readonly version: number
+  /** All fields; undefined if the version is the one that the node knows. */
+  readonly fields: SessionFields | undefined
+}
+
+/** How many sessions a store may keep. */
+export interface SessionRoom {
+  /** Sessions of all owners. */
+  readonly sessions: number
+  /** Sessions used less than this long ago are not evicted. Stores may note uses up to a second late, and then wait that much longer. */
+  readonly freshMs: number
+}
+
+/** A new session. */
+export interface NewSession {
+  /** Its id, which nobody can guess. */
+  readonly id: string
+  /** The caller or the network whose sessions it is counted with. */
+  readonly countedFor: string
+  /** Its first fields. */
+  readonly fields: SessionFields
+  /** It ends after this time without use. */
+  readonly idleMs: number
+}
+
+/** A session that made room for a new one. */
+export interface EvictedSession {
+  /** Its id. */
+  readonly evicted: string
+}
+
+/**
+ * Keeps the sessions of clients, so that every node can serve every session. Each method is one atomic step, and one exchange with the
+ * server behind the store.
+ */
+export interface SessionStore {
+  /**
+   * Adds a session. If there is no room, the session that was unused for the longest time, of the owner with the most sessions, is evicted
+   * first; answers its id then. Answers `full` if none may be evicted.
+   */
+  create(session: NewSession, room: SessionRoom): Soon<'created' | 'full' | EvictedSession>
+  /** Begins to use a session, which prolongs it: undefined if there is none. `known` is the version that the node has, if it has one. */
+  use(id: string, known: number | undefined, idleMs: number): Soon<StoredSession | undefined>
+  /** Replaces fields, or removes those that are null. Answers the new version, or undefined if there is no such session. */
+  change(id: string, fields: ReadonlyMap<string, string | null>): Soon<number | undefined>
+  /** Ends a session. Answers whether there was one. */
+  end(id: string): Soon<boolean>
+  /** The number of sessions. Those that ended without use may be counted for a little longer. */
+  count(): Soon<number>
+}

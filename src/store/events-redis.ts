@@ -1,0 +1,66 @@
+import type { EventPage, EventRoom, EventStore, NewEvent } from '../rpc/event-store.ts'
+import type { RedisLink } from './redis-link.ts'
+import { RedisLog, type LogKeys } from './redis-log.ts'
+import type { RedisNews } from './redis-news.ts'
+import { storedText } from './stored-text.ts'
+import { lifeMs } from './times.ts'
+
+/** Keeps the events of streams in Redis, each in a stream of its own beside its session. */
+export class RedisEventStore implements EventStore {
+  readonly #link: RedisLink
+  readonly #log: RedisLog
+  readonly #news: RedisNews
+
+  constructor(link: RedisLink, news: RedisNews) {
+    this.#link = link
+    this.#log = new RedisLog(link)
+    this.#news = news
+  }
+
+  async open(session: string, stream: string, writer: string, { idleMs }: EventRoom): Promise<void> {
+    const { texts, head, names } = this.#keys(session, stream)
+    const values = [storedText(stream), storedText(writer), lifeMs(idleMs)]
+    await this.#link.run('pierheadLogOpen', [texts, head, names], values)
+  }
+
+  append(session: string, stream: string, event: NewEvent, room: EventRoom): Promise<number | undefined> {
+    return this.#log.add(this.#keys(session, stream), event, room)
+  }
+
+  async read(session: string, stream: string, after: number, limit: number): Promise<EventPage | undefined> {
+    const page = await this.#log.read(this.#keys(session, stream), after, limit)
+    if (page === undefined) return undefined
+    const { first, next, writer, events } = page
+    const isOver = page.isOver && (events.at(-1)?.seq ?? after) >= next - 1
+    return { events, isOver, first, writer }
+  }
+
+  async position(session: string, stream: string): Promise<number | undefined> {
+    const position = await this.#link.call(['HGET', this.#keys(session, stream).head, 'position'])
+    return position === null ? undefined : Number(position)
+  }
+
+  async forget(session: string, stream?: string): Promise<void> {
+    const { names } = this.#keys(session, '')
+    const beginnings = [this.#key(session, ':e:'), this.#key(session, ':h:')]
+    const one = stream === undefined ? [] : [storedText(stream)]
+    await this.#link.run('pierheadLogForget', [names], [...beginnings, ...one])
+  }
+
+  watch(session: string, stream: string, onNews: () => void): () => void {
+    return this.#news.watch(this.#keys(session, stream).texts, onNews)
+  }
+
+  #keys(session: string, stream: string): LogKeys {
+    const name = storedText(stream)
+    return {
+      texts: this.#key(session, `:e:${name}`),
+      head: this.#key(session, `:h:${name}`),
+      names: this.#key(session, ':streams'),
+    }
+  }
+
+  #key(session: string, rest: string): string {
+    return this.#link.key(`s:${storedText(session)}`, rest)
+  }
+}

@@ -1,0 +1,70 @@
+import type { EventPage, EventRoom, EventStore, NewEvent } from '../rpc/event-store.ts'
+import type { Soon } from '../rpc/soon.ts'
+import type { SqliteFile } from './sqlite-file.ts'
+import { logOf, SqliteLog } from './sqlite-log.ts'
+import { SqlitePoll } from './sqlite-poll.ts'
+import { streamKey, Watchers } from './watchers.ts'
+
+/** Keeps the events of streams in a file of SQLite. */
+export class SqliteEventStore implements EventStore {
+  readonly #file: SqliteFile
+  readonly #log: SqliteLog
+  readonly #watchers = new Watchers()
+  readonly #poll: SqlitePoll
+
+  constructor(file: SqliteFile) {
+    this.#file = file
+    this.#log = new SqliteLog(file)
+    this.#poll = new SqlitePoll(file, () => this.#watchers.notifyAll())
+  }
+
+  async open(session: string, stream: string, writer: string, { idleMs }: EventRoom): Promise<void> {
+    await this.#file.write(() => this.#log.open(logOf(session, stream), writer, idleMs))
+    this.#watchers.notify(streamKey(session, stream))
+  }
+
+  async append(
+    session: string,
+    stream: string,
+    event: NewEvent,
+    room: EventRoom,
+  ): Promise<number | undefined> {
+    const seq = await this.#file.write(() => this.#log.add(logOf(session, stream), event, room))
+    if (seq !== undefined) this.#watchers.notify(streamKey(session, stream))
+    return seq
+  }
+
+  read(session: string, stream: string, after: number, limit: number): Soon<EventPage | undefined> {
+    return this.#file.read(() => {
+      const page = this.#log.read(logOf(session, stream), after, limit)
+      if (page === undefined) return undefined
+      const { events, first, next, writer } = page
+      const isOver = page.isOver && (events.at(-1)?.seq ?? after) >= next - 1
+      return { events, isOver, first, writer }
+    })
+  }
+
+  position(session: string, stream: string): Soon<number | undefined> {
+    return this.#file.read(() => this.#log.find(logOf(session, stream))?.position)
+  }
+
+  async forget(session: string, stream?: string): Promise<void> {
+    const name = logOf(session, stream ?? '')
+    const one = stream === undefined ? undefined : name.stream
+    const gone = await this.#file.write(() => this.#log.forget(name.session, one))
+    for (const each of gone) this.#watchers.notify(streamKey(session, each))
+  }
+
+  watch(session: string, stream: string, onNews: () => void): () => void {
+    const remove = this.#watchers.add(streamKey(session, stream), onNews)
+    this.#poll.start()
+    return () => {
+      remove()
+      if (this.#watchers.keys.length === 0) this.#poll.stop()
+    }
+  }
+
+  close(): void {
+    this.#poll.stop()
+  }
+}

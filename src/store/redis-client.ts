@@ -1,0 +1,103 @@
+import { delayOf } from '../base/backoff.ts'
+import { mcpError } from '../errors/error.ts'
+import { REDIS_UNAVAILABLE } from '../errors/store.ts'
+
+/** A client that you made: a `Redis` or `Cluster` of `ioredis`, or one that behaves like it. */
+export interface RedisClient {
+  /** Its state, such as `ready`. */
+  readonly status: string
+  /** Makes another client with the same options. */
+  duplicate(): object
+}
+
+/** An argument of a command. */
+export type Argument = string | number
+
+/** The part of a client that the stores use. Scripts are methods that `defineCommand` adds. */
+export interface Client {
+  readonly status: string
+  connect(): Promise<void>
+  disconnect(): void
+  defineCommand(name: string, script: { readonly lua: string; readonly numberOfKeys: number }): void
+  call(command: string, ...values: readonly Argument[]): Promise<unknown>
+  xread(...values: readonly Argument[]): Promise<unknown>
+  subscribe(...channels: readonly string[]): Promise<unknown>
+  unsubscribe(...channels: readonly string[]): Promise<unknown>
+  on(event: string, listener: (...values: readonly unknown[]) => void): unknown
+}
+
+/** Where and how to connect. */
+export interface ClientSettings {
+  readonly url: string
+  /** The client whose options are used instead of the URL. */
+  readonly template: RedisClient | undefined
+  readonly timeoutMs: number
+}
+
+/** The pauses between attempts to connect. */
+const RETRY_PAUSES = { firstMs: 20, maxMs: 1000 }
+
+/** Time for the answer to a command that does not come back at once. */
+export const BLOCK_MS = 5000
+
+interface Ioredis {
+  readonly Redis: new (url: string, options: object) => Client
+}
+
+/** Makes a client, which does not connect yet. `isWaiting` is for connections whose commands wait for something to happen. */
+export async function makeClient(settings: ClientSettings, isWaiting: boolean): Promise<Client> {
+  const { url, template, timeoutMs } = settings
+  const options = optionsOf(timeoutMs, isWaiting)
+  if (template === undefined) {
+    const { Redis } = await loadIoredis()
+    return new Redis(url, { ...options, ...QUEUELESS })
+  }
+  const { isCluster, duplicate } = template as unknown as {
+    readonly isCluster?: boolean
+    duplicate(...given: readonly object[]): Client
+  }
+  if (isCluster !== true) return duplicate.call(template, { ...options, ...QUEUELESS })
+  return duplicate.call(template, [], {
+    ...QUEUELESS,
+    keyPrefix: '',
+    scaleReads: 'master',
+    clusterRetryStrategy: retryStrategy,
+    redisOptions: options,
+  })
+}
+
+/** Commands are not kept while the connection is lost: they would be sent long after their request has failed. */
+const QUEUELESS = { lazyConnect: true, enableOfflineQueue: false }
+
+/** The pause before an attempt to connect. */
+const retryStrategy = (times: number): number => delayOf(times - 1, RETRY_PAUSES, Math.random)
+
+function optionsOf(timeoutMs: number, isWaiting: boolean): object {
+  return {
+    autoResendUnfulfilledCommands: false,
+    autoResubscribe: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: Math.max(timeoutMs, RETRY_PAUSES.maxMs),
+    // Connections may break without notice; a command then never gets an answer.
+    socketTimeout: (isWaiting ? BLOCK_MS : 0) + 2 * timeoutMs,
+    commandTimeout: isWaiting ? undefined : timeoutMs,
+    retryStrategy,
+    // A replica that was the primary: the name leads to another one now.
+    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+    keyPrefix: '',
+    protocol: 2,
+  }
+}
+
+/** Whether the server rejected a command. */
+export function isReply(error: unknown): boolean {
+  return (error as { readonly name?: unknown }).name === 'ReplyError'
+}
+
+async function loadIoredis(): Promise<Ioredis> {
+  try {
+    return (await import('ioredis')) as unknown as Ioredis
+  } catch (cause) {
+    throw mcpError(REDIS_UNAVAILABLE, { reason: 'the package ioredis cannot be loaded' }, { cause })
+  }
+}

@@ -1,0 +1,250 @@
+/*
+ * The steps that Redis does at once, as scripts. All keys of a script have the same tag, also those that it puts together. Scripts take
+ * the time from Redis, so that the clocks of nodes do not matter.
+ */
+
+/** A script, and the number of its keys. */
+interface Script {
+  readonly keys: number
+  readonly lua: string
+}
+
+/** The time in milliseconds. */
+const NOW = `local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`
+
+/** Gives a key a text unless it has one. KEYS: key. ARGV: text. Answers the text that it has then. */
+const FIRST = `redis.call('SET', KEYS[1], ARGV[1], 'NX')
+return redis.call('GET', KEYS[1])`
+
+/*
+ * A session is a hash: v (version), o (owner), t (when a use was noted), i (idle time), and its fields after "=". It expires.
+ * The index of all sessions has another tag: when each ends, how many each owner has, who owns each, and the last uses for each owner.
+ */
+
+/** KEYS: session. ARGV: owner, idle time, life time, then names and texts. */
+const SESSION_CREATE = `${NOW}redis.call('DEL', KEYS[1])
+redis.call('HSET', KEYS[1], 'v', 1, 'o', ARGV[1], 't', now, 'i', ARGV[2])
+for i = 4, #ARGV, 2 do redis.call('HSET', KEYS[1], '=' .. ARGV[i], ARGV[i + 1]) end
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 1`
+
+/** Nothing is written while uses follow each other closely. KEYS: session. ARGV: known version, idle time, life time, how late a use may be noted. */
+const SESSION_USE = `${NOW}local head = redis.call('HMGET', KEYS[1], 'v', 'o', 't', 'i')
+if not head[1] then return false end
+local owner = false
+if now - head[3] >= tonumber(ARGV[4]) or head[4] ~= ARGV[2] then
+  redis.call('HSET', KEYS[1], 't', now, 'i', ARGV[2])
+  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+  owner = head[2]
+end
+local fields = false
+if head[1] ~= ARGV[1] then fields = redis.call('HGETALL', KEYS[1]) end
+return { head[1], owner, fields }`
+
+/** KEYS: session. ARGV: the number of names to remove, these, then names and texts. */
+const SESSION_CHANGE = `if redis.call('EXISTS', KEYS[1]) == 0 then return false end
+local last = 1 + tonumber(ARGV[1])
+for i = 2, last do redis.call('HDEL', KEYS[1], '=' .. ARGV[i]) end
+for i = last + 1, #ARGV, 2 do redis.call('HSET', KEYS[1], '=' .. ARGV[i], ARGV[i + 1]) end
+return redis.call('HINCRBY', KEYS[1], 'v', 1)`
+
+/** Functions of the index. KEYS: ends, owners, owner of each; the beginning of the keys of owners is ARGV[1]. */
+const INDEX = `${NOW}local function remove(id)
+  redis.call('ZREM', KEYS[1], id)
+  local owner = redis.call('HGET', KEYS[3], id)
+  if not owner then return end
+  redis.call('HDEL', KEYS[3], id)
+  redis.call('ZREM', ARGV[1] .. owner, id)
+  if tonumber(redis.call('ZINCRBY', KEYS[2], -1, owner)) <= 0 then redis.call('ZREM', KEYS[2], owner) end
+end
+local function add(id, owner, life)
+  redis.call('ZADD', KEYS[1], now + life, id)
+  redis.call('ZADD', ARGV[1] .. owner, now, id)
+  if redis.call('HSET', KEYS[3], id, owner) == 1 then redis.call('ZINCRBY', KEYS[2], 1, owner) end
+end
+`
+
+/** ARGV: …, id, owner, life time, most sessions, how long a used session stays. */
+const INDEX_ADMIT = `${INDEX}for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. now, 'LIMIT', 0, 1000)) do remove(id) end
+remove(ARGV[2])
+local answer = 'created'
+if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[5]) then
+  local owner = redis.call('ZREVRANGE', KEYS[2], 0, 0)[1]
+  local oldest = owner and redis.call('ZRANGE', ARGV[1] .. owner, 0, 0, 'WITHSCORES') or {}
+  if not oldest[1] or now - oldest[2] < tonumber(ARGV[6]) then return 'full' end
+  remove(oldest[1])
+  answer = '=' .. oldest[1]
+end
+add(ARGV[2], ARGV[3], ARGV[4])
+return answer`
+
+/** ARGV: …, id, owner, life time. */
+const INDEX_USE = `${INDEX}add(ARGV[2], ARGV[3], ARGV[4])
+return 1`
+
+/** ARGV: …, id. */
+const INDEX_END = `${INDEX}remove(ARGV[2])
+return 1`
+
+/** Keys of Redis end just after their time, and so do entries of the index. KEYS: ends. */
+const INDEX_COUNT = `${NOW}return redis.call('ZCOUNT', KEYS[1], now, '+inf')`
+
+/*
+ * A log is a stream whose entries have the numbers 1, 2, …, and a hash: next, first, bytes, and for events writer, over, position.
+ * Entries have the text first, and then a mark that tells repeated steps from new ones.
+ */
+
+/** KEYS: stream, hash, names of the session's streams. ARGV: name, writer, life time. */
+const LOG_OPEN = `if redis.call('EXISTS', KEYS[2]) == 0 then
+  redis.call('DEL', KEYS[1])
+  redis.call('HSET', KEYS[2], 'next', 0, 'first', 0, 'bytes', 0, 'writer', ARGV[2])
+  redis.call('PUBLISH', KEYS[1], '')
+end
+redis.call('SADD', KEYS[3], ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
+if redis.call('PTTL', KEYS[3]) < tonumber(ARGV[3]) then redis.call('PEXPIRE', KEYS[3], ARGV[3]) end
+return 1`
+
+/**
+ * KEYS: stream, hash, names. ARGV: text, mark, whether it may have been added, most events, most bytes, idle time, whether it is the
+ * last, position, number, life time. A log without idle time is created by its first text, and has no watchers.
+ */
+const LOG_ADD = `local head = redis.call('HMGET', KEYS[2], 'next', 'over', 'position', 'first', 'bytes')
+local isEvent = ARGV[6] ~= ''
+if isEvent and not head[1] then return false end
+local seq = tonumber(head[1] or 0)
+if ARGV[9] ~= '' then
+  local expected = tonumber(ARGV[9])
+  if expected < seq then return expected end
+  if expected > seq then return false end
+elseif ARGV[3] ~= '' then
+  for _, entry in ipairs(redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1000)) do
+    if entry[2][4] == ARGV[2] then return tonumber(string.match(entry[1], '^%d+')) - 1 end
+  end
+end
+if head[2] then return false end
+if ARGV[8] ~= '' then
+  if head[3] and tonumber(ARGV[8]) <= tonumber(head[3]) then return false end
+  redis.call('HSET', KEYS[2], 'position', ARGV[8])
+end
+redis.call('XADD', KEYS[1], string.format('%.0f-0', seq + 1), 't', ARGV[1], 'm', ARGV[2])
+local first, bytes = tonumber(head[4] or 0), tonumber(head[5] or 0) + #ARGV[1]
+local kept = first
+while first < seq and (seq - first >= tonumber(ARGV[4]) or bytes > tonumber(ARGV[5])) do
+  local id = string.format('%.0f-0', first + 1)
+  bytes = bytes - #redis.call('XRANGE', KEYS[1], id, id)[1][2][2]
+  first = first + 1
+end
+if first > kept then redis.call('XTRIM', KEYS[1], 'MINID', string.format('%.0f-0', first + 1)) end
+redis.call('HSET', KEYS[2], 'next', seq + 1, 'first', first, 'bytes', bytes)
+if ARGV[7] ~= '' then redis.call('HSET', KEYS[2], 'over', 1) end
+if isEvent then
+  local left, idle, life = redis.call('PTTL', KEYS[2]), tonumber(ARGV[6]), tonumber(ARGV[10])
+  if seq == 0 or left < idle or left > life then
+    redis.call('PEXPIRE', KEYS[1], life)
+    redis.call('PEXPIRE', KEYS[2], life)
+    if redis.call('PTTL', KEYS[3]) < life then redis.call('PEXPIRE', KEYS[3], life) end
+  end
+  redis.call('PUBLISH', KEYS[1], '')
+end
+return seq`
+
+/** KEYS: stream, hash. ARGV: the number before the first, most events. */
+const LOG_READ = `local head = redis.call('HMGET', KEYS[2], 'next', 'first', 'over', 'writer')
+if not head[1] then return false end
+local texts = {}
+for i, entry in ipairs(redis.call('XRANGE', KEYS[1], string.format('%.0f-0', ARGV[1] + 2), '+', 'COUNT', ARGV[2])) do
+  texts[i] = entry[2][2]
+end
+return { head[1], head[2], head[3] or '', head[4] or '', texts }`
+
+/** KEYS: names. ARGV: the beginnings of the keys of streams and of hashes, then the name of one stream, or none for all. */
+const LOG_FORGET = `local names = ARGV[3] and { ARGV[3] } or redis.call('SMEMBERS', KEYS[1])
+for _, name in ipairs(names) do
+  redis.call('DEL', ARGV[1] .. name, ARGV[2] .. name)
+  redis.call('SREM', KEYS[1], name)
+  redis.call('PUBLISH', ARGV[1] .. name, '')
+end
+return 1`
+
+/** KEYS: count. ARGV: limit, window, cost. */
+const RATE_USE = `local used = tonumber(redis.call('GET', KEYS[1]) or 0)
+local left = redis.call('PTTL', KEYS[1])
+if left < 0 then
+  used, left = 0, tonumber(ARGV[2])
+  redis.call('SET', KEYS[1], 0, 'PX', ARGV[2])
+end
+local isWithin = used + ARGV[3] <= tonumber(ARGV[1])
+if isWithin then
+  redis.call('INCRBY', KEYS[1], ARGV[3])
+  used = used + ARGV[3]
+end
+return { isWithin and 1 or 0, used, left }`
+
+/** KEYS: last number, ends, nodes. ARGV: node, lease, most numbers, how long dead nodes are remembered. */
+const NODE_JOIN = `${NOW}for _, number in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now - ARGV[4])) do
+  redis.call('ZREM', KEYS[2], number)
+  redis.call('HDEL', KEYS[3], number)
+end
+local others = {}
+for i, number in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. now, '+inf')) do
+  others[i] = { number, redis.call('HGET', KEYS[3], number) }
+end
+local number
+repeat number = (redis.call('INCR', KEYS[1]) - 1) % tonumber(ARGV[3]) + 1
+until not redis.call('ZSCORE', KEYS[2], number)
+redis.call('ZADD', KEYS[2], now + ARGV[2], number)
+redis.call('HSET', KEYS[3], number, ARGV[1])
+return { number, others }`
+
+/** KEYS: ends. ARGV: number, then the lease for a sign of life, or nothing to ask only. */
+const NODE_ALIVE = `${NOW}local ends = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if ends and ARGV[2] then redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1]) end
+return ends and tonumber(ends) > now and 1 or 0`
+
+/** KEYS: ends, nodes. ARGV: number. */
+const NODE_LEAVE = `redis.call('ZREM', KEYS[1], ARGV[1])
+redis.call('HDEL', KEYS[2], ARGV[1])
+return 1`
+
+/** The names of the commands that run scripts. */
+export type ScriptName =
+  | 'pierheadFirst'
+  | 'pierheadSessionCreate'
+  | 'pierheadSessionUse'
+  | 'pierheadSessionChange'
+  | 'pierheadIndexAdmit'
+  | 'pierheadIndexUse'
+  | 'pierheadIndexEnd'
+  | 'pierheadIndexCount'
+  | 'pierheadLogOpen'
+  | 'pierheadLogAdd'
+  | 'pierheadLogRead'
+  | 'pierheadLogForget'
+  | 'pierheadRateUse'
+  | 'pierheadNodeJoin'
+  | 'pierheadNodeAlive'
+  | 'pierheadNodeLeave'
+
+/** All scripts. */
+export const SCRIPTS: Readonly<Record<ScriptName, Script>> = {
+  pierheadFirst: { keys: 1, lua: FIRST },
+  pierheadSessionCreate: { keys: 1, lua: SESSION_CREATE },
+  pierheadSessionUse: { keys: 1, lua: SESSION_USE },
+  pierheadSessionChange: { keys: 1, lua: SESSION_CHANGE },
+  pierheadIndexAdmit: { keys: 3, lua: INDEX_ADMIT },
+  pierheadIndexUse: { keys: 3, lua: INDEX_USE },
+  pierheadIndexEnd: { keys: 3, lua: INDEX_END },
+  pierheadIndexCount: { keys: 1, lua: INDEX_COUNT },
+  pierheadLogOpen: { keys: 3, lua: LOG_OPEN },
+  pierheadLogAdd: { keys: 3, lua: LOG_ADD },
+  pierheadLogRead: { keys: 2, lua: LOG_READ },
+  pierheadLogForget: { keys: 1, lua: LOG_FORGET },
+  pierheadRateUse: { keys: 1, lua: RATE_USE },
+  pierheadNodeJoin: { keys: 3, lua: NODE_JOIN },
+  pierheadNodeAlive: { keys: 1, lua: NODE_ALIVE },
+  pierheadNodeLeave: { keys: 2, lua: NODE_LEAVE },
+}

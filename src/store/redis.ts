@@ -1,0 +1,114 @@
+import { toMs, type Duration } from '../base/duration.ts'
+import { callable, DURATION, object, TEXT, type KindsOf } from '../base/kinds.ts'
+import { badOption, checkOptions } from '../base/options.ts'
+import { RedisCacheStore } from './cache-redis.ts'
+import { BUS_ROOM } from './changes-memory.ts'
+import { RedisChangeBus } from './changes-redis.ts'
+import type { DriverOf } from './driver.ts'
+import { RedisEventStore } from './events-redis.ts'
+import { RedisNodeStore } from './nodes-redis.ts'
+import { RedisRateStore } from './rates-redis.ts'
+import type { RedisClient } from './redis-client.ts'
+import { RedisLink } from './redis-link.ts'
+import { RedisNews } from './redis-news.ts'
+import { RedisSessionStore } from './sessions-redis.ts'
+import type { LogRoom } from './text-log.ts'
+
+export type { RedisClient } from './redis-client.ts'
+
+/** Options of `redis`. */
+export interface RedisOptions {
+  /** Where Redis or Valkey is; `rediss:` uses TLS. Default: `redis://127.0.0.1:6379`. */
+  readonly url?: string | undefined
+  /**
+   * A client whose options are used instead of the URL, for clusters, sentinels and certificates. The driver opens connections of its
+   * own with these options; you close your client. Default: none.
+   */
+  readonly client?: RedisClient | undefined
+  /** Begins all keys and channels, so that others can use the same server. Default: `pierhead`. */
+  readonly prefix?: string | undefined
+  /** How long a step may take, also while Redis is away; then it fails. From 10 ms to 1 h. Default: 2 s. */
+  readonly commandTimeout?: Duration | undefined
+  /** Called once for each setting of Redis that may lose accepted work. Default: a warning of the process. */
+  readonly warn?: ((text: string) => void) | undefined
+}
+
+const OPTIONS: KindsOf<RedisOptions> = {
+  url: TEXT,
+  client: object('a client of ioredis'),
+  prefix: TEXT,
+  commandTimeout: DURATION,
+  warn: callable(),
+}
+
+const SHORTEST_TIMEOUT_MS = 10
+const LONGEST_TIMEOUT_MS = 60 * 60 * 1000
+
+type RedisDriver = DriverOf<'sessions' | 'events' | 'changes' | 'cache' | 'rates' | 'nodes'>
+
+/**
+ * Keeps everything but tasks in Redis 6.2 or newer, or in Valkey, so that several nodes can share it. Needs the package `ioredis`, and
+ * connects when it is first used.
+ *
+ * @example
+ * const app = createServer({ name: 'films', version: '1.0.0', store: redis('redis://10.0.0.7:6379') })
+ */
+export function redis(where: string | RedisOptions = {}): RedisDriver {
+  return openRedis(where, BUS_ROOM)
+}
+
+/** The same with another size of the bus. */
+export function openRedis(given: string | RedisOptions, busRoom: LogRoom): RedisDriver {
+  const options = typeof given === 'string' ? { url: given } : given
+  checkOptions<RedisOptions>('redis', options, OPTIONS)
+  const { client, prefix = 'pierhead', commandTimeout = '2s' } = options
+  const { url = 'redis://127.0.0.1:6379', warn = (text) => process.emitWarning(text) } = options
+  if (client !== undefined && options.url !== undefined)
+    throw badOption('redis', 'url and client exclude each other; pass one of them')
+  if (client !== undefined && typeof client.duplicate !== 'function')
+    throw badOption('redis', 'client has no function duplicate; pass a Redis or Cluster of ioredis')
+  if (!/^[^{}\s]+$/.test(prefix))
+    throw badOption('redis', 'prefix must be a text without spaces and braces, such as films')
+  const timeoutMs = toMs(commandTimeout, 'redis commandTimeout')
+  if (timeoutMs < SHORTEST_TIMEOUT_MS || timeoutMs > LONGEST_TIMEOUT_MS)
+    throw badOption('redis commandTimeout', "use a time from '10ms' to '1h', such as '2s'")
+  const place = client === undefined ? placeOf(url) : 'the server of the given client'
+  const link = new RedisLink({ url: urlOf(url), template: client, timeoutMs, place, prefix, warn })
+  const news = new RedisNews(link)
+  return {
+    sessions: new RedisSessionStore(link),
+    events: new RedisEventStore(link, news),
+    changes: new RedisChangeBus(link, busRoom),
+    cache: new RedisCacheStore(link),
+    rates: new RedisRateStore(link),
+    nodes: new RedisNodeStore(link),
+    close() {
+      news.close()
+      link.close()
+    },
+  }
+}
+
+const SCHEMES: ReadonlyMap<string, string> = new Map([
+  ['redis:', 'redis:'],
+  ['rediss:', 'rediss:'],
+  ['valkey:', 'redis:'],
+  ['valkeys:', 'rediss:'],
+])
+
+/** The URL as ioredis knows it. Errors never repeat it, because it may hold a password. */
+function urlOf(url: string): string {
+  const { protocol } = parsed(url)
+  return `${SCHEMES.get(protocol) ?? protocol}${url.slice(protocol.length)}`
+}
+
+function placeOf(url: string): string {
+  return parsed(url).host
+}
+
+function parsed(url: string): URL {
+  const found = URL.canParse(url) ? new URL(url) : undefined
+  if (found === undefined || !SCHEMES.has(found.protocol) || found.host === '')
+    throw badOption('redis', "url must be the URL of a server, such as 'redis://127.0.0.1:6379'")
+  return found
+}

@@ -1,0 +1,90 @@
+import type { Schema } from './sqlite-file.ts'
+
+/** The tables of what several processes share besides tasks. Times are milliseconds since 1970. */
+export const SHARED_SCHEMAS: readonly Schema[] = [
+  {
+    kind: 'sessions',
+    migrations: [
+      `
+      CREATE TABLE pierhead_sessions (
+        id TEXT PRIMARY KEY,
+        owner TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        used_at INTEGER NOT NULL,
+        idle_ms INTEGER NOT NULL,
+        ends_at INTEGER NOT NULL
+      );
+      CREATE INDEX pierhead_sessions_by_end ON pierhead_sessions (ends_at);
+      CREATE INDEX pierhead_sessions_by_use ON pierhead_sessions (owner, used_at);
+      CREATE TABLE pierhead_session_fields (
+        id TEXT NOT NULL,
+        name TEXT NOT NULL,
+        text TEXT NOT NULL,
+        PRIMARY KEY (id, name)
+      ) WITHOUT ROWID;
+      -- The number of sessions of each owner, and in the row without one, of all.
+      CREATE TABLE pierhead_session_counts (owner TEXT UNIQUE, sessions INTEGER NOT NULL);
+      CREATE INDEX pierhead_session_counts_by_size ON pierhead_session_counts (sessions) WHERE owner IS NOT NULL;
+      INSERT INTO pierhead_session_counts VALUES (NULL, 0);
+      `,
+    ],
+  },
+  {
+    kind: 'events',
+    migrations: [
+      `
+      -- Streams of sessions; the bus is the one without a session.
+      CREATE TABLE pierhead_logs (
+        id INTEGER PRIMARY KEY,
+        session TEXT NOT NULL,
+        name TEXT NOT NULL,
+        writer TEXT NOT NULL,
+        next INTEGER NOT NULL,
+        first INTEGER NOT NULL,
+        bytes INTEGER NOT NULL,
+        is_over INTEGER NOT NULL,
+        position INTEGER,
+        ends_at INTEGER NOT NULL,
+        UNIQUE (session, name)
+      );
+      CREATE INDEX pierhead_logs_by_end ON pierhead_logs (ends_at);
+      CREATE TABLE pierhead_log_texts (
+        log INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        text TEXT NOT NULL,
+        bytes INTEGER NOT NULL,
+        PRIMARY KEY (log, seq)
+      );
+      `,
+    ],
+  },
+  {
+    kind: 'cache',
+    migrations: [
+      `
+      CREATE TABLE pierhead_cache (key TEXT PRIMARY KEY, text TEXT NOT NULL, ends_at INTEGER NOT NULL);
+      CREATE INDEX pierhead_cache_by_end ON pierhead_cache (ends_at);
+      `,
+    ],
+  },
+  {
+    kind: 'rates',
+    migrations: [
+      `
+      CREATE TABLE pierhead_rates (key TEXT PRIMARY KEY, used INTEGER NOT NULL, ends_at INTEGER NOT NULL);
+      CREATE INDEX pierhead_rates_by_end ON pierhead_rates (ends_at);
+      `,
+    ],
+  },
+  {
+    kind: 'nodes',
+    migrations: [
+      `
+      CREATE TABLE pierhead_members (number INTEGER PRIMARY KEY, node TEXT NOT NULL, ends_at INTEGER NOT NULL);
+      CREATE TABLE pierhead_member_number (one INTEGER PRIMARY KEY, last INTEGER NOT NULL);
+      INSERT INTO pierhead_member_number VALUES (1, 0);
+      CREATE TABLE pierhead_secrets (server TEXT PRIMARY KEY, secret TEXT NOT NULL);
+      `,
+    ],
+  },
+]

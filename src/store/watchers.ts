@@ -1,0 +1,40 @@
+/** Those who watch something in this process, by its key. */
+export class Watchers {
+  readonly #watchers = new Map<string, Set<() => void>>()
+
+  /** What is watched. */
+  get keys(): readonly string[] {
+    return [...this.#watchers.keys()]
+  }
+
+  has(key: string): boolean {
+    return this.#watchers.has(key)
+  }
+
+  /** Adds one, and returns a function that removes it. */
+  add(key: string, onNews: () => void): () => void {
+    // Its own function, so that the same one can watch twice.
+    const watcher = (): void => onNews()
+    const watchers = this.#watchers.get(key) ?? new Set()
+    this.#watchers.set(key, watchers.add(watcher))
+    return () => {
+      watchers.delete(watcher)
+      if (watchers.size === 0 && this.#watchers.get(key) === watchers) this.#watchers.delete(key)
+    }
+  }
+
+  notify(key: string): void {
+    const watchers = this.#watchers.get(key)
+    if (watchers !== undefined) for (const watcher of watchers) watcher()
+  }
+
+  /** Calls all, because anything may have changed. */
+  notifyAll(): void {
+    for (const key of this.keys) this.notify(key)
+  }
+}
+
+/** The key of a stream of a session. */
+export function streamKey(session: string, stream: string): string {
+  return JSON.stringify([session, stream])
+}
