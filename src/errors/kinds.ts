@@ -158,6 +158,7 @@ export type ErrorKind =
   | 'sqlite_unavailable'
   | 'store_unreachable'
   | 'redis_unavailable'
+  | 'postgres_unavailable'
   // login.ts
   | 'login_failed'
   | 'login_needed'
