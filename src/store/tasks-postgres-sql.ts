@@ -51,17 +51,17 @@ export function claimSql(notification: string): string {
     WHERE running.node IS NOT NULL AND running.node <> given.node AND NOT coalesce(nodes.until > given.now AND nodes.until < 'NaN', false)
     UNION ALL
     SELECT server, '', 1 FROM given, unnest(servers) AS server
-  ), found AS (
-    (SELECT seq, -1 AS turn FROM pierhead_tasks WHERE ${UNREADABLE} ORDER BY seq LIMIT (SELECT most FROM given) FOR UPDATE SKIP LOCKED)
-    UNION ALL
-    SELECT due.seq, free.turn FROM free, given, LATERAL (
+  ), unreadable AS (
+    SELECT seq, -1 AS turn FROM pierhead_tasks WHERE ${UNREADABLE} ORDER BY seq LIMIT (SELECT most FROM given) FOR UPDATE SKIP LOCKED
+  ), due AS (
+    SELECT found.seq, free.turn FROM free, given, LATERAL (
       SELECT seq FROM pierhead_tasks AS tasks
       WHERE tasks.server = free.server AND tasks.node = free.node AND tasks.due_at <= given.now
         AND tasks.tool = ANY (given.tools) AND tasks.${UNFINISHED}
       ORDER BY due_at LIMIT (SELECT most FROM given) FOR UPDATE SKIP LOCKED
-    ) AS due
+    ) AS found
   ), chosen AS (
-    SELECT seq FROM found ORDER BY turn LIMIT (SELECT most FROM given)
+    SELECT seq FROM (SELECT * FROM unreadable UNION ALL SELECT * FROM due) AS found ORDER BY turn LIMIT (SELECT most FROM given)
   ), claimed AS (
     UPDATE pierhead_tasks AS tasks SET node = given.node, version = version + 1, mark = given.mark
     FROM chosen, given WHERE tasks.seq = chosen.seq
