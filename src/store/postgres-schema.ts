@@ -6,7 +6,7 @@ import type { Act, Session } from './postgres-link.ts'
 export const UNFINISHED = `status IN ('working', 'input_required')`
 
 /** Tasks that `claim` must end, because it could not find them otherwise. Queries that use their index repeat it. */
-export const UNREADABLE = `(status NOT IN ('working', 'input_required', 'completed', 'failed', 'cancelled') OR due_at >= 'Infinity')`
+export const UNREADABLE = `(status NOT IN ('working', 'input_required', 'completed', 'failed', 'cancelled') OR due_at = 'NaN')`
 
 /** A text as an index can keep it, whatever its length. Queries compare the text too. */
 export function hashed(text: string): string {

@@ -67,6 +67,6 @@ export function claimSql(notification: string): string {
     FROM chosen, given WHERE tasks.seq = chosen.seq
     RETURNING tasks.*
   )
-  SELECT ${HEAD.replaceAll(/\w+/g, 'claimed.$&')}, request, state, outcome, claimed.seq, ${notification}
+  SELECT ${HEAD.replaceAll(/\w+/g, 'claimed.$&')}, request, state, outcome, ${notification}, claimed.seq
   FROM claimed LEFT JOIN pierhead_task_texts AS texts USING (seq)`
 }
