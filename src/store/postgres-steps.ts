@@ -50,7 +50,7 @@ export class PostgresSteps {
   async #work(): Promise<void> {
     this.#isRunning = true
     // Steps that are asked for together share the first transaction too.
-    await undefined
+    await Promise.resolve()
     while (this.#queue.length > 0) await this.#together(this.#queue.splice(0, MOST_TOGETHER))
     this.#isRunning = false
   }

@@ -89,7 +89,7 @@ test('while the server is away, steps fail in time; they work again when it is b
   const [id = ''] = await addTasks(tasks, 1)
   await server.kill()
   const steps = [tasks.head(id), tasks.create(sampleTask(), ROOMY), cache.set('a', '1', LONG_MS)]
-  for (const result of await Promise.allSettled(steps))
+  for (const result of await Promise.allSettled(steps.map(async (step) => step)))
     expect(result).toMatchObject({ status: 'rejected', reason: UNREACHABLE })
   // Later ones do not wait.
   await expect(tasks.change(id, 1, { statusMessage: 'lost' })).rejects.toMatchObject(UNREACHABLE)
@@ -105,7 +105,7 @@ test('a server that does not answer is an error in time', async () => {
   const [id = ''] = await addTasks(tasks, 1)
   server.freeze()
   const steps = [tasks.head(id), tasks.change(id, 1, { outcome: '{}' }), cache.add('a', '1', LONG_MS)]
-  const results = await Promise.allSettled(steps)
+  const results = await Promise.allSettled(steps.map(async (step) => step))
   server.thaw()
   for (const result of results) expect(result).toMatchObject({ status: 'rejected', reason: UNREACHABLE })
   await expect

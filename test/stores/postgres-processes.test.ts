@@ -62,7 +62,7 @@ test('of several processes that end the same tasks, one ends each', { timeout: 6
     }),
   )
   const won = outputs.flatMap(([output, pid]) => output.split('\n').flatMap((id) => (id ? [[id, pid]] : [])))
-  expect(won.map(([id]) => id).toSorted()).toEqual(ids.toSorted())
+  expect(won.map(([id]) => String(id)).toSorted()).toEqual(ids.toSorted())
   for (const [id, pid] of won)
     expect(await driver.tasks.get(String(id))).toMatchObject({
       version: 2,
@@ -81,8 +81,8 @@ test('the tasks of a process that is killed are taken over', { timeout: 60_000 }
   await ended
   expect(await driver.tasks.claim('two', 999, 99, OWN)).toEqual([])
   const claimed = await driver.tasks.claim('two', 1000, 99, OWN)
-  expect(claimed.map(({ id, version }) => [id, version]).toSorted()).toEqual(
-    ids.map((id) => [id, 3]).toSorted(),
+  expect(claimed.map(({ id, version }) => `${id} ${version}`).toSorted()).toEqual(
+    ids.map((id) => `${id} 3`).toSorted(),
   )
 })
 
