@@ -134,6 +134,59 @@ test('no step is lost or done twice while the server restarts', async () => {
   expect(sum).toMatchObject({ tasks: 200, bytes: sum?.['counted'] })
 }, 60_000)
 
+/** A pool whose connection breaks after the next statement that matches, before its answer arrives. */
+function lossyPool(): { readonly pool: Pool; lose(pattern: RegExp): void } {
+  const pool = new Pool({ connectionString: server.url, max: 4 })
+  pool.on('error', () => {})
+  onTestFinished(() => pool.end())
+  let lost: RegExp | undefined
+  const connect = pool.connect.bind(pool)
+  const lossy = async (): Promise<object> => {
+    const client = await connect()
+    const query = async (given: { readonly text: string }): Promise<unknown> => {
+      const result: unknown = await client.query(given)
+      if (lost?.test(given.text) !== true) return result
+      lost = undefined
+      throw new Error('Connection terminated unexpectedly')
+    }
+    return Object.assign(Object.create(client) as object, {
+      query,
+      release: (isBroken: boolean) => client.release(isBroken),
+    })
+  }
+  return { pool: Object.assign(pool, { connect: lossy }), lose: (pattern) => void (lost = pattern) }
+}
+
+test('a step whose answer is lost knows that it was done', async () => {
+  const { pool, lose } = lossyPool()
+  const { tasks } = opened({ pool })
+  const task = sampleTask({ node: '', key: 'k' })
+  await tasks.head('none')
+  lose(/^COMMIT/)
+  expect(await tasks.create(task, ROOMY)).toEqual({ outcome: 'created' })
+  lose(/UPDATE/)
+  expect(await tasks.change(task.id, 1, { statusMessage: 'm' })).toMatchObject({ version: 2 })
+  lose(/^COMMIT/)
+  expect(await tasks.change(task.id, 2, { state: '{}' })).toMatchObject({ version: 3 })
+  lose(/WITH RECURSIVE/)
+  expect(await tasks.claim('node', 1, 9, OWN)).toMatchObject([{ id: task.id, version: 4, node: 'node' }])
+  expect(await tasks.list({ limit: 9 })).toHaveLength(1)
+})
+
+test('a step that must not be repeated fails if its answer is lost', async () => {
+  const { pool, lose } = lossyPool()
+  const { cache, rates, nodes } = opened({ pool })
+  await cache.get('a')
+  lose(/INSERT/)
+  await expect(cache.add('a', '1', LONG_MS)).rejects.toMatchObject(UNREACHABLE)
+  expect(await cache.get('a')).toBe('1')
+  lose(/INSERT/)
+  await expect(rates.use('a', 2, LONG_MS)).rejects.toMatchObject(UNREACHABLE)
+  expect(await rates.use('a', 2, LONG_MS)).toMatchObject({ remaining: 0 })
+  lose(/^COMMIT/)
+  await expect(nodes.join({ server: 'films', inMemory: [] }, LONG_MS)).rejects.toMatchObject(UNREACHABLE)
+})
+
 test('watchers hear of what happened while their connection was lost', async () => {
   const schema = newSchema()
   const [one, two] = [opened({ schema }), opened({ schema })]
@@ -157,6 +210,8 @@ test('an id that is too long for a notification is announced all the same', asyn
   // Longer than a notification, and short enough for an index once it is compressed.
   const task = sampleTask({ id: 'x'.repeat(9000) })
   await one.tasks.create(task, ROOMY)
+  // Its connection listens, so not every task counts as changed.
+  await two.tasks.head(task.id)
   const heard = new Promise<string>((resolve) => onTestFinished(two.tasks.watch(resolve)))
   await one.tasks.change(task.id, 1, { statusMessage: 'm' })
   expect(await heard).toBe(task.id)
