@@ -27,5 +27,6 @@ export type {
 } from './rpc/session-store.ts'
 export type { DriverOf, StoreDriver, StoreKind } from './store/driver.ts'
 export { memory } from './store/memory.ts'
+export { postgres, type PostgresOptions, type PostgresPool } from './store/postgres.ts'
 export { redis, type RedisClient, type RedisOptions } from './store/redis.ts'
 export { sqlite, type SqliteOptions } from './store/sqlite.ts'

@@ -1,13 +1,19 @@
 import { spawnSync } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { main } from './run.ts'
 
 /** System programs that tests start, and the Debian package of each. */
-const PACKAGES = { chromium: 'chromium', nginx: 'nginx-light', 'redis-server': 'redis-server' } as const
+const PACKAGES = {
+  chromium: 'chromium',
+  nginx: 'nginx-light',
+  postgres: 'postgresql',
+  'redis-server': 'redis-server',
+} as const
 
 export type Program = keyof typeof PACKAGES
 
+const VERSIONS = '/usr/lib/postgresql'
 const APT = 'apt-get'
 const INSTALL_MS = 300_000
 
@@ -22,7 +28,13 @@ export function ensureProgram(program: Program): string {
 
 function find(program: string): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter)
-  return folders.map((folder) => join(folder, program)).find(isExecutable)
+  return [...folders, ...versionFolders()].map((folder) => join(folder, program)).find(isExecutable)
+}
+
+/** Debian keeps the versions of PostgreSQL apart, and none is in the path. The newest comes first. */
+function versionFolders(): readonly string[] {
+  const versions = existsSync(VERSIONS) ? readdirSync(VERSIONS) : []
+  return versions.toSorted((one, two) => Number(two) - Number(one)).map((one) => join(VERSIONS, one, 'bin'))
 }
 
 function isExecutable(path: string): boolean {

@@ -119,7 +119,7 @@ export class Conversation {
         else if (skipped++ === 0) first = `skipped tool "${tool.name}": ${problem}`
       }
     } finally {
-      const others = skipped > 1 ? `, and ${skipped - 1} others` : ''
+      const others = skipped > 1 ? `, and ${skipped - 1} more` : ''
       if (skipped > 0) this.events.emit('warning', first + others)
     }
   }

@@ -58,3 +58,11 @@ export const REDIS_UNAVAILABLE = {
   text: 'there is no client for Redis: {reason}',
   hint: 'Run npm install ioredis.',
 } as const
+
+export const POSTGRES_UNAVAILABLE = {
+  kind: 'postgres_unavailable',
+  where: 'local',
+  code: -32000,
+  text: 'there is no client for PostgreSQL: {reason}',
+  hint: 'Run npm install pg.',
+} as const

@@ -1,12 +1,12 @@
 /*
- * SQLite cuts texts at NUL, and UTF-8 has no lone surrogates. Texts with either, and those that look like such a text, are stored as
+ * SQLite cuts texts at NUL, PostgreSQL rejects it, and UTF-8 has no lone surrogates. Texts with either, and those that look like such a text, are stored as
  * JSON after a mark. Equal texts stay equal, so columns can be compared and be unique.
  */
 
 const MARK = '\u0001'
 const ODD = /[\0\p{Surrogate}]/u
 
-/** A text as SQLite can keep it. */
+/** A text as every database can keep it. */
 export function storedText(text: string): string {
   return text.startsWith(MARK) || ODD.test(text) ? `${MARK}${JSON.stringify(text)}` : text
 }
@@ -16,7 +16,16 @@ export function storedBytes(stored: string): number {
   return /[\u0080-\uffff]/.test(stored) ? new TextEncoder().encode(stored).length : stored.length
 }
 
-/** The text that was stored. */
+/** The text that was stored. Throws if it is damaged. */
 export function originalText(text: string): string {
   return text.startsWith(MARK) ? (JSON.parse(text.slice(1)) as string) : text
+}
+
+/** The text that was stored; a damaged one as it is. */
+export function readableText(text: string): string {
+  try {
+    return originalText(text)
+  } catch {
+    return text
+  }
 }

@@ -160,7 +160,7 @@ function textIn(value: unknown, part: string): string {
 }
 
 function numberIn(value: unknown, part: string): number {
-  if (typeof value !== 'number') throw mcpError(TASK_DAMAGED, { part })
+  if (typeof value !== 'number' || Number.isNaN(value)) throw mcpError(TASK_DAMAGED, { part })
   return value
 }
 

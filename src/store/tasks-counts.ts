@@ -9,10 +9,20 @@ export interface StoredHolder {
 
 const NOTHING: TaskSum = { tasks: 0, bytes: 0 }
 
-/** The names of sums. */
-const ALL = ''
-const scopeName = (scope: string): string => `scope ${scope}`
-const networkName = (network: string): string => `network ${network}`
+/** The name of the sum of all tasks. */
+export const ALL = ''
+/** The name of the sum of a scope. */
+export const scopeName = (scope: string): string => `scope ${scope}`
+/** The name of the sum of a network. */
+export const networkName = (network: string): string => `network ${network}`
+
+/** The names of the sums that count the tasks of a holder. */
+export function namesOf({ scope, network }: StoredHolder): readonly string[] {
+  const names = [ALL]
+  if (scope !== '') names.push(scopeName(scope))
+  if (network !== '') names.push(networkName(network))
+  return names
+}
 
 /** The sums of tasks: of each scope, of each network and of all. Inside a transaction, each is read and written at most once. */
 export class TaskCounts implements Shared {
@@ -35,11 +45,8 @@ export class TaskCounts implements Shared {
   }
 
   /** Counts what was added for a holder, or removed. */
-  add({ scope, network }: StoredHolder, tasks: 1 | 0 | -1, bytes: number): void {
-    const names = [ALL]
-    if (scope !== '') names.push(scopeName(scope))
-    if (network !== '') names.push(networkName(network))
-    for (const name of names) {
+  add(holder: StoredHolder, tasks: 1 | 0 | -1, bytes: number): void {
+    for (const name of namesOf(holder)) {
       const before = this.#sum(name)
       this.#sums.set(name, { tasks: before.tasks + tasks, bytes: Math.max(0, before.bytes + bytes) })
       this.#changed.add(name)

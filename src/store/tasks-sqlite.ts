@@ -4,7 +4,7 @@ import { hasBytes, rejectionOf, TASK_OVERHEAD, tasksTooLarge } from '../tasks/ro
 import type { Created, OwnTasks, Soon, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
 import type { Row, Value } from './sqlite-engine.ts'
 import type { SqliteFile } from './sqlite-file.ts'
-import { storedBytes, storedText } from './stored-text.ts'
+import { storedText } from './stored-text.ts'
 import {
   assignments,
   HEAD,
@@ -15,8 +15,9 @@ import {
   REPLACE_HEAD,
   valuesOf,
 } from './tasks-columns.ts'
-import { TaskCounts, type StoredHolder } from './tasks-counts.ts'
+import { TaskCounts } from './tasks-counts.ts'
 import { TEXT_BYTES, UNFINISHED, UNREADABLE } from './tasks-schema.ts'
+import { bytesOf, FORGOTTEN_MS, growth, holderOf, textsOf, whole } from './tasks-sizes.ts'
 import { TaskWatchers } from './tasks-watchers.ts'
 
 const RECORD = `${HEAD}, request, state, outcome`
@@ -260,30 +261,3 @@ export class SqliteTaskStore implements TaskStore {
 }
 
 const DELETE_TEXTS = `DELETE FROM pierhead_task_texts WHERE seq = ? RETURNING ${TEXT_BYTES}`
-
-/** The texts of a task, as they are stored. */
-function textsOf({ request, state, outcome }: TaskRecord): readonly string[] {
-  return [request, state, outcome].map(storedText)
-}
-
-/** What a task with these texts takes of the room. */
-function bytesOf(texts: readonly string[]): number {
-  return texts.reduce((sum, text) => sum + storedBytes(text), TASK_OVERHEAD)
-}
-
-/** How much more a text of so many bytes takes after a change, which may leave it as it is. */
-function growth(before: unknown, after: string | undefined): number {
-  return after === undefined ? 0 : storedBytes(storedText(after)) - Number(before ?? 0)
-}
-
-function holderOf({ scope, network }: TaskHead): StoredHolder {
-  return { scope: storedText(scope), network: storedText(network) }
-}
-
-/** Long past the end of any lease. */
-const FORGOTTEN_MS = 24 * 60 * 60 * 1000
-
-/** SQLite has no limit without an end. */
-function whole(limit: number): number {
-  return Math.min(limit, Number.MAX_SAFE_INTEGER)
-}

@@ -1,10 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, connect, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureProgram } from '../../tools/programs.ts'
+import { freePort } from './free-port.ts'
 
 /** A Redis of its own for tests, which writes every change to the disk. */
 export interface TestRedis {
@@ -64,15 +65,6 @@ export async function startRedis(...options: readonly string[]): Promise<TestRed
       rmSync(folder, { recursive: true, force: true })
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Sends one command over a connection of its own. The answer must be short. */

@@ -300,7 +300,7 @@ test('C.xheader x-mcp-header names and values with CR LF never reach the wire', 
   const warnings: string[] = []
   client.on('warning', (words) => warnings.push(words))
   expect((await all(client.tools())).map(({ name }) => name)).toEqual(['t0'])
-  expect(warnings).toHaveLength(names.length)
+  expect(warnings).toEqual([expect.stringContaining(`, and ${names.length - 1} more`)])
   const evil = [
     'a\r\nX-Evil: 1',
     'a\nX-Evil: 1',

@@ -11,7 +11,7 @@ import { addTasks } from '../../src/testing/contract.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pierhead-sqlite-processes-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-const CHILD = fileURLToPath(new URL('sqlite-child.ts', import.meta.url))
+const CHILD = fileURLToPath(new URL('store-child.ts', import.meta.url))
 const ENDED = [0, null]
 
 function opened(path: string): DriverOf<'tasks'> {

@@ -1,0 +1,89 @@
+import { Deferred } from '../base/deferred.ts'
+import type { McpError } from '../errors/error.ts'
+import { STORE_FAILED } from '../errors/store.ts'
+import type { PostgresLink, Session } from './postgres-link.ts'
+import { PostgresTaskCounts } from './tasks-postgres-counts.ts'
+
+/** A step that changes sums. It may run more than once; `isRepeated` says that it may have been committed already. */
+export type CountedStep<Value> = (
+  session: Session,
+  counts: PostgresTaskCounts,
+  isRepeated: boolean,
+) => Promise<Value>
+
+interface Waiting {
+  readonly step: CountedStep<unknown>
+  readonly answer: Deferred<unknown>
+  readonly until: number
+}
+
+/** How many steps share a transaction. Others wait for the lock meanwhile. */
+const MOST_TOGETHER = 64
+
+/** How many steps wait. */
+const MOST_WAITING = 10_000
+
+/**
+ * Runs steps that change sums. One transaction at a time holds the lock of the sums, on all nodes, so the steps of a node that wait for it
+ * share one: they wait for the disk once.
+ */
+export class PostgresSteps {
+  readonly #link: PostgresLink
+  readonly #queue: Waiting[] = []
+  #isRunning = false
+
+  constructor(link: PostgresLink) {
+    this.#link = link
+  }
+
+  /** Runs a step, and answers once it is committed. */
+  async run<Value>(step: CountedStep<Value>): Promise<Value> {
+    this.#link.lifetime.check()
+    if (this.#queue.length >= MOST_WAITING)
+      throw this.#link.failure(new Error(`${MOST_WAITING} changes wait for it`))
+    const answer = new Deferred<unknown>()
+    this.#queue.push({ step, answer, until: performance.now() + this.#link.settings.timeoutMs })
+    if (!this.#isRunning) void this.#work()
+    return (await answer.promise) as Value
+  }
+
+  async #work(): Promise<void> {
+    this.#isRunning = true
+    // Steps that are asked for together share the first transaction too.
+    await Promise.resolve()
+    while (this.#queue.length > 0) await this.#together(this.#queue.splice(0, MOST_TOGETHER))
+    this.#isRunning = false
+  }
+
+  async #together(waiting: readonly Waiting[]): Promise<void> {
+    try {
+      const late = waiting.filter(({ until }) => performance.now() > until)
+      for (const { answer } of late) answer.reject(this.#link.failure(new Error('it answers too late')))
+      const steps = waiting.filter((one) => !late.includes(one))
+      if (steps.length > 0) await this.#commit(steps)
+    } catch (error) {
+      for (const { answer } of waiting) answer.reject(error)
+    }
+  }
+
+  async #commit(steps: readonly Waiting[]): Promise<void> {
+    let fault: unknown
+    try {
+      const values = await this.#link.transaction('sums', async (session, isRepeated) => {
+        const counts = new PostgresTaskCounts(session)
+        const made: unknown[] = []
+        for (const { step } of steps) made.push(await step(session, counts, isRepeated))
+        await counts.write()
+        return made
+      })
+      for (const [index, { answer }] of steps.entries()) answer.resolve(values[index])
+      return
+    } catch (error) {
+      fault = error
+    }
+    // A step that fails takes no other with it.
+    if (steps.length > 1 && (fault as Partial<McpError>).kind === STORE_FAILED.kind)
+      for (const step of steps) await this.#together([step])
+    else for (const { answer } of steps) answer.reject(fault)
+  }
+}
