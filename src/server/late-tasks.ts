@@ -36,6 +36,8 @@ export class LateTasks {
   readonly #service: TaskService
   readonly #options: TaskStoreOptions
   #opened: Promise<TaskModule> | undefined
+  /** Ends with the latest close. */
+  #closing: Promise<void> | undefined
 
   constructor(service: TaskService, options: TaskStoreOptions) {
     this.#service = service
@@ -57,16 +59,29 @@ export class LateTasks {
   start(): void {
     if (!this.#options.keepsTasks && this.#opened === undefined) return
     const failed = (error: unknown): void => this.#service.report('error', 'the task store failed', { error })
-    void Promise.resolve(this.load())
-      .then(({ tasks }) => tasks.start())
-      .catch(failed)
+    void this.#start().catch(failed)
   }
 
   /** Ends what waits for tasks. Returns a function that waits for tasks up to some milliseconds, then gives up the others. */
   async beginClose(): Promise<(drainMs: number) => Promise<void>> {
+    let ended = (): void => undefined
+    this.#closing = new Promise((resolve) => (ended = resolve))
     const opened = await this.#opened?.catch(() => undefined)
     opened?.tasks.endWaits()
-    return async (drainMs) => opened?.tasks.close(Math.max(0, drainMs))
+    return async (drainMs) => {
+      try {
+        await opened?.tasks.close(Math.max(0, drainMs))
+      } finally {
+        ended()
+      }
+    }
+  }
+
+  async #start(): Promise<void> {
+    const { tasks } = await this.load()
+    // What is given up by a close that is still under way can only be continued after it.
+    await this.#closing
+    tasks.start()
   }
 
   async #open(): Promise<TaskModule> {

@@ -31,3 +31,28 @@ test.each(['2025-11-25', '2026-07-28'] as const)(
     expect(await result).toBe('attempt 2')
   },
 )
+
+test('a server that listens again before it has closed takes up the tasks that the close gave up', async () => {
+  const door = new Door()
+  const app = createServer({ name: 'x', version: '1', log: () => undefined, limits: { drainMs: 200 } }).tool(
+    'work',
+    { hints: { idempotent: true }, task: { mode: 'required' } },
+    async (_, { attempt }) => {
+      door.open('begun')
+      if (attempt === 1) await new Promise(() => undefined)
+      door.open('again')
+      return `attempt ${attempt}`
+    },
+  )
+  onTestFinished(() => app.close())
+  const { url } = await app.listen({ http: { port: 0 } })
+  const client = await connect(url as string)
+  const { id } = await client.start('work')
+  await door.pass('begun')
+  await client.close()
+  const closed = app.close()
+  await app.listen({ http: { port: 0 } })
+  await closed
+  await door.pass('again')
+  await expect.poll(async () => (await app.tasks.show(id as string))?.status).toBe('completed')
+})
