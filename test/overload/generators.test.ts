@@ -3,8 +3,8 @@ import { Deferred } from '../../src/base/deferred.ts'
 import { createServer, type App } from '../../src/index.ts'
 import { testClient } from '../../src/testing.ts'
 import type { Limits } from '../../src/protocol/limits.ts'
-import { call } from './messages.ts'
-import { open, start } from './server.ts'
+import { call } from '../http/messages.ts'
+import { open, start } from '../http/server.ts'
 
 /** A server whose tool yields for ever, and a promise of its end. */
 function endless(limits: Partial<Limits> = {}): {
