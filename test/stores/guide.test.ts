@@ -2,11 +2,20 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { connect } from '../../src/client.ts'
 import { createServer } from '../../src/index.ts'
-import { memory, postgres as openDatabase, sqlite as openFile, type DriverOf } from '../../src/stores.ts'
+import {
+  memory,
+  postgres as openDatabase,
+  redis as openRedis,
+  sqlite as openFile,
+  type DriverOf,
+  type StoreDriver,
+} from '../../src/stores.ts'
 import { taskStoreContract } from '../../src/testing.ts'
 import { ROOMY, sampleTask } from '../../src/testing/contract.ts'
 import { startPostgres } from '../harness/postgres.ts'
+import { startRedis } from '../harness/redis.ts'
 
 test('a server keeps its tasks in a file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pierhead-guide-'))
@@ -44,6 +53,43 @@ test('a server keeps its tasks in PostgreSQL', { timeout: 60_000 }, async () => 
   await expect
     .poll(async () => driver.tasks.head(id), { timeout: 30_000 })
     .toMatchObject({ status: 'completed' })
+})
+
+test('nodes share Redis and PostgreSQL', { timeout: 60_000 }, async () => {
+  const cache = await startRedis()
+  onTestFinished(() => cache.close())
+  const database = await startPostgres()
+  onTestFinished(() => database.close())
+  const opened: StoreDriver[] = []
+  const keep = <Driver extends StoreDriver>(driver: Driver): Driver => (opened.push(driver), driver)
+  onTestFinished(async () => void (await Promise.all(opened.map((driver) => driver.close()))))
+  const redis = (_url: string): ReturnType<typeof openRedis> => keep(openRedis(cache.url))
+  const postgres = (_url: string): DriverOf<'tasks'> => keep(openDatabase(database.url))
+  const start = async (): Promise<string> => {
+    const app = createServer({
+      name: 'films',
+      version: '1.0.0',
+      store: { ...redis('redis://10.0.0.7:6379'), tasks: postgres('postgres://ada@10.0.0.8/films').tasks },
+    })
+    app.tool('count', {}, async (_, { session }) => {
+      const count = ((await session?.get<number>('count')) ?? 0) + 1
+      await session?.set('count', count)
+      return `${count}`
+    })
+    app.tool('render', { task: 'required' }, () => 'done')
+    onTestFinished(() => app.close())
+    return (await app.listen({ http: { port: 0 } })).url as string
+  }
+  const urls = [await start(), await start()]
+  let requests = 0
+  const fetchOfNext: typeof fetch = (input, init) => {
+    const url = new URL(String(input))
+    url.port = new URL(urls[requests++ % 2] as string).port
+    return fetch(url, init)
+  }
+  await using client = await connect(urls[0] as string, { revision: '2025-11-25', fetch: fetchOfNext })
+  for (const count of ['1', '2', '3', '4']) expect(await client.call('count')).toBe(count)
+  expect(await client.call('render')).toBe('done')
 })
 
 describe('the contract', () => {
