@@ -19,7 +19,7 @@ const CORE = [
 const ENDPOINT = [...CORE, 'transport/http/server/endpoint.ts: #call, #request, #take, #post, answer']
 const CONNECTION = [...CORE, 'transport/io/connection.ts: #answer, #take, receive']
 const LINES = [...CONNECTION, 'transport/lines/server.ts: #receive, #takeAll, #take']
-const HTTP = [...ENDPOINT, 'transport/http/server/node.ts: answer, answerInTurn, finish']
+const HTTP = [...ENDPOINT, 'transport/http/server/node.ts: answer, answerInTurn, attempt, finish']
 
 test('over HTTP the way to a tool is five files long, each entered once, at 2025-11-25', async () => {
   const { port } = await start(failing())

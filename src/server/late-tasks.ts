@@ -81,7 +81,7 @@ export class LateTasks {
     const { tasks } = await this.load()
     // What is given up by a close that is still under way can only be continued after it.
     await this.#closing
-    tasks.start()
+    await tasks.start()
   }
 
   async #open(): Promise<TaskModule> {

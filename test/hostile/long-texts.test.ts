@@ -132,5 +132,5 @@ test('tools that ask for invalid headers cause one warning for each list', async
     ({ method }, wire) => method === 'tools/list' && wire.reply({ tools: [...tools, tool('fine')] }),
   )
   expect((await all(client.tools())).map(({ name }) => name)).toEqual(['fine'])
-  expect(warnings).toEqual([expect.stringMatching(/^skipped tool "t0": x-mcp-header .*, and 499 others$/)])
+  expect(warnings).toEqual([expect.stringMatching(/^skipped tool "t0": x-mcp-header .*, and 499 more$/)])
 })

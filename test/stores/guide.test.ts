@@ -62,7 +62,9 @@ test('nodes share Redis and PostgreSQL', { timeout: 60_000 }, async () => {
   onTestFinished(() => database.close())
   const opened: StoreDriver[] = []
   const keep = <Driver extends StoreDriver>(driver: Driver): Driver => (opened.push(driver), driver)
-  onTestFinished(async () => void (await Promise.all(opened.map((driver) => driver.close()))))
+  onTestFinished(async () => {
+    for (const driver of opened) await driver.close()
+  })
   const redis = (_url: string): ReturnType<typeof openRedis> => keep(openRedis(cache.url))
   const postgres = (_url: string): DriverOf<'tasks'> => keep(openDatabase(database.url))
   const start = async (): Promise<string> => {
@@ -83,7 +85,7 @@ test('nodes share Redis and PostgreSQL', { timeout: 60_000 }, async () => {
   const urls = [await start(), await start()]
   let requests = 0
   const fetchOfNext: typeof fetch = (input, init) => {
-    const url = new URL(String(input))
+    const url = new URL(input as string | URL)
     url.port = new URL(urls[requests++ % 2] as string).port
     return fetch(url, init)
   }
