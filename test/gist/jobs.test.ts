@@ -61,7 +61,7 @@ describe('a call', () => {
     expect(handle.json).toEqual({
       request_id: asked['request_id'],
       status: 'in_progress',
-      job_id: expect.stringMatching(/^[\w-]{31}$/),
+      job_id: expect.stringMatching(/^[\w-]{24}$/),
       poll_after: 0.25,
     })
     await expect.poll(async () => (await app.tasks.show(id))?.statusMessage).toBe('drawing a')

@@ -53,7 +53,7 @@ let next = 0
 
 async function started(client: Client, name: string, args?: JsonObject): Promise<JsonObject> {
   const task = await client.request('tools/call', { name, ...(args && { arguments: args }) })
-  expect(task).toMatchObject({ resultType: 'task', taskId: expect.stringMatching(/^[\w-]{31}$/) as string })
+  expect(task).toMatchObject({ resultType: 'task', taskId: expect.stringMatching(/^[\w-]{24}$/) as string })
   return task
 }
 

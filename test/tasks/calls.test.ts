@@ -411,7 +411,7 @@ test('to others, a task does not exist, whatever they do with its id', async () 
     const random = await bob
       .request(method, { taskId: 'A'.repeat(31), ...more })
       .catch((error: unknown) => error)
-    const said = (error: unknown): string => JSON.stringify(error).replaceAll(/[\w-]{31}/g, 'ID')
+    const said = (error: unknown): string => JSON.stringify(error).replaceAll(/[\w-]{24}/g, 'ID')
     expect(said(foreign)).toBe(said(random))
     expect(foreign).toMatchObject({ code: -32602 })
   }
@@ -439,7 +439,7 @@ test('at 2025-11-25 too, a task belongs to its owner; others are refused as if i
     for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel']) {
       const said = async (id: unknown): Promise<string> =>
         JSON.stringify(await other(method, { taskId: id }).catch((error: unknown) => error)).replaceAll(
-          /[\w-]{31}/g,
+          /[\w-]{24}/g,
           'ID',
         )
       expect(await said(taskId)).toBe(await said('A'.repeat(31)))
