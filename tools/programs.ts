@@ -6,6 +6,8 @@ import { main } from './run.ts'
 /** System programs that tests start, and the Debian package of each. */
 const PACKAGES = {
   chromium: 'chromium',
+  'dbus-run-session': 'dbus',
+  'gnome-keyring-daemon': 'gnome-keyring',
   nginx: 'nginx-light',
   postgres: 'postgresql',
   'redis-server': 'redis-server',

@@ -137,7 +137,8 @@ test.each([
 })
 
 test('without the package, the error names the command that installs it and the other vault', async () => {
-  const failure = await keyringVault({ path: newPath() })
+  const load = (): Promise<never> => Promise.reject(new Error("Cannot find package '@napi-rs/keyring'"))
+  const failure = await openKeyringVault({ path: newPath() }, load)
     .read('a')
     .catch((error: unknown) => error)
   expect(failure).toMatchObject({
