@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { App } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { bearer } from '../../src/auth.ts'
@@ -101,6 +101,40 @@ describe('the stream of a request', () => {
     const resumed = await at(two, ann).get(id)
     gate.open()
     expect(idsOf(await resumed.end()).slice(0, -1)).toEqual(idsOf(first).slice(1))
+  })
+
+  test('is in the store no longer than at its node, and only for a few minutes once it has ended', async () => {
+    const { stores, nodes } = await startNodes({
+      limits: { keptStreams: 3 },
+      define: (app) =>
+        void app.tool('telling', {}, (_, { progress }) => {
+          progress(1, 1)
+          return 'told'
+        }),
+    })
+    const [one, two] = nodes as [TestNode, TestNode]
+    const { events } = stores.kinds
+    const lives: number[] = []
+    const append = events.append.bind(events)
+    events.append = (session, stream, event, room) => {
+      if (event.isLast === true) lives.push(room.idleMs)
+      return append(session, stream, event, room)
+    }
+    const session = await opened(one)
+    const ids: string[] = []
+    for (let id = 1; id <= 10; id++) {
+      const told = await (await session.stream(call('telling', {}, id, TOKEN))).end()
+      ids.push(idsOf(told)[0] as string)
+    }
+    const names = ids.map((id) => id.split('_')[0] as string)
+    const kept = async (): Promise<number> => {
+      const pages = await Promise.all(names.map((name) => events.read(session.id, name, -1, 1)))
+      return pages.filter((page) => page !== undefined).length
+    }
+    await vi.waitFor(async () => expect(await kept()).toBe(3))
+    expect((await (await at(two, session).get(ids[9] as string)).end()).messages).toHaveLength(2)
+    expect(lives).toHaveLength(10)
+    for (const life of lives) expect(life).toBeLessThanOrEqual(300_000)
   })
 
   test('ends with an error for the request if the node that runs it dies', async () => {

@@ -39,6 +39,8 @@ export interface EventRecorder {
   readonly opened: Promise<void>
   /** Adds an event, the last one if so. */
   record(seq: number, text: string, isLast: boolean): void
+  /** Discards the stream; clients cannot resume it any more. */
+  forget(): void
 }
 
 /** Keeps streams, also ended ones, for clients that reconnect. */
@@ -246,7 +248,9 @@ export class EventStream {
       this.#count(-bytes)
       this.#keeper?.forgot()
     }
-    if (this.#sink !== undefined || this.#lossy || this.recorder !== undefined) return
+    if (this.#sink !== undefined || this.#lossy) return
+    // A running stream goes on in the store.
+    if (this.recorder !== undefined && !this.#ended) return
     this.#ended = true
     this.#keeper?.discarded(this)
     this.#onLost?.()

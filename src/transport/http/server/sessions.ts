@@ -148,13 +148,14 @@ export class HttpSession implements StreamKeeper {
     return stream?.mayFollow(place.seq) === true ? { stream, seq: place.seq } : undefined
   }
 
-  /** Discards a stream, which then cannot be resumed. */
+  /** Discards a stream, which then cannot be resumed, here or elsewhere. */
   discard(stream: EventStream): void {
     const at = this.#streams.indexOf(stream)
     if (at < 0) return
     this.#streams.splice(at, 1)
     this.#kept -= stream.keptSize
     stream.release()
+    stream.recorder?.forget()
   }
 
   keepAlive(): void {

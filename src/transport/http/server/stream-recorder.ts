@@ -15,6 +15,9 @@ export interface RecorderOptions {
   onDone(): void
 }
 
+/** How long the store has a stream that has ended. */
+const ENDED_MS = 300_000
+
 /** Adds the events of a stream that only this node writes to the store, in the background and in order. */
 export class StreamRecorder implements EventRecorder {
   readonly opened: Promise<void>
@@ -35,7 +38,7 @@ export class StreamRecorder implements EventRecorder {
     this.#waiting += bytes
     if (this.#waiting > room.bytes) return this.#giveUp()
     this.#steps.add(async () => {
-      await events.append(session, name, { text, seq, isLast }, room)
+      await events.append(session, name, { text, seq, isLast }, isLast ? ended(room) : room)
       this.#waiting -= bytes
       if (isLast) this.#options.onDone()
     })
@@ -60,14 +63,22 @@ export class StreamRecorder implements EventRecorder {
     await events.open(session, name, writer, room)
   }
 
-  /** The store has been away for too long: clients can resume the stream only here. */
-  #giveUp(): void {
+  forget(): void {
     const { events, session, name } = this.#options
-    this.#steps.clear()
     this.#steps.add(async () => {
       await events.forget(session, name)
       this.#steps.stop()
       this.#options.onDone()
     })
   }
+
+  /** The store has been away for too long: clients can resume the stream only here. */
+  #giveUp(): void {
+    this.#steps.clear()
+    this.forget()
+  }
+}
+
+function ended(room: EventRoom): EventRoom {
+  return { ...room, idleMs: Math.min(room.idleMs, ENDED_MS) }
 }
