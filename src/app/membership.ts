@@ -70,7 +70,7 @@ export class Membership {
         changes.deliver(change)
       }
     }
-    leases.carrier = ({ sub, issuer }, at) => node.send({ kind: 'revoked', sub, issuer, at })
+    leases.carrier = ({ sub, issuer }, at) => node.sendRevocation({ kind: 'revoked', sub, issuer, at })
     return { node, contents }
   }
 }

@@ -22,13 +22,15 @@ export type NodeMessage =
   | { readonly kind: 'ended'; readonly session: string }
   /** The client of a session has opened its stream. */
   | { readonly kind: 'attached'; readonly session: string }
-  /** A caller is revoked since a time, in milliseconds since 1970. */
-  | {
-      readonly kind: 'revoked'
-      readonly sub: string
-      readonly issuer?: string | undefined
-      readonly at: number
-    }
+  | Revocation
+
+/** A caller is revoked since a time, in milliseconds since 1970. */
+export interface Revocation {
+  readonly kind: 'revoked'
+  readonly sub: string
+  readonly issuer?: string | undefined
+  readonly at: number
+}
 
 /** A message, and its sender. */
 export interface SentMessage {

@@ -123,6 +123,18 @@ describe('messages', () => {
     expect(await one.node.changesAfter(0, one.node.position)).toBeUndefined()
     await one.node.leave()
   })
+
+  test('a revocation reaches nodes that start later, however many messages followed it', async () => {
+    const stores = toStores(100)
+    const one = await join(stores)
+    for (const sub of ['ann', 'bob']) one.node.sendRevocation({ kind: 'revoked', sub, at: 1 })
+    await one.node.sent()
+    for (let at = 0; at < 2500; at++) await one.node.publish(changed(`a://${at}`))
+    const [two, other] = [await join(stores), await join(stores, 'b')]
+    expect(two.messages).toEqual(['ann', 'bob'].map((sub) => ({ kind: 'revoked', sub, at: 1 })))
+    expect(other.messages).toEqual([])
+    await Promise.all([one, two, other].map(({ node }) => node.leave()))
+  })
 })
 
 describe('changes after a position', () => {

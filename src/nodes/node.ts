@@ -6,10 +6,10 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { BusMessage, ChangeBus } from '../rpc/change-bus.ts'
 import type { CacheStore } from '../rpc/cache-store.ts'
 import { keyOf, type SentChange } from '../rpc/changes.ts'
-import type { EventStore } from '../rpc/event-store.ts'
+import type { EventRoom, EventStore } from '../rpc/event-store.ts'
 import type { NodeInfo, NodeStore } from '../rpc/node-store.ts'
 import type { SessionStore } from '../rpc/session-store.ts'
-import { readMessage, writeMessage, type NodeMessage } from './messages.ts'
+import { readMessage, writeMessage, type NodeMessage, type Revocation, type SentMessage } from './messages.ts'
 import { Steps } from './steps.ts'
 
 /** The stores that nodes use together. */
@@ -60,6 +60,9 @@ const PAGE = 500
 /** How many changes wait while the store is away. Beyond that, everything has changed. */
 const MOST_WAITING = 1000
 const ALL = 'all'
+/** Revocations are also in a log, because other messages may replace them on the bus before a node starts. */
+const REVOCATIONS = 'revocations'
+const REVOCATION_ROOM: EventRoom = { events: 100_000, bytes: 1 << 25, idleMs: 30 * 86_400_000 }
 
 /** This process among those that serve the same clients: it is known to the others, and exchanges messages with them. */
 export class Node {
@@ -163,6 +166,17 @@ export class Node {
     this.send({ kind: 'all_changed' }, ALL)
   }
 
+  /** Publishes a revocation in the background, and keeps it for nodes that start later. */
+  sendRevocation(message: Revocation): void {
+    const text = this.#write(message)
+    const { events, changes } = this.stores
+    this.#steps.add(async () => {
+      await events.open(REVOCATIONS, this.server, '', REVOCATION_ROOM)
+      await events.append(REVOCATIONS, this.server, { text }, REVOCATION_ROOM)
+    })
+    this.#steps.add(() => changes.publish(text))
+  }
+
   /** The changes after a position, up to another one that this node has seen; undefined if some are not known any more. */
   async changesAfter(after: number, upTo: number): Promise<readonly KnownChange[] | undefined> {
     const isMeant = ({ position }: KnownChange): boolean => position > after && position <= upTo
@@ -210,8 +224,19 @@ export class Node {
       (message) => this.#take(message),
       (newest) => this.#takeGap(newest),
     )
+    await this.#readRevocations()
     this.#timer = setInterval(() => void this.#beat(), this.#options.beatMs)
     this.#timer.unref?.()
+  }
+
+  async #readRevocations(): Promise<void> {
+    const { events } = this.stores
+    for (let after = -1, isMore = true; isMore;) {
+      const page = await events.read(REVOCATIONS, this.server, after, PAGE)
+      for (const { text } of page?.events ?? []) this.#tell(readMessage(text), 0)
+      after = page?.events.at(-1)?.seq ?? after
+      isMore = page?.events.length === PAGE
+    }
   }
 
   async #beat(): Promise<void> {
@@ -237,11 +262,17 @@ export class Node {
     this.#position = position
     const sent = this.#read(received)
     if (sent === undefined) return
-    const { message, node } = sent
+    const { message } = sent
     if (message.kind === 'all_changed') return this.#takeGap(position)
     if (message.kind === 'changed') this.#remember({ position, change: message.change })
     // Of the time before its start, a node needs to know only what stays true.
     if (position <= this.#startedAt && message.kind !== 'revoked') return
+    this.#tell(sent, position)
+  }
+
+  #tell(sent: SentMessage | undefined, position: number): void {
+    if (sent === undefined) return
+    const { message, node } = sent
     const isOwn = node === this.number
     for (const listener of this.#listeners) this.#call(() => listener.onMessage(message, isOwn, position))
   }
