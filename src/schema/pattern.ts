@@ -10,7 +10,7 @@ export type PatternCost =
       readonly cost: 'linear' | 'superlinear'
       readonly unicode: boolean
       readonly curve: CostCurve
-      /** The number of characters that it names, with repeated ones written out; compiling takes time for each. */
+      /** The number of characters that it names, with repeated ones written out, and many for each `\p`; compiling takes time for each. */
       readonly parts: number
     }
   | { readonly cost: 'unsafe'; readonly reason: string }
@@ -44,9 +44,27 @@ function prove(source: string): PatternCost {
   if (typeof tree === 'string') return unsafe(tree)
   const best = analyse(tree)
   if (typeof best === 'string') return unsafe(best)
-  const { curve, parts } = best
+  const { curve } = best
+  const parts = best.parts + (unicode ? PARTS_PER_PROPERTY * (source.split(PROPERTY).length - 1) : 0)
   return { cost: curve.slope === undefined ? 'superlinear' : 'linear', unicode, curve, parts }
 }
+
+/** A class such as `\p{L}` has up to a thousand ranges, and engines write a repeated one out a few times. */
+const PROPERTY = /\\p/i
+const PARTS_PER_PROPERTY = 25
+
+/**
+ * The expression for a pattern. To skip places where no match can begin, engines combine the ranges of the first characters, which takes minutes for
+ * eight classes such as `\p{L}`. They do not if the expression itself reads what is before the match.
+ */
+function toExpression(source: string, unicode: boolean): RegExp {
+  const isAnchored = source.startsWith('^') && !source.includes('|')
+  if (!unicode || isAnchored || !MANY_RANGES.test(source)) return new RegExp(source, unicode ? 'u' : '')
+  return new RegExp(`^[^]*?(?:${source})`, 'u')
+}
+
+/** Properties, and characters beyond 16 bits, which are two units each. */
+const MANY_RANGES = /\\[pu]|[\ud800-\udfff]/i
 
 /** Repeats up to the first number are written out; if that does not show that the pattern is linear, up to the second. */
 const COPIES = [16, 128] as const
@@ -100,7 +118,7 @@ export function toMatcher(source: string): Matcher {
   const verdict = provePattern(source)
   if (verdict.cost === 'unsafe') return { limit: Infinity, test: () => false }
   const { curve } = verdict
-  const expression = new RegExp(source, verdict.unicode ? 'u' : '')
+  const expression = toExpression(source, verdict.unicode)
   const limit = curve.slope !== undefined && curve.slope <= FREE_STEPS ? Infinity : curve.limit
   return {
     limit,

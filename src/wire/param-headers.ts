@@ -21,52 +21,63 @@ const MAX_NAME = 256
 
 /** The keywords that contain further schemas: by name in an object, or single or in a list. */
 // oxfmt-ignore
-const INSIDE = {
-  byName: ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'],
-  direct: [
-    'items', 'prefixItems', 'additionalItems', 'unevaluatedItems', 'contains', 'additionalProperties', 'propertyNames',
-    'unevaluatedProperties', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'contentSchema',
-  ],
-} as const
+const BY_NAME: ReadonlySet<string> = new Set([
+  'properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies',
+])
+// oxfmt-ignore
+const DIRECT: ReadonlySet<string> = new Set([
+  'items', 'prefixItems', 'additionalItems', 'unevaluatedItems', 'contains', 'additionalProperties', 'propertyNames',
+  'unevaluatedProperties', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'contentSchema',
+])
 
 /** The arguments that an input schema marks with `x-mcp-header`, or what is wrong with the annotation. */
 export function paramHeadersOf(inputSchema: unknown): readonly ParamHeader[] | { readonly problem: string } {
   const found: ParamHeader[] = []
   const taken = new Set<string>()
-  const problem = visit(inputSchema, [], true)
+  /** The way to the schema being read. It is copied only for an annotation: a schema may have very many parts, all of them deep. */
+  const path: string[] = []
+  const problem = visit(inputSchema, true)
   return problem === undefined ? found : { problem }
 
-  function visit(schema: unknown, path: readonly string[], reachable: boolean): string | undefined {
+  function visit(schema: unknown, reachable: boolean): string | undefined {
     if (!isObject(schema)) return undefined
     if (path.length > MAX_DEPTH) return `the schema is nested deeper than ${MAX_DEPTH} levels`
-    const fault = Object.hasOwn(schema, ANNOTATION) ? collect(schema, path, reachable) : undefined
+    const fault = Object.hasOwn(schema, ANNOTATION) ? collect(schema, [...path], reachable) : undefined
     if (fault !== undefined) return `${ANNOTATION} at ${path.join('.') || 'the root'} ${fault}`
-    return visitByName(schema, path, reachable) ?? visitDirect(schema, path)
-  }
-
-  function visitByName(schema: Schema, path: readonly string[], reachable: boolean): string | undefined {
-    for (const keyword of INSIDE.byName) {
-      const inner = schema[keyword]
-      if (!isObject(inner)) continue
-      const isProperties = keyword === 'properties'
-      const start = isProperties ? path : [...path, keyword]
-      for (const [name, each] of Object.entries(inner)) {
-        const fault = visit(each, [...start, name], reachable && isProperties)
-        if (fault !== undefined) return fault
-      }
+    for (const keyword of Object.keys(schema)) {
+      const inside = BY_NAME.has(keyword) ? visitNamed : DIRECT.has(keyword) ? visitDirect : undefined
+      const inner = inside?.(keyword, schema[keyword], reachable)
+      if (inner !== undefined) return inner
     }
     return undefined
   }
 
-  function visitDirect(schema: Schema, path: readonly string[]): string | undefined {
-    for (const keyword of INSIDE.direct) {
-      const inner = schema[keyword]
-      for (const each of Array.isArray(inner) ? inner : [inner]) {
-        const fault = visit(each, [...path, keyword], false)
-        if (fault !== undefined) return fault
-      }
+  function visitNamed(keyword: string, inner: unknown, reachable: boolean): string | undefined {
+    if (!isObject(inner)) return undefined
+    const isProperties = keyword === 'properties'
+    if (!isProperties) path.push(keyword)
+    for (const name of Object.keys(inner)) {
+      const fault = visitAt(name, inner[name], reachable && isProperties)
+      if (fault !== undefined) return fault
+    }
+    if (!isProperties) path.pop()
+    return undefined
+  }
+
+  function visitDirect(keyword: string, inner: unknown): string | undefined {
+    if (!Array.isArray(inner)) return visitAt(keyword, inner, false)
+    for (const each of inner as unknown[]) {
+      const fault = visitAt(keyword, each, false)
+      if (fault !== undefined) return fault
     }
     return undefined
+  }
+
+  function visitAt(name: string, schema: unknown, reachable: boolean): string | undefined {
+    path.push(name)
+    const fault = visit(schema, reachable)
+    path.pop()
+    return fault
   }
 
   function collect(schema: Schema, path: readonly string[], reachable: boolean): string | undefined {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { processorMs } from '../harness/processor.ts'
 import { all, answer, EARLIER, WAYS, failure, meet, quiet, text, tool, until, web } from './peer.ts'
 
 test.each(WAYS)('C.sane a well-behaved server works, over %s', async (way) => {
@@ -198,4 +199,29 @@ test.each(WAYS)('C.icon icons are not fetched without being asked for, over %s',
   }
   await quiet(50)
   expect(canary.requests).toEqual([])
+})
+
+/** An object with very many members, of which a message may have half a million. */
+const members = (count: number, value: unknown = 0): object =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, value]))
+
+/** How much longer it takes to list tools than to read the message. */
+async function listingRatio(tools: readonly object[]): Promise<number> {
+  const { client } = await meet('memory', ({ method }, wire) => method === 'tools/list' && wire.reply({ tools }))
+  const line = JSON.stringify({ tools })
+  const reading = await processorMs(() => JSON.parse(line) as unknown)
+  const listing = await processorMs(async () => expect(await all(client.tools())).toHaveLength(tools.length))
+  return listing / reading
+}
+
+test('C.sane an item with many members of a wrong type takes little longer than reading it', async () => {
+  const wrong = { title: 1, description: 1, outputSchema: 1, annotations: 1, _meta: 1, icons: 1, arguments: 1 }
+  const ratio = await listingRatio([{ ...tool('t'), ...wrong, mimeType: 1, ...members(400_000) }])
+  expect(ratio).toBeLessThan(15)
+})
+
+test('C.schema-deep a schema with very many parts, all of them deep, takes little longer than reading it', async () => {
+  let schema: object = { properties: members(400_000, {}) }
+  for (let level = 0; level < 60; level++) schema = { not: schema }
+  expect(await listingRatio([tool('t', { inputSchema: { type: 'object', ...schema } })])).toBeLessThan(15)
 })
