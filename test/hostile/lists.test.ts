@@ -215,7 +215,15 @@ async function listingMs(listed: object): Promise<number> {
 }
 
 test('C.sane an item with many members, some of them of a wrong type, is copied once', async () => {
-  const wrong = { title: 1, description: 1, outputSchema: 1, annotations: 1, _meta: 1, icons: 1, arguments: 1 }
+  const wrong = {
+    title: 1,
+    description: 1,
+    outputSchema: 1,
+    annotations: 1,
+    _meta: 1,
+    icons: 1,
+    arguments: 1,
+  }
   const many = { ...tool('t'), ...members(400_000) }
   const usual = await listingMs(many)
   expect(await listingMs({ ...wrong, mimeType: 1, ...many })).toBeLessThan(4 * usual)
