@@ -63,8 +63,8 @@ function squeezed(code: string): string {
 
 test('the sources parse URLs only where the length of their hosts is bounded', () => {
   const files = readdirSync(new URL('../src', import.meta.url), { recursive: true, encoding: 'utf8' })
-  /** The stores parse only URLs of options, whose passwords may be long. */
-  const others = /\.test\.ts$|^store\/|^protocol\/url\.ts$/
+  /** These parse only URLs of the program: options of stores, whose passwords may be long, and URIs of resources. */
+  const others = /\.test\.ts$|^store\/|^server\/register-resource\.ts$|^protocol\/url\.ts$/
   const sources = files
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => /\.ts$/.test(file) && !others.test(file))

@@ -47,7 +47,7 @@ test.each([
   `./${PATH}`,
   `file:///home/${PATH}`,
   `unix:/run/${PATH}`,
-  `urn:example:${PATH}`,
+  `web+note://one/${PATH}`,
   `data:text/plain,${PATH}`,
 ])('a long URL with a short host is one: %j', (text) => {
   expect(isUrl(text, BASE)).toBe(true)

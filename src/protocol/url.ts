@@ -1,8 +1,7 @@
 /** The characters in which the host of a URL must have ended; names of hosts have at most 253. */
 const MAX_START = 320
-/** URLs whose host ends, or that have none: another scheme, a query, a fragment or a path. Parsers remove tabs, line ends and leading spaces. */
-const ENDS =
-  /^(?!http|ws|f)\w+:|^[?#]|^\/(?![/\\\0- ])|^(?:\w+:[/\\]*|[/\\]+|(?![^/\\?#]*:))[^/\\?#\0- ]+[/\\?#]/i
+/** URLs whose host ends, or that have none. Parsers remove tabs, line ends and leading spaces. */
+const ENDS = /^[?#/](?![/\\\0- ])|^(?:[\w+.-]+:[/\\]*|[/\\]+|(?![^/\\?#]*:))[^/\\?#\0- ]+[/\\?#]/
 
 /**
  * Whether a text is a URL. One with a very long host is not: the time to parse a host that is not ASCII grows with the square of its

@@ -45,26 +45,23 @@ function prove(source: string): PatternCost {
   const best = analyse(tree)
   if (typeof best === 'string') return unsafe(best)
   const { curve } = best
-  const parts = best.parts + (unicode ? PARTS_PER_PROPERTY * (source.split(PROPERTY).length - 1) : 0)
+  const parts = best.parts + PARTS_PER_PROPERTY * (source.split(/\\p/i).length - 1)
   return { cost: curve.slope === undefined ? 'superlinear' : 'linear', unicode, curve, parts }
 }
 
 /** A class such as `\p{L}` has up to a thousand ranges, and engines write a repeated one out a few times. */
-const PROPERTY = /\\p/i
 const PARTS_PER_PROPERTY = 25
+
+/** Patterns that may begin anywhere, with properties or characters beyond 16 bits, which are two units each. */
+const SEARCHED = /^(?!\^[^|]*$)[^]*(?:\\[pu]|[^\0-\ud7ff])/i
 
 /**
  * The expression for a pattern. To skip places where no match can begin, engines combine the ranges of the first characters, which takes minutes for
  * eight classes such as `\p{L}`. They do not if the expression itself reads what is before the match.
  */
 function toExpression(source: string, unicode: boolean): RegExp {
-  const isAnchored = source.startsWith('^') && !source.includes('|')
-  if (!unicode || isAnchored || !MANY_RANGES.test(source)) return new RegExp(source, unicode ? 'u' : '')
-  return new RegExp(`^[^]*?(?:${source})`, 'u')
+  return new RegExp(unicode && SEARCHED.test(source) ? `^[^]*?(?:${source})` : source, unicode ? 'u' : '')
 }
-
-/** Properties, and characters beyond 16 bits, which are two units each. */
-const MANY_RANGES = /\\[pu]|[\ud800-\udfff]/i
 
 /** Repeats up to the first number are written out; if that does not show that the pattern is linear, up to the second. */
 const COPIES = [16, 128] as const

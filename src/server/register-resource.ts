@@ -19,7 +19,6 @@ import {
   type ItemOptions,
 } from './register.ts'
 import { serves } from './resources.ts'
-import { isUrl } from '../protocol/url.ts'
 
 /** Official annotations are sent as such; all others go into `_meta`. */
 export interface ResourceAnnotations {
@@ -99,7 +98,7 @@ export function toResource(
     const { size: _size, ...descriptor } = about
     return { ...toItem(uri, { uriTemplate: uri, ...descriptor }, spec), mimeType, read, template, list }
   }
-  if (!isUrl(uri)) throw badDefinition(item, `it is not a URI; ${uriRemedy(uri)}`)
+  if (!URL.canParse(uri)) throw badDefinition(item, `it is not a URI; ${uriRemedy(uri)}`)
   if (list !== undefined)
     throw badDefinition(
       item,
@@ -111,7 +110,7 @@ export function toResource(
 /** Whether a template makes URIs, whatever the values. One that begins with a variable may get its scheme from there. */
 function canBeUri(template: string): boolean {
   if (template.startsWith('{')) return true
-  return ['a', '1'].some((value) => isUrl(template.replace(/\{[^}]*\}/g, value)))
+  return ['a', '1'].some((value) => URL.canParse(template.replace(/\{[^}]*\}/g, value)))
 }
 
 function uriRemedy(uri: string): string {

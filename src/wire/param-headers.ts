@@ -1,4 +1,5 @@
 import { isObject } from '../protocol/jsonrpc.ts'
+import { KEYWORDS } from '../schema/keywords.ts'
 import { encodeHeaderValue } from './header-value.ts'
 import { checkValue, decodeHeaderValue, type HeaderLookup, type HeaderProblem } from './headers.ts'
 
@@ -19,17 +20,6 @@ const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
 const MAX_DEPTH = 64
 const MAX_NAME = 256
 
-/** The keywords that contain further schemas: by name in an object, or single or in a list. */
-// oxfmt-ignore
-const BY_NAME: ReadonlySet<string> = new Set([
-  'properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies',
-])
-// oxfmt-ignore
-const DIRECT: ReadonlySet<string> = new Set([
-  'items', 'prefixItems', 'additionalItems', 'unevaluatedItems', 'contains', 'additionalProperties', 'propertyNames',
-  'unevaluatedProperties', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'contentSchema',
-])
-
 /** The arguments that an input schema marks with `x-mcp-header`, or what is wrong with the annotation. */
 export function paramHeadersOf(inputSchema: unknown): readonly ParamHeader[] | { readonly problem: string } {
   const found: ParamHeader[] = []
@@ -42,45 +32,27 @@ export function paramHeadersOf(inputSchema: unknown): readonly ParamHeader[] | {
   function visit(schema: unknown, reachable: boolean): string | undefined {
     if (!isObject(schema)) return undefined
     if (path.length > MAX_DEPTH) return `the schema is nested deeper than ${MAX_DEPTH} levels`
-    const fault = Object.hasOwn(schema, ANNOTATION) ? collect(schema, [...path], reachable) : undefined
+    const fault = Object.hasOwn(schema, ANNOTATION) ? collect(schema, reachable) : undefined
     if (fault !== undefined) return `${ANNOTATION} at ${path.join('.') || 'the root'} ${fault}`
     for (const keyword of Object.keys(schema)) {
-      const inside = BY_NAME.has(keyword) ? visitNamed : DIRECT.has(keyword) ? visitDirect : undefined
-      const inner = inside?.(keyword, schema[keyword], reachable)
-      if (inner !== undefined) return inner
+      const inner = schema[keyword]
+      const shape = keyword === 'contentSchema' ? 'schema' : KEYWORDS.get(keyword)?.shape
+      const isNamed = (shape === 'named' || shape === 'either') && isObject(inner)
+      if (!isNamed && !shape?.startsWith('schema')) continue
+      const isProperties = keyword === 'properties'
+      if (!isProperties) path.push(keyword)
+      for (const [name, each] of Object.entries(isNamed ? inner : [inner].flat())) {
+        if (isNamed) path.push(name)
+        const inside = visit(each, reachable && isProperties)
+        if (inside !== undefined) return inside
+        if (isNamed) path.pop()
+      }
+      if (!isProperties) path.pop()
     }
     return undefined
   }
 
-  function visitNamed(keyword: string, inner: unknown, reachable: boolean): string | undefined {
-    if (!isObject(inner)) return undefined
-    const isProperties = keyword === 'properties'
-    if (!isProperties) path.push(keyword)
-    for (const name of Object.keys(inner)) {
-      const fault = visitAt(name, inner[name], reachable && isProperties)
-      if (fault !== undefined) return fault
-    }
-    if (!isProperties) path.pop()
-    return undefined
-  }
-
-  function visitDirect(keyword: string, inner: unknown): string | undefined {
-    if (!Array.isArray(inner)) return visitAt(keyword, inner, false)
-    for (const each of inner as unknown[]) {
-      const fault = visitAt(keyword, each, false)
-      if (fault !== undefined) return fault
-    }
-    return undefined
-  }
-
-  function visitAt(name: string, schema: unknown, reachable: boolean): string | undefined {
-    path.push(name)
-    const fault = visit(schema, reachable)
-    path.pop()
-    return fault
-  }
-
-  function collect(schema: Schema, path: readonly string[], reachable: boolean): string | undefined {
+  function collect(schema: Schema, reachable: boolean): string | undefined {
     const name = schema[ANNOTATION]
     const type = schema['type']
     if (!reachable || path.length === 0)
@@ -92,7 +64,7 @@ export function paramHeadersOf(inputSchema: unknown): readonly ParamHeader[] | {
     const lookup = `mcp-param-${name.toLowerCase()}`
     if (taken.has(lookup)) return `repeats the name "${name}"; names must differ in more than case`
     taken.add(lookup)
-    found.push({ path, header: `Mcp-Param-${name}`, lookup, type })
+    found.push({ path: [...path], header: `Mcp-Param-${name}`, lookup, type })
     return undefined
   }
 }

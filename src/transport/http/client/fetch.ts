@@ -86,8 +86,8 @@ export function nameOf({ origin, pathname }: URL): string {
 }
 
 function targetOf(response: Response, base: URL): URL | undefined {
-  const location = response.headers.get('location')
-  return location === null || !isUrl(location, base.href) ? undefined : parseUrl(location, base)
+  const address = response.headers.get('location')
+  return address !== null && isUrl(address, base.href) ? parseUrl(address, base) : undefined
 }
 
 /** Code that only redirects need is loaded with the first one. */
