@@ -60,3 +60,16 @@ test('the lock file names no registry', () => {
 function squeezed(code: string): string {
   return code.replaceAll(/\s+/g, ' ').trim()
 }
+
+test('the sources parse URLs only where the length of their hosts is bounded', () => {
+  const files = readdirSync(new URL('../src', import.meta.url), { recursive: true, encoding: 'utf8' })
+  /** These parse only URLs of the program: options of stores, whose passwords may be long, and URIs of resources. */
+  const others = /\.test\.ts$|^store\/|^server\/register-resource\.ts$|^protocol\/url\.ts$/
+  const sources = files
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => /\.ts$/.test(file) && !others.test(file))
+  const parses = /new URL\(|\bURL\.(?:canParse|parse)\b|domainTo(?:ASCII|Unicode)|\burl\.parse\(/
+  expect(sources.length).toBeGreaterThan(500)
+  expect(sources.filter((file) => parses.test(read(`src/${file}`)))).toEqual([])
+  expect(parses.test(read('src/protocol/url.ts'))).toBe(true)
+})

@@ -16,6 +16,7 @@ import { explainMissing, readCredentials, type Credentials } from './credentials
 import { createMetadata, describedMethods, type Metadata } from './metadata.ts'
 import { createRejectionLog, type RejectionLog } from './rejections.ts'
 import { REVOKED, TokenVerifier, type Known } from './verifier.ts'
+import { parseUrl } from '../protocol/url.ts'
 
 const NOT_BOUND: Rejected = {
   rejected: 'invalid',
@@ -198,7 +199,7 @@ class TokenAuthentication implements Authentication {
     const resource = this.#resource
     if (resource === undefined) return `${head.scheme ?? 'http'}://${head.header('host') ?? ''}${path}`
     if (path === this.#host.path) return resource
-    return siblingOf(resource, this.#host.path, path) ?? `${new URL(resource).origin}${path}`
+    return siblingOf(resource, this.#host.path, path) ?? `${parseUrl(resource).origin}${path}`
   }
 }
 
@@ -207,7 +208,7 @@ class TokenAuthentication implements Authentication {
  * path of the listener: then a proxy renames paths, and nothing is known about the others.
  */
 function siblingOf(resource: string, path: string | undefined, other: string): string | undefined {
-  const { origin, pathname } = new URL(resource)
+  const { origin, pathname } = parseUrl(resource)
   if (path === undefined || path === other || pathname === '/' || !pathname.endsWith(path)) return undefined
   return `${origin}${pathname.slice(0, -path.length)}${other}`
 }

@@ -13,6 +13,7 @@ import { reject } from './claims.ts'
 import { ALGORITHMS } from './jwt.ts'
 import type { Nonces } from './nonces.ts'
 import { createReplays } from './replays.ts'
+import { isUrl, parseUrl } from '../protocol/url.ts'
 
 /** How old a proof may be, without the difference of the clocks. */
 const MAX_AGE_MS = 60_000
@@ -116,11 +117,11 @@ function isUrlOf({ url, resource }: Presented, htu: unknown): boolean {
 
 /** Compares URLs in their normal form, without query and fragment. */
 function isSameUrl(htu: unknown, url: string): boolean {
-  return typeof htu === 'string' && URL.canParse(htu) && plain(htu) === plain(url)
+  return typeof htu === 'string' && isUrl(htu) && plain(htu) === plain(url)
 }
 
 function plain(text: string): string {
-  const url = new URL(text)
+  const url = parseUrl(text)
   url.search = ''
   url.hash = ''
   return url.href

@@ -2,6 +2,7 @@ import { clip } from '../base/clip.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { AuthHost, AuthMethod } from '../transport/http/server/auth-method.ts'
 import type { HttpHead, HttpOut } from '../transport/http/server/parts.ts'
+import { parseUrl } from '../protocol/url.ts'
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 /** How much of a path the log repeats. */
@@ -27,7 +28,7 @@ export function createMetadata(
   methods: readonly AuthMethod[],
   { path, report }: Pick<AuthHost, 'path' | 'report'>,
 ): Metadata {
-  const { origin, pathname } = new URL(resource)
+  const { origin, pathname } = parseUrl(resource)
   const own = pathname === '/' ? '' : pathname.replace(/\/$/, '')
   const places = new Set([WELL_KNOWN, `${WELL_KNOWN}/`, `${WELL_KNOWN}${own}`, `${WELL_KNOWN}${pathname}`])
   if (path !== undefined)

@@ -4,6 +4,7 @@ import { badOption } from '../base/options.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { isScope, SCOPE } from '../rpc/scopes.ts'
 import type { ScopeHierarchy } from './scopes.ts'
+import { isUrl, parseUrl } from '../protocol/url.ts'
 
 /** The options that all methods have. */
 export interface CommonAuthOptions {
@@ -75,8 +76,8 @@ export const COMMON_AUTH_OPTIONS: KindsOf<CommonAuthOptions> = {
 /** Checks the URL of a server. It is compared as text, so it is returned as it was written. */
 export function readResource(where: string, resource: string): string {
   const example = 'write the URL that clients use, such as https://mcp.example.com/mcp'
-  if (!URL.canParse(resource)) throw badOption(where, `resource is not a URL; ${example}`)
-  const url = new URL(resource)
+  if (!isUrl(resource)) throw badOption(where, `resource is not a URL; ${example}`)
+  const url = parseUrl(resource)
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname)))
     throw badOption(where, `resource must begin with https:// (http:// only for this machine); ${example}`)
   if (/[?#]/.test(resource)) throw badOption(where, `resource must not have a query or fragment; ${example}`)

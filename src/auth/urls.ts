@@ -1,11 +1,12 @@
 import type { Kind } from '../base/kinds.ts'
 import { isLoopback } from '../base/loopback.ts'
 import { writeUrl } from './options.ts'
+import { isUrl, parseUrl } from '../protocol/url.ts'
 
 /** Whether nobody on the way can read or change what a URL leads to: with `https`, or if it does not leave this machine. */
 export function isSafeUrl(text: unknown): text is string {
-  if (typeof text !== 'string' || !URL.canParse(text)) return false
-  const url = new URL(text)
+  if (typeof text !== 'string' || !isUrl(text)) return false
+  const url = parseUrl(text)
   if (url.username !== '' || url.password !== '') return false
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))
 }

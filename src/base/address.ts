@@ -1,4 +1,5 @@
 import { remember } from './remember.ts'
+import { isUrl, parseUrl } from '../protocol/url.ts'
 
 /** More than an address takes, also with brackets, a zone and a port. */
 const MOST_CHARS = 128
@@ -75,5 +76,5 @@ export function toBytes(address: string): readonly number[] | undefined {
 /** IPv6 as RFC 5952 spells it: every runtime can parse it as part of a URL, and writes it in this way. */
 function spelled(address: string): string | undefined {
   const url = `http://[${address}]`
-  return /^[0-9a-f:.]+$/i.test(address) && URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : undefined
+  return /^[0-9a-f:.]+$/i.test(address) && isUrl(url) ? parseUrl(url).hostname.slice(1, -1) : undefined
 }

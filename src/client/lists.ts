@@ -92,14 +92,16 @@ const TYPES: readonly (readonly [members: string, is: (value: unknown) => boolea
  * takes any object.
  */
 function mended(item: JsonObject): JsonObject {
-  let right = item
+  let right: Record<string, unknown> | undefined
   for (const [members, is] of TYPES)
     for (const name of members.split(' ')) {
       if (item[name] === undefined || is(item[name])) continue
-      const { [name]: _, ...rest } = right
-      right = name === 'inputSchema' ? { ...rest, [name]: { type: 'object' } } : rest
+      // A peer chooses how many members there are, so they are copied once.
+      right ??= { ...item }
+      if (name === 'inputSchema') right[name] = { type: 'object' }
+      else delete right[name]
     }
-  return right
+  return right ?? item
 }
 
 function tooMuch(limit: number, unit: string): Error {

@@ -311,7 +311,7 @@ export class ReconnectingConnection {
   }
 
   async #reply(id: RequestId, method: string, params: JsonObject, from?: Live): Promise<void> {
-    const bytes = this.#room.begin([id, params])
+    const bytes = this.#room.begin([id, method, params])
     if (bytes === 0) return
     try {
       const { transport, agreement } = from ?? (await this.open())

@@ -2,6 +2,7 @@ import type { Auth } from '../rpc/call.ts'
 import type { ClientAuth } from '../rpc/client-auth.ts'
 import type { ClientKeys } from '../rpc/client-keys.ts'
 import type { AnyTools, ToolsOf } from './typed.ts'
+import { isUrl, parseUrl } from '../protocol/url.ts'
 
 /** A server in the same process, from `createServer`. */
 export interface LocalServer<Tools = AnyTools> {
@@ -83,5 +84,5 @@ export function isCommand(target: Target): target is CommandTarget {
 /** The URL of a target; undefined if it is not valid. */
 export function urlOf(target: string | URL | UrlTarget): URL | undefined {
   const url = String(typeof target === 'string' || target instanceof URL ? target : target.url)
-  return URL.canParse(url) ? new URL(url) : undefined
+  return isUrl(url) ? parseUrl(url) : undefined
 }

@@ -23,6 +23,7 @@ import { isMessageEvent, readStream } from '../transport/http/client/stream.ts'
 import { checkValues } from '../wire/values.ts'
 import { readPart } from './answers.ts'
 import type { ResultEnvelope } from './envelopes.ts'
+import { parseUrl } from '../protocol/url.ts'
 
 export interface PosterOptions {
   readonly headers: CallerHeaders
@@ -81,7 +82,7 @@ export class Poster {
 
   /** Asks for a job, whose URL is next to that of the envelopes. */
   async job(id: string, posting: Posting): Promise<JsonObject> {
-    const url = new URL(`jobs/${encodeURIComponent(id)}${this.#url.search}`, this.#url)
+    const url = parseUrl(`jobs/${encodeURIComponent(id)}${this.#url.search}`, this.#url)
     return this.#within({ send: createSend(url, this.#fetch), verb: 'GET', method: GET }, posting)
   }
 

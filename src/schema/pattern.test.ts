@@ -209,3 +209,27 @@ test('a long string that takes many steps for each character is too costly, howe
   startCounting()
   expect(() => matches('x'.repeat(24_000_000))).toThrow(TooCostly)
 })
+
+const SEARCHED = [
+  '\\p{Lu}\\d',
+  '\\p{Lu}|^x',
+  '^a|\\p{Lu}$',
+  '(?<=^.)\\p{Lu}',
+  '(?:^|b)\\p{Lu}',
+  '\\u{1f600}',
+  '[^\\p{L}]$',
+  '(?<a>\\p{L})?$',
+]
+
+test.each(SEARCHED)('the matcher finds what the engine finds: %s', (source) => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom('a', 'b', 'x', 'A', 'Ä', '1', '\n', '😀', '\ud83d', '\ude00')),
+      (chars) => {
+        startCounting()
+        const text = chars.join('')
+        expect(toMatcher(source).test(text)).toBe(new RegExp(source, 'u').test(text))
+      },
+    ),
+  )
+})

@@ -10,7 +10,7 @@ export type PatternCost =
       readonly cost: 'linear' | 'superlinear'
       readonly unicode: boolean
       readonly curve: CostCurve
-      /** The number of characters that it names, with repeated ones written out; compiling takes time for each. */
+      /** The number of characters that it names, with repeated ones written out, and many for each `\p`; compiling takes time for each. */
       readonly parts: number
     }
   | { readonly cost: 'unsafe'; readonly reason: string }
@@ -44,8 +44,23 @@ function prove(source: string): PatternCost {
   if (typeof tree === 'string') return unsafe(tree)
   const best = analyse(tree)
   if (typeof best === 'string') return unsafe(best)
-  const { curve, parts } = best
+  const { curve } = best
+  const parts = best.parts + PARTS_PER_PROPERTY * (source.split(/\\p/i).length - 1)
   return { cost: curve.slope === undefined ? 'superlinear' : 'linear', unicode, curve, parts }
+}
+
+/** A class such as `\p{L}` has up to a thousand ranges, and engines write a repeated one out a few times. */
+const PARTS_PER_PROPERTY = 25
+
+/** Patterns that may begin anywhere, with properties or characters beyond 16 bits, which are two units each. */
+const SEARCHED = /^(?!\^[^|]*$)[^]*(?:\\[pu]|[^\0-\ud7ff])/i
+
+/**
+ * The expression for a pattern. To skip places where no match can begin, engines combine the ranges of the first characters, which takes minutes for
+ * eight classes such as `\p{L}`. They do not if the expression itself reads what is before the match.
+ */
+function toExpression(source: string, unicode: boolean): RegExp {
+  return new RegExp(unicode && SEARCHED.test(source) ? `^[^]*?(?:${source})` : source, unicode ? 'u' : '')
 }
 
 /** Repeats up to the first number are written out; if that does not show that the pattern is linear, up to the second. */
@@ -100,7 +115,7 @@ export function toMatcher(source: string): Matcher {
   const verdict = provePattern(source)
   if (verdict.cost === 'unsafe') return { limit: Infinity, test: () => false }
   const { curve } = verdict
-  const expression = new RegExp(source, verdict.unicode ? 'u' : '')
+  const expression = toExpression(source, verdict.unicode)
   const limit = curve.slope !== undefined && curve.slope <= FREE_STEPS ? Infinity : curve.limit
   return {
     limit,

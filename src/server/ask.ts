@@ -17,6 +17,7 @@ import { wasAnother } from './rounds-travel.ts'
 import { answerTo } from './rounds.ts'
 import { checkSampling } from './sampling.ts'
 import { requireFeature, supports } from './supports.ts'
+import { isUrl } from '../protocol/url.ts'
 
 /** The options of questions to the client. */
 export interface AskOptions {
@@ -155,7 +156,7 @@ export async function elicitUrl(
 ): Promise<ElicitedUrl> {
   const { peer } = callOf(context)
   requireFeature(peer, 'elicitation.url')
-  if (!URL.canParse(url))
+  if (!isUrl(url))
     throw mcpError(BAD_OPTION, { where: 'ctx.elicitUrl', reason: `"${url}" is not a URL; write https://…` })
   const elicitationId = crypto.randomUUID()
   const live = peer.dialect.questions === 'live'

@@ -1,4 +1,5 @@
 import { isObject } from '../protocol/jsonrpc.ts'
+import { KEYWORDS } from '../schema/keywords.ts'
 import { encodeHeaderValue } from './header-value.ts'
 import { checkValue, decodeHeaderValue, type HeaderLookup, type HeaderProblem } from './headers.ts'
 
@@ -19,57 +20,39 @@ const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
 const MAX_DEPTH = 64
 const MAX_NAME = 256
 
-/** The keywords that contain further schemas: by name in an object, or single or in a list. */
-// oxfmt-ignore
-const INSIDE = {
-  byName: ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'],
-  direct: [
-    'items', 'prefixItems', 'additionalItems', 'unevaluatedItems', 'contains', 'additionalProperties', 'propertyNames',
-    'unevaluatedProperties', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'contentSchema',
-  ],
-} as const
-
 /** The arguments that an input schema marks with `x-mcp-header`, or what is wrong with the annotation. */
 export function paramHeadersOf(inputSchema: unknown): readonly ParamHeader[] | { readonly problem: string } {
   const found: ParamHeader[] = []
   const taken = new Set<string>()
-  const problem = visit(inputSchema, [], true)
+  /** The way to the schema being read. It is copied only for an annotation: a schema may have very many parts, all of them deep. */
+  const path: string[] = []
+  const problem = visit(inputSchema, true)
   return problem === undefined ? found : { problem }
 
-  function visit(schema: unknown, path: readonly string[], reachable: boolean): string | undefined {
+  function visit(schema: unknown, reachable: boolean): string | undefined {
     if (!isObject(schema)) return undefined
     if (path.length > MAX_DEPTH) return `the schema is nested deeper than ${MAX_DEPTH} levels`
-    const fault = Object.hasOwn(schema, ANNOTATION) ? collect(schema, path, reachable) : undefined
+    const fault = Object.hasOwn(schema, ANNOTATION) ? collect(schema, reachable) : undefined
     if (fault !== undefined) return `${ANNOTATION} at ${path.join('.') || 'the root'} ${fault}`
-    return visitByName(schema, path, reachable) ?? visitDirect(schema, path)
-  }
-
-  function visitByName(schema: Schema, path: readonly string[], reachable: boolean): string | undefined {
-    for (const keyword of INSIDE.byName) {
+    for (const keyword of Object.keys(schema)) {
       const inner = schema[keyword]
-      if (!isObject(inner)) continue
+      const shape = keyword === 'contentSchema' ? 'schema' : KEYWORDS.get(keyword)?.shape
+      const isNamed = (shape === 'named' || shape === 'either') && isObject(inner)
+      if (!isNamed && !shape?.startsWith('schema')) continue
       const isProperties = keyword === 'properties'
-      const start = isProperties ? path : [...path, keyword]
-      for (const [name, each] of Object.entries(inner)) {
-        const fault = visit(each, [...start, name], reachable && isProperties)
-        if (fault !== undefined) return fault
+      if (!isProperties) path.push(keyword)
+      for (const [name, each] of Object.entries(isNamed ? inner : [inner].flat())) {
+        if (isNamed) path.push(name)
+        const inside = visit(each, reachable && isProperties)
+        if (inside !== undefined) return inside
+        if (isNamed) path.pop()
       }
+      if (!isProperties) path.pop()
     }
     return undefined
   }
 
-  function visitDirect(schema: Schema, path: readonly string[]): string | undefined {
-    for (const keyword of INSIDE.direct) {
-      const inner = schema[keyword]
-      for (const each of Array.isArray(inner) ? inner : [inner]) {
-        const fault = visit(each, [...path, keyword], false)
-        if (fault !== undefined) return fault
-      }
-    }
-    return undefined
-  }
-
-  function collect(schema: Schema, path: readonly string[], reachable: boolean): string | undefined {
+  function collect(schema: Schema, reachable: boolean): string | undefined {
     const name = schema[ANNOTATION]
     const type = schema['type']
     if (!reachable || path.length === 0)
@@ -81,7 +64,7 @@ export function paramHeadersOf(inputSchema: unknown): readonly ParamHeader[] | {
     const lookup = `mcp-param-${name.toLowerCase()}`
     if (taken.has(lookup)) return `repeats the name "${name}"; names must differ in more than case`
     taken.add(lookup)
-    found.push({ path, header: `Mcp-Param-${name}`, lookup, type })
+    found.push({ path: [...path], header: `Mcp-Param-${name}`, lookup, type })
     return undefined
   }
 }

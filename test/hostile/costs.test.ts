@@ -108,6 +108,11 @@ const ATTACKS: readonly Attack[] = [
     value: {},
   },
   {
+    what: 'a pattern begins with classes of many ranges',
+    schema: { properties: { a: { pattern: `${'(?:\\p{L}|\\p{N})'.repeat(8)}$` } } },
+    value: { a: 'ā'.repeat(8) },
+  },
+  {
     what: 'a type is named many times',
     schema: { anyOf: references(990), $defs: { b: { type: times(900_000, () => 'string') } } },
     value: {},

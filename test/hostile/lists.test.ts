@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { processorMs } from '../harness/processor.ts'
 import { all, answer, EARLIER, WAYS, failure, meet, quiet, text, tool, until, web } from './peer.ts'
 
 test.each(WAYS)('C.sane a well-behaved server works, over %s', async (way) => {
@@ -198,4 +199,40 @@ test.each(WAYS)('C.icon icons are not fetched without being asked for, over %s',
   }
   await quiet(50)
   expect(canary.requests).toEqual([])
+})
+
+/** An object with very many members, of which a message may have half a million. */
+const members = (count: number, value: unknown = 0): object =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, value]))
+
+/** The processor time to list a tool. */
+async function listingMs(listed: object): Promise<number> {
+  const { client } = await meet(
+    'memory',
+    ({ method }, wire) => method === 'tools/list' && wire.reply({ tools: [listed] }),
+  )
+  return processorMs(async () => expect(await all(client.tools())).toHaveLength(1))
+}
+
+test('C.sane an item with many members, some of them of a wrong type, is copied once', async () => {
+  const wrong = {
+    title: 1,
+    description: 1,
+    outputSchema: 1,
+    annotations: 1,
+    _meta: 1,
+    icons: 1,
+    arguments: 1,
+  }
+  const many = { ...tool('t'), ...members(400_000) }
+  const usual = await listingMs(many)
+  expect(await listingMs({ ...wrong, mimeType: 1, ...many })).toBeLessThan(4 * usual)
+})
+
+test('C.schema-deep a schema with very many parts takes no longer if all of them are deep', async () => {
+  let schema: object = { properties: members(400_000, {}) }
+  for (let level = 0; level < 60; level++) schema = { not: schema }
+  const usual = await listingMs({ ...tool('t'), ...members(400_000) })
+  const deep = tool('t', { inputSchema: { type: 'object', ...schema } })
+  expect(await listingMs(deep)).toBeLessThan(4.5 * usual)
 })

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { connect } from '../../src/client.ts'
-import { EARLIER, endOf, listen } from './peer.ts'
+import { heldHeap } from '../harness/memory.ts'
+import { after, EARLIER, endOf, listen, serve } from './peer.ts'
 
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 /** A binary frame, which a server of this protocol may not send. */
@@ -42,3 +43,24 @@ test.each([undefined, EARLIER, '2026-07-28'] as const)(
     expect(connections).toBeLessThanOrEqual(revision === undefined ? 2 : 1)
   },
 )
+
+test('C.server-requests questions that arrive while a connection opens take memory up to a limit, with the names of their methods', async () => {
+  const before = heldHeap()
+  let held = 0
+  const target = await serve('memory', ({ id, method }, wire) => {
+    if (method === 'server/discover')
+      return wire.send({ jsonrpc: '2.0', id, error: { code: -32601, message: 'no such method' } })
+    if (method !== 'initialize') return undefined
+    for (let at = 0; at < 40; at++)
+      wire.send(`{"jsonrpc":"2.0","id":"q${at}","method":"${at}${'x'.repeat(4_000_000)}"}`)
+    setTimeout(() => {
+      held = heldHeap() - before
+      wire.reply({ protocolVersion: EARLIER, capabilities: {}, serverInfo: { name: 'x', version: '1' } })
+    }, 100)
+    return undefined
+  })
+  const client = await connect(target, { timeout: '30s' })
+  after(() => client.close())
+  expect(held).toBeGreaterThan(0)
+  expect(held).toBeLessThan(100_000_000)
+})

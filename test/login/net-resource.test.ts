@@ -227,6 +227,13 @@ test.each([
   [`/.well-known//oauth-protected-resource${EVIL}`, ''],
   ['/tenants%2fevil', ''],
   ['/%/tenants', ''],
+  ['/tenants;v=1/metadata', ''],
+  ['/%2574enants/evil', ''],
+  ['/index?path=/tenants/evil', ''],
+  ['/files/evil/metadata.json', ''],
+  ['/~evil/metadata.json', '/tenants'],
+  ['/?route=/tenants/evil', ''],
+  ['/static-tenants/metadata.json', ''],
 ])('C.oauth-rm-parent a document at %j must not name the resource %j for a tenant', async (place, parent) => {
   const site = await startSite((origin) => ({ [place]: metadata(origin + parent) }))
   const failure = await find(site, site.origin + place, EVIL).catch((error: unknown) => error as Error)

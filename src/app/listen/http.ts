@@ -9,6 +9,7 @@ import { readTls, servedHosts } from './checks.ts'
 import type { HttpOptions } from '../options.ts'
 import { checkGist } from '../settings.ts'
 import { HTTP_OPTIONS } from './options.ts'
+import { parseUrl } from '../../protocol/url.ts'
 
 /** Opens an HTTP listener. */
 export const openHttp: Opener<'http'> = async (app, option) => {
@@ -22,7 +23,7 @@ export const openHttp: Opener<'http'> = async (app, option) => {
   const secure = await readTls('listen http tls', options.tls, serviceOf(app))
   const choice = { hosts, cors, sessions, sse, gist, trustProxy, auth, path }
   const server = await openListener(app, choice, { host, port, path, secure })
-  return { ...server, tls: secure, ...(sse && { sse: new URL('/sse', server.url).href }) }
+  return { ...server, tls: secure, ...(sse && { sse: parseUrl('/sse', server.url).href }) }
 }
 
 /** Opens an endpoint on a port of its own. */

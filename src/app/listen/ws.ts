@@ -10,6 +10,7 @@ import type { ServerTls } from '../../transport/tls/reload.ts'
 import { serveWs } from '../../transport/ws/server.ts'
 import type { WsOptions } from '../options.ts'
 import { WS_OPTIONS } from './options.ts'
+import { parseUrl } from '../../protocol/url.ts'
 
 const WHERE = 'listen ws'
 
@@ -23,9 +24,9 @@ export const openWs: Opener<'ws'> = async (app, option, opened) => {
   if (shares) checkShared(options)
   const tls = shares ? undefined : await readTls(`${WHERE} tls`, options.tls, serviceOf(app))
   const server = shares ? http : await openPort(app, options, tls)
-  const { pathname } = new URL(server.url)
+  const { pathname } = parseUrl(server.url)
   const { path = pathname } = options
-  const url = new URL(path, server.url.replace(/^http/, 'ws')).href
+  const url = parseUrl(path, server.url.replace(/^http/, 'ws')).href
   const ws = await serveWs(server.upgrades)
   server.upgrade(path, ws)
   return { url, tls, close: () => (shares ? ws.close() : server.close()) }

@@ -16,6 +16,7 @@ import { findRegistration, type ClientDescription } from './registration.ts'
 import { chooseAuthentication, type TokenClient } from './token-endpoint.ts'
 import { purposeOf, readTokens, requestTokens } from './token-request.ts'
 import type { StoredRegistration, StoredTokens } from './vault.ts'
+import { isUrl, parseUrl } from '../../protocol/url.ts'
 
 /** What sets one authorization code grant apart from another. */
 export interface CodeOptions {
@@ -97,7 +98,7 @@ async function createRequest(
   const { length } = url.href
   if (length > MAX_URL)
     throw new LoginProblem(
-      `the URL of the login page of ${shownUrl(new URL(context.issuer.issuer))} has ${length} characters, and at most ${MAX_URL} are opened`,
+      `the URL of the login page of ${shownUrl(parseUrl(context.issuer.issuer))} has ${length} characters, and at most ${MAX_URL} are opened`,
     )
   return { url, state, verifier, redirectUri, registration }
 }
@@ -106,7 +107,7 @@ async function createRequest(
 function endpointOf({ issuer, allowsHttp }: GrantContext): URL {
   const { authorization_endpoint: given } = issuer
   if (given === undefined) throw new LoginProblem(`${issuer.issuer} names no authorization_endpoint`)
-  const url = URL.canParse(given) ? new URL(given) : undefined
+  const url = isUrl(given) ? parseUrl(given) : undefined
   const isWeb = url?.protocol === 'https:' || (allowsHttp && url?.protocol === 'http:')
   if (url === undefined || !isWeb || url.username !== '' || url.password !== '')
     throw new LoginProblem(

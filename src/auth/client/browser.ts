@@ -9,6 +9,7 @@ import { createMethod, METHOD_OPTIONS, type LoginMethod, type MethodOptions } fr
 import { LoginProblem, LoginRefused } from './problem.ts'
 import { reasonOf } from './reason.ts'
 import { withinTime, type LoginRequest, type Redirect } from './redirect.ts'
+import { isUrl, parseUrl } from '../../protocol/url.ts'
 
 /** Describes a login to the function that opens its page. */
 export interface LoginInfo {
@@ -65,7 +66,7 @@ export interface BrowserOptions extends MethodOptions {
 
 const REDIRECT: Kind<string> = {
   must: 'a URL without a fragment, such as https://app.example/callback',
-  is: (value) => typeof value === 'string' && URL.canParse(value) && !value.includes('#'),
+  is: (value) => typeof value === 'string' && isUrl(value) && !value.includes('#'),
   repeats: true,
 }
 
@@ -74,7 +75,7 @@ const DOCUMENT: Kind<string> = {
   is: (value) =>
     typeof value === 'string' &&
     /^https:\/\/[^/?#]+\/[^?#]/i.test(value) &&
-    URL.canParse(value) &&
+    isUrl(value) &&
     !value.includes('#'),
   repeats: true,
 }
@@ -121,7 +122,7 @@ export function browser(options: BrowserOptions = {}): LoginMethod {
 /** Without a function that returns the answer, the redirect must reach a port that can be opened here. */
 function checkRedirect({ redirectUri, open }: BrowserOptions): void {
   if (redirectUri === undefined || typeof open === 'function') return
-  const url = new URL(redirectUri)
+  const url = parseUrl(redirectUri)
   if (url.protocol === 'http:' && isLoopback(url.hostname) && url.port !== '' && url.search === '') return
   throw badOption(
     'browser',
@@ -130,7 +131,7 @@ function checkRedirect({ redirectUri, open }: BrowserOptions): void {
 }
 
 function infoOf({ server, issuer, stepUp }: GrantContext, signal: AbortSignal): LoginInfo {
-  return { server: new URL(server), issuer: issuer.issuer, stepUp, signal }
+  return { server: parseUrl(server), issuer: issuer.issuer, stepUp, signal }
 }
 
 /** Leaves the redirect to the program. */
@@ -167,8 +168,8 @@ async function ask(
 
 /** The URL that the browser was sent to, as a program reports it. */
 function readAnswer(given: string | URL, uri: string): URL {
-  const answer = URL.canParse(String(given)) ? new URL(given) : undefined
-  const expected = new URL(uri)
+  const answer = isUrl(String(given)) ? parseUrl(given) : undefined
+  const expected = parseUrl(uri)
   const isExpected =
     answer?.protocol === expected.protocol &&
     answer.host === expected.host &&

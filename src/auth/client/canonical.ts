@@ -1,10 +1,12 @@
+import { isUrl, parseUrl } from '../../protocol/url.ts'
+
 /** The longest URL of a server that becomes a part of a key of the vault. */
 const MAX_CHARS = 2048
 
 /** Whether a text is a URL in its normal form, which has visible ASCII characters only; a final slash after the host may be left out. */
 export function isCanonical(text: string): boolean {
-  if (text.length > MAX_CHARS || !URL.canParse(text)) return false
-  const { href } = new URL(text)
+  if (text.length > MAX_CHARS || !isUrl(text)) return false
+  const { href } = parseUrl(text)
   return href === text || href === `${text}/`
 }
 

@@ -7,6 +7,7 @@ import { findIssuer } from './issuer.ts'
 import { LoginProblem } from './problem.ts'
 import { TokenError } from './token-error.ts'
 import type { TokenContext } from './token-request.ts'
+import { parseUrl } from '../../protocol/url.ts'
 
 /** The identity provider of a company, and this client there. */
 export interface IdentityProvider extends ClientIdentity {
@@ -27,7 +28,7 @@ export async function openProvider(
   { issuer, tokenEndpoint }: IdentityProvider,
   { fetch, fetchFor, signal, step }: GrantContext,
 ): Promise<TokenContext> {
-  const url = new URL(issuer)
+  const url = parseUrl(issuer)
   const send = fetchFor?.(url) ?? fetch
   const context: Omit<TokenContext, 'issuer'> = {
     dpop: undefined,

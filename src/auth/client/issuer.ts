@@ -5,6 +5,7 @@ import { issuerMetadataUrls } from '../well-known.ts'
 import { isCanonical } from './canonical.ts'
 import { fetchMetadata } from './fetch-metadata.ts'
 import { LoginProblem, quoted, shownUrl } from './problem.ts'
+import { isUrl, parseUrl } from '../../protocol/url.ts'
 
 /** What is known about an issuer whose metadata is wanted. */
 export interface IssuerQuery {
@@ -45,7 +46,7 @@ export async function findIssuer(query: IssuerQuery): Promise<AuthorizationServe
     if (response === undefined) continue
     const found = await readMetadata(response, query, place)
     if (!(found instanceof LoginProblem)) {
-      step(`read the metadata of the issuer at ${shownUrl(new URL(place))}`)
+      step(`read the metadata of the issuer at ${shownUrl(parseUrl(place))}`)
       checkMetadata(found, query)
       return found
     }
@@ -56,7 +57,7 @@ export async function findIssuer(query: IssuerQuery): Promise<AuthorizationServe
   if (!isLegacy)
     throw new LoginProblem(`the issuer ${quoted(issuer)} has no metadata at its well-known addresses`)
   step('took the default endpoints /authorize, /token and /register, as at 2025-03-26')
-  return defaultsOf(new URL(issuer).origin)
+  return defaultsOf(parseUrl(issuer).origin)
 }
 
 function defaultsOf(origin: string): AuthorizationServer {
@@ -74,7 +75,7 @@ function checkIssuer(issuer: string, allowsHttp: boolean): void {
     throw new LoginProblem(
       `the issuer ${quoted(issuer)} has ${length} characters, and at most ${MAX_ISSUER} are accepted`,
     )
-  const url = URL.canParse(issuer) ? new URL(issuer) : undefined
+  const url = isUrl(issuer) ? parseUrl(issuer) : undefined
   const isWeb = url?.protocol === 'https:' || (allowsHttp && url?.protocol === 'http:')
   if (isWeb && !/[?#@]/.test(issuer) && isCanonical(issuer)) return
   const scheme = allowsHttp ? 'https or http' : 'https'
@@ -90,33 +91,35 @@ async function readMetadata(
   { issuer, isLegacy }: IssuerQuery,
   place: string,
 ): Promise<AuthorizationServer | LoginProblem> {
-  const shown = shownUrl(new URL(place))
-  const copy = response.clone()
-  try {
-    const found = await processDiscoveryResponse(new URL(issuer), response)
-    // Nobody published the issuer of an old server, so either spelling of its origin may be meant.
-    if (found.issuer === issuer || (isLegacy && isCanonical(found.issuer))) return found
-  } catch {
-    // The copy shows what is wrong.
-  }
-  const document: unknown = await copy.json().catch(() => undefined)
+  const shown = shownUrl(parseUrl(place))
+  const document: unknown = await response
+    .clone()
+    .json()
+    .catch(() => undefined)
   if (!isObject(document)) return new LoginProblem(`${shown} is not metadata of an issuer`)
-  const named = quoted(document['issuer'])
-  return new LoginProblem(`${shown} is the metadata of ${named}, not of ${quoted(issuer)}`)
+  const { issuer: named } = document
+  // Nobody published the issuer of an old server, so either spelling of its origin may be meant. The library parses the name, so it comes second.
+  if (named === issuer || (isLegacy && typeof named === 'string' && isCanonical(named)))
+    try {
+      return await processDiscoveryResponse(parseUrl(issuer), response)
+    } catch {
+      // It names another issuer, or is not JSON by its type.
+    }
+  return new LoginProblem(`${shown} is the metadata of ${quoted(named)}, not of ${quoted(issuer)}`)
 }
 
 function checkMetadata(found: AuthorizationServer, query: IssuerQuery): void {
   const { issuer, isLegacy, allowOrigins, needsPkce = true } = query
-  const { origin } = new URL(issuer)
+  const { origin } = parseUrl(issuer)
   const allowed = [
     origin,
-    ...(allowOrigins ?? []).flatMap((text) => (URL.canParse(text) ? new URL(text).origin : [])),
+    ...(allowOrigins ?? []).flatMap((text) => (isUrl(text) ? parseUrl(text).origin : [])),
   ]
   for (const { member, isRequired, isForLogins } of ENDPOINTS) {
     const value: unknown = found[member]
     if ((value === undefined && !isRequired) || (isForLogins && !needsPkce)) continue
     const url = readEndpoint(value, query)
-    const subject = `the ${member} of the issuer ${shownUrl(new URL(issuer)).replace(/\/$/, '')}`
+    const subject = `the ${member} of the issuer ${shownUrl(parseUrl(issuer)).replace(/\/$/, '')}`
     if (url === undefined)
       throw new LoginProblem(`${subject} is not an https URL without user name (http only on this computer)`)
     const remedy =
@@ -134,8 +137,8 @@ function checkMetadata(found: AuthorizationServer, query: IssuerQuery): void {
 
 /** The URL of an endpoint. Browsers open one of them without our checks of addresses, so http must be visibly on this computer. */
 function readEndpoint(value: unknown, { allowsHttp }: IssuerQuery): URL | undefined {
-  if (typeof value !== 'string' || !URL.canParse(value)) return undefined
-  const url = new URL(value)
+  if (typeof value !== 'string' || !isUrl(value)) return undefined
+  const url = parseUrl(value)
   if (url.username !== '' || url.password !== '') return undefined
   const isLocal = allowsHttp && url.protocol === 'http:' && placeOfHost(url.hostname) === 'loopback'
   return url.protocol === 'https:' || isLocal ? url : undefined

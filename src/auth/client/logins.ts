@@ -9,6 +9,7 @@ import type { AuthOwner, LoginRequest, Logins, LoginStream, LoginUse, OtherLogin
 import { stopClock } from '../../rpc/stop-clock.ts'
 import { readRequestHeaders, type HeaderRecord } from '../../transport/http/client/headers.ts'
 import { createLoginStream } from './login-stream.ts'
+import { parseUrl } from '../../protocol/url.ts'
 
 type Step = () => string | undefined
 
@@ -92,7 +93,7 @@ export class ClientLogins implements Logins {
     if (opened === undefined) {
       const owner = this.#owner
       const { fetch, ownFetch } = owner
-      const url = new URL(owner.url)
+      const url = parseUrl(owner.url)
       url.username = url.password = url.hash = ''
       const warn = (text: string): void => owner.events?.onNote?.('stream', text)
       const loggedOut = (): void => {

@@ -16,6 +16,7 @@ import { Steps } from './steps.ts'
 import { chooseAuthentication } from './token-endpoint.ts'
 import { toTokenError } from './token-error.ts'
 import type { StoredCredentials } from './vault.ts'
+import { isUrl, parseUrl } from '../../protocol/url.ts'
 
 /** What became of the login at one issuer. The client has forgotten its tokens in any case. */
 export interface LoggedOut {
@@ -134,7 +135,6 @@ function endpointOf({
   token_endpoint: trusted,
 }: AuthorizationServer): string {
   if (endpoint === undefined) throw new LoginProblem(`${issuer} does not offer to revoke tokens`)
-  if (URL.canParse(endpoint) && new URL(endpoint).origin === new URL(trusted as string).origin)
-    return endpoint
+  if (isUrl(endpoint) && parseUrl(endpoint).origin === parseUrl(trusted as string).origin) return endpoint
   throw new LoginProblem(`${issuer} revokes tokens elsewhere than it gives them, and is not asked to`)
 }

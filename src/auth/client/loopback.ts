@@ -4,6 +4,7 @@ import { Deferred } from '../../base/deferred.ts'
 import { isSame, randomText } from '../digests.ts'
 import { findPeerOwner, ownUsers, type Peer } from './peer-owner.ts'
 import { LoginProblem } from './problem.ts'
+import { isUrl, parseUrl } from '../../protocol/url.ts'
 
 /** A listener on this computer to which an issuer sends the browser. */
 export interface Loopback {
@@ -45,12 +46,12 @@ export async function openLoopback(
   const server = createServer({ requestTimeout: 10_000, maxHeaderSize: 32_768 })
   evictOldest(server)
   if (uri !== undefined) {
-    const { hostname, port } = new URL(uri)
+    const { hostname, port } = parseUrl(uri)
     await listening(server, Number(port || 80), hostOf(hostname)).catch((error: NodeJS.ErrnoException) => {
       const reason = error.code === 'EADDRINUSE' ? 'its port is in use' : error.message
       throw new LoginProblem(`cannot listen on ${uri}: ${reason}; choose another redirectUri`)
     })
-    return serve(server, new URL(uri), { uri, users })
+    return serve(server, parseUrl(uri), { uri, users })
   }
   const ports = preferred.map(portOf).filter((port) => port !== undefined)
   for (const port of [...ports, 0]) {
@@ -64,7 +65,7 @@ export async function openLoopback(
     if (isOpen) break
   }
   const own = `http://${HOST}:${(server.address() as AddressInfo).port}${PATH}`
-  return serve(server, new URL(own), { uri: own, users })
+  return serve(server, parseUrl(own), { uri: own, users })
 }
 
 /** Bounds the connections. The oldest is closed rather than the newest refused, which may be that of the browser. */
@@ -134,7 +135,7 @@ function serve(server: Server, { host, pathname, origin }: URL, { uri, users }: 
     if (!isOwn(request.socket)) return reply(response, NOT_OWN)
     // One answer is enough; whatever comes later is not read.
     expected = undefined
-    const answer = new URL(`${uri.split('?')[0]}${target!.search}`)
+    const answer = parseUrl(`${uri.split('?')[0]}${target!.search}`)
     reply(response, answer.searchParams.has('error') ? FAILED : DONE)
     response.once('close', () => server.close())
     received.resolve(answer)
@@ -147,7 +148,7 @@ function serve(server: Server, { host, pathname, origin }: URL, { uri, users }: 
     },
     linkTo(page) {
       link = { path: `/open/${randomText()}`, page, isUsed: false }
-      return { url: new URL(link.path, origin), isGuarded: ownerOf !== undefined }
+      return { url: parseUrl(link.path, origin), isGuarded: ownerOf !== undefined }
     },
     close() {
       expected = undefined
@@ -192,9 +193,7 @@ function lead(response: ServerResponse, link: Link): void {
 
 function readTarget({ url = '' }: IncomingMessage): URL | undefined {
   const base = `http://${HOST}`
-  return url.startsWith('/') && !url.startsWith('//') && URL.canParse(url, base)
-    ? new URL(url, base)
-    : undefined
+  return url.startsWith('/') && !url.startsWith('//') && isUrl(url, base) ? parseUrl(url, base) : undefined
 }
 
 interface Page {

@@ -18,6 +18,7 @@ import { createSafeFetch } from './safe-fetch.ts'
 import { rateKeyOf, type Setup } from './setup.ts'
 import { VAULT } from './vault-kind.ts'
 import type { Vault } from './vault.ts'
+import { isUrl, parseUrl } from '../../protocol/url.ts'
 
 /** Options of all methods that get their tokens from an issuer. */
 export interface MethodOptions {
@@ -43,7 +44,7 @@ export interface MethodOptions {
 
 const ORIGIN: Kind<string> = {
   must: 'an origin, such as https://login.example',
-  is: (value) => typeof value === 'string' && URL.canParse(value) && new URL(value).origin === value,
+  is: (value) => typeof value === 'string' && isUrl(value) && parseUrl(value).origin === value,
   repeats: true,
 }
 
@@ -116,8 +117,7 @@ export function createMethod(name: string, grant: Grant, options: MethodOptions 
     async logout(url, given = {}) {
       const where = `${name}().logout`
       checkOptions<LogoutOptions>(where, given, LOGOUT_OPTIONS)
-      if (!URL.canParse(String(url)))
-        throw badOption(where, 'it takes the URL of the server, as connect does')
+      if (!isUrl(String(url))) throw badOption(where, 'it takes the URL of the server, as connect does')
       const server = toHttpUrl(url)
       const setup = setupFor(server, given)
       const timeoutMs = toMs(given.timeout ?? '10s', `${where} timeout`)
@@ -195,7 +195,7 @@ function fetchOf(
   if (ownFetch === undefined) return safe
   const own = createSafeFetch({ server, ownFetch })
   return (input, init) => {
-    const { origin } = new URL(input instanceof Request ? input.url : input)
+    const { origin } = parseUrl(input instanceof Request ? input.url : input)
     return (origin === server.origin ? own : safe)(input, init)
   }
 }

@@ -4,6 +4,7 @@ import { request as requestHttps } from 'node:https'
 import { checkedLookup, type Resolver } from '../checked-lookup.ts'
 import { fromRaw } from '../../transport/http/client/raw-headers.ts'
 import type { OpenReply, Pinned } from './open-reply.ts'
+import { parseUrl } from '../../protocol/url.ts'
 
 /** Opens connections whose addresses can be checked. Each name is resolved once, and the connection goes to what was found. */
 export const pinned: Pinned = {
@@ -15,7 +16,7 @@ export const pinned: Pinned = {
     }),
   lookup: (faultOf, resolver: Resolver = lookup) => checkedLookup(resolver, faultOf),
   async send(request, { faultOf, signal, resolver = lookup }) {
-    const url = new URL(request.url)
+    const url = parseUrl(request.url)
     const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer())
     const send = url.protocol === 'https:' ? requestHttps : requestHttp
     // A reply that is not compressed has the size that is counted.

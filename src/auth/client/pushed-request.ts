@@ -9,6 +9,7 @@ import { LoginProblem, quoted } from './problem.ts'
 import { chooseAuthentication } from './token-endpoint.ts'
 import { toTokenError, type TokenError } from './token-error.ts'
 import type { StoredRegistration } from './vault.ts'
+import { isUrl, parseUrl } from '../../protocol/url.ts'
 
 type Params = Readonly<Record<string, string>>
 
@@ -65,6 +66,6 @@ export async function pushRequest(
 /** The endpoint gets the credentials of the client, so it must be where these are sent anyway. */
 function endpointOf({ issuer }: GrantContext): string | undefined {
   const { pushed_authorization_request_endpoint: endpoint = '', token_endpoint: trusted = '' } = issuer
-  const isTrusted = URL.canParse(endpoint) && new URL(endpoint).origin === new URL(trusted).origin
+  const isTrusted = isUrl(endpoint) && parseUrl(endpoint).origin === parseUrl(trusted).origin
   return isTrusted ? endpoint : undefined
 }

@@ -13,6 +13,7 @@ import { secondsAfter } from './expiry.ts'
 import type { GrantContext } from './grant.ts'
 import { LoginProblem, quoted } from './problem.ts'
 import type { StoredRegistration } from './vault.ts'
+import { parseUrl } from '../../protocol/url.ts'
 
 /** How a client can be known to issuers. */
 export interface ClientDescription {
@@ -144,7 +145,7 @@ function chooseMethod(supported: unknown): string {
 
 /** Whether the client is an app on the computer of its user, or a web site. Issuers allow each other redirect URIs. */
 function typeOf(redirectUri: string): 'native' | 'web' {
-  const { protocol } = new URL(redirectUri)
+  const { protocol } = parseUrl(redirectUri)
   return protocol === 'https:' ? 'web' : 'native'
 }
 

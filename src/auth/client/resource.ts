@@ -4,6 +4,7 @@ import { isScope } from '../../rpc/scopes.ts'
 import { toCanonical } from './canonical.ts'
 import { fetchMetadata } from './fetch-metadata.ts'
 import { LoginProblem, quoted, shownUrl } from './problem.ts'
+import { isUrl, parseUrl } from '../../protocol/url.ts'
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 const MAX_ISSUERS = 20
@@ -53,7 +54,7 @@ export async function findResource(query: ResourceQuery): Promise<FoundResource>
   const [promised] = named
   if (promised !== undefined)
     throw new LoginProblem(
-      `the server names ${shownUrl(new URL(promised))} as its metadata, and there is none`,
+      `the server names ${shownUrl(parseUrl(promised))} as its metadata, and there is none`,
     )
   step('took the server for its own issuer, as at 2025-03-26')
   return { resource: undefined, issuers: [origin], scopes: undefined }
@@ -61,7 +62,7 @@ export async function findResource(query: ResourceQuery): Promise<FoundResource>
 
 /** Checks the URL in a challenge. Whoever can write it must not be able to make the client contact others. */
 function readNamed(text: string, origin: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const url = isUrl(text) ? parseUrl(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
     throw new LoginProblem(
       `the metadata that the server names is not an http or https URL without credentials: ${shownIn(text)}`,
@@ -86,7 +87,7 @@ async function readAt(
   const response = await fetchMetadata(place, fetch, step)
   if (response === undefined) return undefined
   const document = await readDocument(response)
-  const shown = shownUrl(new URL(place))
+  const shown = shownUrl(parseUrl(place))
   step(
     document === undefined
       ? `found no JSON object at ${shown}`
@@ -105,38 +106,37 @@ async function confirm(
   server: URL,
   query: ResourceQuery,
 ): Promise<FoundResource | LoginProblem> {
-  const { origin, pathname } = new URL(found.resource as string)
+  const { origin, pathname } = parseUrl(found.resource as string)
   const path = withoutSlash(pathname)
   const home = `${origin}${WELL_KNOWN}${path}`
-  const at = new URL(place)
-  if (path === withoutSlash(server.pathname) || place === home || withoutSlash(at.pathname) === path)
-    return found
+  const at = parseUrl(place)
+  // A site may route queries to its tenants, but not that of a mount.
+  const isOwn = withoutSlash(at.pathname) === path && ['', `?${WELL_KNOWN}`].includes(at.search)
+  if (path === withoutSlash(server.pathname) || place === home || isOwn) return found
   const published = await readAt(home, server, query)
   if (published === undefined && isBeyond(at, server)) return found
   const isConfirmed = published !== undefined && !(published instanceof LoginProblem)
   if (isConfirmed && withoutSlash(published.resource as string) === origin + path) return published
   return new LoginProblem(
-    `${shownUrl(at)} names the resource ${quoted(found.resource)}, which is more than ${shownUrl(server)}, and the metadata at ${shownUrl(new URL(home))} does not say so; the server must publish its own URL as its resource`,
+    `${shownUrl(at)} names the resource ${quoted(found.resource)}, which is more than ${shownUrl(server)}, and the metadata at ${shownUrl(parseUrl(home))} does not say so; the server must publish its own URL as its resource`,
   )
 }
 
-/** Whether a document is outside the part of the site that the server is in. Sites differ in how they read escapes, case and repeated slashes. */
-function isBeyond({ pathname }: URL, server: URL): boolean {
-  const [part] = segmentsOf(server.pathname)
-  const segments = segmentsOf(pathname)
-  return part !== undefined && segments.length > 0 && !segments.includes(part)
+/**
+ * Whether a document is where the server cannot have put it: its path shares no word with that of the server. Sites differ in how they
+ * read escapes, parameters and queries, so only plain paths count.
+ */
+function isBeyond({ pathname, search }: URL, server: URL): boolean {
+  if (search !== '' || !PLAIN.test(pathname) || !PLAIN.test(server.pathname)) return false
+  const own = wordsOf(server.pathname)
+  const words = wordsOf(pathname)
+  return own.length > 0 && words.length > 0 && !words.some((word) => own.includes(word))
 }
 
-/** The segments of a path in lower case; none if its escapes are invalid. */
-function segmentsOf(path: string): readonly string[] {
-  try {
-    return decodeURIComponent(path)
-      .toLowerCase()
-      .split(/[/\\]+/)
-      .filter((segment) => segment !== '')
-  } catch {
-    return []
-  }
+const PLAIN = /^[\w./-]+$/
+
+function wordsOf(path: string): readonly string[] {
+  return path.toLowerCase().match(/[a-z\d]+/g) ?? []
 }
 
 function withoutSlash(path: string): string {
@@ -153,7 +153,7 @@ function readMetadata(document: JsonObject, server: URL, place: string): FoundRe
   const { resource, authorization_servers: issuers, scopes_supported: scopes } = document
   if (typeof resource !== 'string' || !isResourceOf(resource, server))
     return new LoginProblem(
-      `${shownUrl(new URL(place))} is the metadata of ${quoted(resource)}, not of ${shownUrl(server)}; connect with the URL that the server publishes`,
+      `${shownUrl(parseUrl(place))} is the metadata of ${quoted(resource)}, not of ${shownUrl(server)}; connect with the URL that the server publishes`,
     )
   const normal = toCanonical(resource)
   if (normal === undefined)
@@ -171,8 +171,8 @@ function readMetadata(document: JsonObject, server: URL, place: string): FoundRe
 
 /** Whether a resource is a server or contains it: it has the same origin, and its path is that of the server or leads to it. */
 function isResourceOf(resource: string, server: URL): boolean {
-  if (!URL.canParse(resource) || resource.includes('#')) return false
-  const { origin, username, password, pathname, search } = new URL(resource)
+  if (!isUrl(resource) || resource.includes('#')) return false
+  const { origin, username, password, pathname, search } = parseUrl(resource)
   if (origin !== server.origin || username !== '' || password !== '') return false
   if (search !== '' && search !== server.search) return false
   const path = withoutSlash(pathname)

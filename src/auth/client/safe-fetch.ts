@@ -6,6 +6,7 @@ import { oneLine } from '../../errors/printable.ts'
 import { openReply, type OpenReply } from './open-reply.ts'
 import { LoginProblem, PassingProblem, quoted, shownUrl } from './problem.ts'
 import { reasonOf } from './reason.ts'
+import { isUrl, parseUrl } from '../../protocol/url.ts'
 
 /** How long a request for a document may take, with its reply. */
 const TIMEOUT_MS = 5000
@@ -119,8 +120,8 @@ export function createSafeFetch(options: SafeFetchOptions): typeof globalThis.fe
 }
 
 function readUrl(text: string): URL {
-  if (!URL.canParse(text)) throw new LoginProblem(`${quoted(text)} is not a URL`)
-  const url = new URL(text)
+  if (!isUrl(text)) throw new LoginProblem(`${quoted(text)} is not a URL`)
+  const url = parseUrl(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw new LoginProblem(`${shownUrl(url)} is refused: the scheme must be http or https`)
   if (url.username !== '' || url.password !== '')

@@ -17,6 +17,7 @@ import { chooseAuthentication, type TokenClient } from './token-endpoint.ts'
 import { TokenError, toTokenError } from './token-error.ts'
 import { isTokenText } from './token-text.ts'
 import type { StoredTokens } from './vault.ts'
+import { isUrl, parseUrl } from '../../protocol/url.ts'
 
 /** What a request for tokens needs to know. */
 export type TokenContext = Pick<GrantContext, 'issuer' | 'dpop' | 'fetch' | 'allowsHttp' | 'signal' | 'step'>
@@ -80,8 +81,8 @@ function secretsOf({ body, headers }: CustomFetchOptions<'POST', URLSearchParams
 
 /** The token endpoint of an issuer, for messages. */
 function endpointOf({ issuer, token_endpoint: endpoint = issuer }: AuthorizationServer): string {
-  if (!URL.canParse(endpoint)) return issuer
-  const { origin, pathname } = new URL(endpoint)
+  if (!isUrl(endpoint)) return issuer
+  const { origin, pathname } = parseUrl(endpoint)
   return origin + pathname
 }
 

@@ -9,6 +9,7 @@ import { defineAuth } from './define-auth.ts'
 import { discard } from './discard.ts'
 import { Flight } from './flight.ts'
 import { isTokenText } from './token-text.ts'
+import { parseUrl } from '../../protocol/url.ts'
 
 /** Describes the request for which a token is needed. */
 export interface TokenQuestion {
@@ -47,7 +48,7 @@ function open(source: TokenSource, url: URL): Authorization {
   const ask = async (signal: AbortSignal, rejected?: string): Promise<string> => {
     let given: unknown
     try {
-      given = await source({ server: new URL(server), rejected, signal })
+      given = await source({ server: parseUrl(server), rejected, signal })
     } catch (thrown) {
       signal.throwIfAborted()
       throw failed(

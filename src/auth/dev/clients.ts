@@ -5,6 +5,7 @@ import { digestOf, randomText } from '../digests.ts'
 import { OAuthError, type OAuthCode } from './oauth-error.ts'
 import { redirectFault } from './redirects.ts'
 import { Store } from './store.ts'
+import { parseUrl } from '../../protocol/url.ts'
 
 /** A program that asks for tokens. */
 export interface Client {
@@ -38,7 +39,7 @@ const MAX_ID = 4_096
 
 /** Whether a client only receives codes on this computer, so that any program here can pretend to be it. */
 export function isLocalOnly({ redirectUris }: Client): boolean {
-  return redirectUris.every((uri) => isLoopback(new URL(uri).hostname))
+  return redirectUris.every((uri) => isLoopback(parseUrl(uri).hostname))
 }
 
 /** The members that registrations and metadata documents have in common. */

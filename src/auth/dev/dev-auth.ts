@@ -25,6 +25,7 @@ import { BROWSER_SCHEMES } from './redirects.ts'
 import { SERVER_ID, Services, type DevClient } from './services.ts'
 import { checkClaims, Users, type DevUser } from './users.ts'
 import { verify } from './verify.ts'
+import { parseUrl } from '../../protocol/url.ts'
 
 /** Options of `devAuth`. */
 export interface DevAuthOptions {
@@ -170,12 +171,12 @@ function checkPlace({ host = '127.0.0.1', resource }: DevAuthOptions): void {
 
 function checkResource(resource: string): void {
   readResource('devAuth', resource)
-  if (!isLoopback(new URL(resource).hostname))
+  if (!isLoopback(parseUrl(resource).hostname))
     throw badOption('devAuth', `${resource} is not on this computer; use oauth({ issuer, resource }) there`)
 }
 
 function checkListener(address: string): void {
-  if (isLoopback(new URL(address).hostname)) return
+  if (isLoopback(parseUrl(address).hostname)) return
   const reason = `other computers can reach ${address}; listen on 127.0.0.1, or use oauth({ issuer, resource })`
   throw badOption('devAuth', reason)
 }
@@ -279,6 +280,6 @@ async function revokeToken(issuer: Issuer, token: string): Promise<void> {
 async function login(issuer: Issuer, url: string | URL, decision: Decision): Promise<string> {
   if (decision !== 'deny' && typeof (decision as Partial<typeof decision> | undefined)?.sub !== 'string')
     throw badOption('login', "say who logs in, or that the user refuses: { sub: 'ann' } or 'deny'")
-  const read = await readLogin(issuer, new URL(url).searchParams)
+  const read = await readLogin(issuer, parseUrl(url).searchParams)
   return 'redirect' in read ? read.redirect : decide(issuer, read.login, decision)
 }

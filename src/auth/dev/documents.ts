@@ -4,6 +4,7 @@ import { readClient, type Client } from './clients.ts'
 import type { Fetched } from './fetch-document.ts'
 import { OAuthError } from './oauth-error.ts'
 import { Store } from './store.ts'
+import { isUrl, parseUrl } from '../../protocol/url.ts'
 
 const MAX_DOCUMENTS = 100
 const MAX_AGE_S = 86_400
@@ -34,7 +35,7 @@ export class Documents {
   async #load(id: string): Promise<Client> {
     const fault = idFault(id)
     if (fault !== undefined) throw new OAuthError('invalid_client', `the client id ${fault}`)
-    const url = new URL(id)
+    const url = parseUrl(id)
     const { text, cacheControl } = await this.#fetch(url).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error)
       throw new OAuthError('invalid_client', `the metadata document of the client cannot be used: ${reason}`)
@@ -53,8 +54,8 @@ export function isDocumentId(id: string): boolean {
 
 /** Says what is wrong with the URL; undefined if nothing is. http is for development, on this computer only. */
 function idFault(id: string): string | undefined {
-  if (!URL.canParse(id) || id.length > 2_048) return 'is not a URL of at most 2,048 characters'
-  const { protocol, hostname, username, password, pathname } = new URL(id)
+  if (!isUrl(id) || id.length > 2_048) return 'is not a URL of at most 2,048 characters'
+  const { protocol, hostname, username, password, pathname } = parseUrl(id)
   if (protocol !== 'https:' && !isLoopback(hostname)) return 'must use https'
   if (username !== '' || password !== '') return 'must not contain a user name or a password'
   if (id.includes('#')) return 'must not have a fragment'

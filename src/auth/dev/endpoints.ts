@@ -7,6 +7,7 @@ import { Logins } from './login.ts'
 import { descriptionOf, OAuthError } from './oauth-error.ts'
 import { errorPage } from './page.ts'
 import { exchange, introspect, revoke } from './token.ts'
+import { parseUrl } from '../../protocol/url.ts'
 
 interface Endpoint {
   readonly method: 'GET' | 'POST'
@@ -34,11 +35,11 @@ const PREFLIGHT = {
 /** Answers the requests to an authorization server. */
 export function createEndpoints(issuer: Issuer): (request: Request) => Promise<Response> {
   const endpoints = endpointsOf(issuer)
-  const { host } = new URL(issuer.url)
+  const { host } = parseUrl(issuer.url)
   // Names of other sites can be made to resolve to this computer.
   const hosts = [host, host.replace(/^.*:/, 'localhost:')]
   return async (request) => {
-    const url = new URL(request.url)
+    const url = parseUrl(request.url)
     const endpoint = hosts.includes(url.host) ? endpoints.get(url.pathname) : undefined
     const response =
       endpoint === undefined

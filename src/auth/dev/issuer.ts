@@ -8,6 +8,7 @@ import { OAuthError } from './oauth-error.ts'
 import { randomText } from '../digests.ts'
 import type { Services } from './services.ts'
 import type { Users } from './users.ts'
+import { isUrl, parseUrl } from '../../protocol/url.ts'
 
 /** What the endpoints of an authorization server share. */
 export interface Issuer {
@@ -52,7 +53,7 @@ export function checkResource(issuer: Issuer, given: readonly string[]): string 
   if (asked === undefined) throw target(`the resource parameter is missing; send resource=${resource}`)
   if (given.length > 1) throw target('only one resource parameter is supported')
   // Clients may write the URL in another way, such as with a slash after the port.
-  const isAsked = (one: string): boolean => URL.canParse(asked) && new URL(asked).href === new URL(one).href
+  const isAsked = (one: string): boolean => isUrl(asked) && parseUrl(asked).href === parseUrl(one).href
   const known = [resource, ...issuer.others].find(isAsked)
   if (known !== undefined) return known
   throw target(`tokens are issued for ${resource} only`)

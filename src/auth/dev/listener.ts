@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { badOption } from '../../base/options.ts'
+import { isUrl, parseUrl } from '../../protocol/url.ts'
 
 /** A listener on this computer. */
 export interface Listener {
@@ -76,6 +77,6 @@ function toRequest({ method = 'GET', url = '/', headers }: IncomingMessage, body
   const flat = names.map(([name, value]): [string, string] => [name, [value].flat().join(', ')])
   const path = url.startsWith('/') ? url.replace(/^[/\\]+/, '/') : '/'
   const base = `http://${headers.host ?? ''}`
-  const whole = new URL(path, URL.canParse(base) ? base : 'http://invalid')
+  const whole = parseUrl(path, isUrl(base) ? base : 'http://invalid')
   return new Request(whole, { method, headers: flat, ...(method === 'POST' && { body }) })
 }

@@ -4,6 +4,7 @@ import { OAuthError } from './oauth-error.ts'
 import { errorPage, loginPage } from './page.ts'
 import { randomText } from '../digests.ts'
 import { Store } from './store.ts'
+import { parseUrl } from '../../protocol/url.ts'
 
 const MAX_LOGINS = 1_000
 const LOGIN_MS = 600_000
@@ -23,13 +24,13 @@ export class Logins {
 
   constructor(issuer: Issuer) {
     this.#issuer = issuer
-    this.#cookie = `devAuth-${new URL(issuer.url).port}`
+    this.#cookie = `devAuth-${parseUrl(issuer.url).port}`
   }
 
   /** Shows the page. */
   async show(request: Request): Promise<Response> {
     try {
-      const read = await readLogin(this.#issuer, new URL(request.url).searchParams)
+      const read = await readLogin(this.#issuer, parseUrl(request.url).searchParams)
       if ('redirect' in read) return redirect(read.redirect)
       const browser = this.#browserOf(request) ?? randomText()
       const ticket = randomText()
@@ -69,7 +70,7 @@ export class Logins {
 
 /** Whether a form comes from our own page, as far as the browser says. */
 function isSameOrigin({ headers, url }: Request): boolean {
-  const { origin } = new URL(url)
+  const { origin } = parseUrl(url)
   const isOwnSite = ['same-origin', 'none'].includes(headers.get('sec-fetch-site') ?? 'same-origin')
   return isOwnSite && (headers.get('origin') ?? origin) === origin
 }

@@ -3,6 +3,7 @@ import { isLocalOnly } from './clients.ts'
 import { PATHS } from './discovery.ts'
 import { randomText } from '../digests.ts'
 import type { Users } from './users.ts'
+import { parseUrl } from '../../protocol/url.ts'
 
 const STYLE = `
   :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
@@ -85,7 +86,7 @@ function choice(type: string, name: string, value: string, text: string, isChose
 
 /** The origin of a redirect URI, in the form of a policy; only the scheme for apps that have their own. */
 function originOf(uri: string): string {
-  const { origin, protocol } = new URL(uri)
+  const { origin, protocol } = parseUrl(uri)
   return origin === 'null' ? protocol : origin
 }
 

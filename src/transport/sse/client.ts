@@ -22,6 +22,7 @@ import { Holds, type Hold } from '../http/client/holds.ts'
 import { isStream } from '../http/client/resume.ts'
 import { isMessageEvent, readStream } from '../http/client/stream.ts'
 import { receiveText } from '../io/receive.ts'
+import { isUrl, parseUrl } from '../../protocol/url.ts'
 
 /** How long to wait for the stream to announce the endpoint for messages. */
 const ADDRESS_MS = 10_000
@@ -99,7 +100,7 @@ class SseClientTransport implements ClientTransport {
     if (response === undefined || !isStream(response)) return this.#decline(response)
     const address = await this.#readStream(response, signal)
     if (address === undefined) return false
-    const base = response.url === '' ? target : new URL(response.url)
+    const base = response.url === '' ? target : parseUrl(response.url)
     this.#address = readAddress(address, base)
     return true
   }
@@ -288,9 +289,8 @@ function challengeOf({ error }: Message): string | undefined {
 
 /** The URL for messages. Another origin is rejected: that server could use the caller's headers to impersonate it. */
 function readAddress(address: string, base: URL): URL {
-  const url = URL.canParse(address, base.href) ? new URL(address, base) : undefined
-  const isOurs = url?.protocol === base.protocol && url.origin === base.origin
-  if (url === undefined || !isOurs || url.username !== '' || url.password !== '') {
+  const url = isUrl(address, base.href) ? parseUrl(address, base) : undefined
+  if (url?.origin !== base.origin || url.username !== '' || url.password !== '') {
     const reason = 'the endpoint announced by its stream is not a URL of the same origin'
     throw mcpError(CONNECT_FAILED, { target: nameOf(base), reason })
   }

@@ -8,6 +8,7 @@ import type { ReadingOptions } from './answer.ts'
 import { dropBody, readBody } from './body.ts'
 import { mediaTypeOf, retryAfterOf } from './headers.ts'
 import { answers, readReceived } from './message.ts'
+import { parseUrl } from '../../../protocol/url.ts'
 
 /** The largest error reply that is read. */
 const MAX_ERROR_BYTES = 1_048_576
@@ -133,8 +134,8 @@ function remedyOf({ status, url }: Response): string {
 
 /** The URL that was probably meant, unless it is the one that was used. */
 function likelyUrl(url: string): string {
-  if (!URL.canParse(url)) return ''
-  const { origin, pathname } = new URL(url)
+  if (url === '') return ''
+  const { origin, pathname } = parseUrl(url)
   return pathname === '/mcp' ? '' : `: try ${origin}/mcp`
 }
 

@@ -7,6 +7,7 @@ import { Deadline } from '../../../rpc/deadline.ts'
 import { loginsOf, type AuthOwner, type LoginRequest } from '../../../rpc/logins.ts'
 import { dropBody } from './body.ts'
 import type { HeaderRecord } from './headers.ts'
+import { isUrl, parseUrl } from '../../../protocol/url.ts'
 
 export interface Sending extends LoginRequest {
   readonly verb: 'POST' | 'GET' | 'DELETE'
@@ -68,9 +69,9 @@ export function createSend(start: URL, fetch: typeof globalThis.fetch, owner?: A
 
   /** The caller's `fetch` may have followed redirects by itself. */
   async function checkOrigin(response: Response, method: string): Promise<Response> {
-    if (!response.redirected || new URL(response.url).origin === start.origin) return response
+    if (!response.redirected || parseUrl(response.url).origin === start.origin) return response
     dropBody(response)
-    throw await redirected(method, response.status, new URL(response.url))
+    throw await redirected(method, response.status, parseUrl(response.url))
   }
 }
 
@@ -85,8 +86,8 @@ export function nameOf({ origin, pathname }: URL): string {
 }
 
 function targetOf(response: Response, base: URL): URL | undefined {
-  const location = response.headers.get('location')
-  return location === null || !URL.canParse(location, base.href) ? undefined : new URL(location, base)
+  const address = response.headers.get('location')
+  return address !== null && isUrl(address, base.href) ? parseUrl(address, base) : undefined
 }
 
 /** Code that only redirects need is loaded with the first one. */

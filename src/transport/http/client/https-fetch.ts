@@ -9,6 +9,7 @@ import { openTls, type OpenSocket } from '../../tls/open.ts'
 import type { ClientTls } from '../../tls/options.ts'
 import { explain } from '../../tls/problems.ts'
 import { fromRaw } from './raw-headers.ts'
+import { parseUrl } from '../../../protocol/url.ts'
 
 /** How long an unused connection is kept, as in Node's `fetch`. */
 const KEPT_MS = 4000
@@ -22,12 +23,12 @@ const DECODED = 'gzip, br'
  * a connection of its own.
  */
 export function createHttpsFetch({ origin }: URL, tls: ClientTls): typeof fetch {
-  const open = createOpen(new URL(origin), tls)
+  const open = createOpen(parseUrl(origin), tls)
   const kept = createAgent(open, { keepAlive: true, timeout: KEPT_MS })
   const single = createAgent(open, { keepAlive: false })
   return async (input, init: Init = {}) => {
     const given = input instanceof Request ? new Request(input, init) : init
-    const url = new URL(input instanceof Request ? input.url : input)
+    const url = parseUrl(input instanceof Request ? input.url : input)
     if (url.origin !== origin) throw new TypeError(`tls is for ${origin}, not for ${url.origin}`)
     const { signal } = given
     signal?.throwIfAborted()

@@ -15,6 +15,7 @@ import { readForwarded, type Trust } from './proxy.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { afterMs } from '../../io/timer.ts'
 import { ReadBudget, senderOf } from '../../io/read-budget.ts'
+import { isUrl, parseUrl } from '../../../protocol/url.ts'
 
 /** What a framework knows of a web request. */
 export interface FetchExtras {
@@ -34,7 +35,7 @@ export function serveFetch(
   return async (request, extras = {}) => {
     const head = headOf(request, endpoint.trusts)
     // In Bun, the URL of a request without a valid Host is only its path.
-    if (!URL.canParse(request.url)) return toResponse(endpoint.rejectUnread(head, mcpError(BAD_HTTP, {})))
+    if (!isUrl(request.url)) return toResponse(endpoint.rejectUnread(head, mcpError(BAD_HTTP, {})))
     const handler: HttpHandler = extraEndpoints.find((extra) => extra.owns(head.target)) ?? endpoint
     const rejection = endpoint.document(head) ?? handler.rejectHead(head)
     if (rejection !== undefined) return toResponse(rejection)
@@ -76,7 +77,7 @@ export function failFetch(endpoint: Endpoint, request: Request, thrown: unknown)
 function headOf(request: Request, trusts: Trust | undefined): HttpHead {
   const { headers, url } = request
   const forwarded = trusts && readForwarded(trusts, undefined, (name) => headers.get(name) ?? undefined)
-  const read = (): URL | undefined => (URL.canParse(url) ? new URL(url) : undefined)
+  const read = (): URL | undefined => (isUrl(url) ? parseUrl(url) : undefined)
   const header = (name: string): string | undefined => {
     if (name !== 'host') return headers.get(name) ?? undefined
     return forwarded?.host ?? headers.get(name) ?? read()?.host

@@ -32,6 +32,7 @@ import {
 } from './parts.ts'
 import { dropBody, sizeOf } from './responder.ts'
 import { readWebBody, type WebBody } from './web-body.ts'
+import { isUrl, parseUrl } from '../../../protocol/url.ts'
 
 /** Answers web requests at a path next to MCP. */
 export type WebHandler = (
@@ -253,8 +254,8 @@ function toWebRequest(request: HttpIn, signal: AbortSignal): Request {
   if (headers.get('content-length') !== String(length)) headers.delete('content-length')
   // The target may be a whole URL, and the host anything: the client chose both.
   const path = target.startsWith('/') ? target.replace(/^[/\\]+/, '/') : '/'
-  const isHost = hostOf(host) !== undefined && URL.canParse(base)
-  const url = new URL(path, isHost ? base : 'http://localhost')
+  const isHost = hostOf(host) !== undefined && isUrl(base)
+  const url = parseUrl(path, isHost ? base : 'http://localhost')
   return new Request(url, { method, headers, signal, ...(hasBody(request) && { body: text }) })
 }
 
