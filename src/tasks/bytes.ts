@@ -20,9 +20,9 @@ export function heldBytesOf(given: number, shared: AttemptState | undefined): nu
   return RUN_BYTES + given + (shared?.bytes ?? 0)
 }
 
-/** The memory of values that an attempt keeps, some of them copies that a schema made. */
-export function keptBytesOf(values: unknown): number {
-  return weigh(values, Infinity, true)
+/** The memory of a request, and of values that an attempt keeps besides, such as copies that a schema made. */
+export function keptBytesOf(request: unknown, ...values: readonly unknown[]): number {
+  return weigh(request) + weigh(values, Infinity, true)
 }
 
 /** Whose share a task takes: that of a caller, and of its network if it is anonymous. */

@@ -98,7 +98,7 @@ export class TaskRunner {
     const refusal = this.strays.refusalFor(run.holder)
     if (refusal !== undefined) return { outcome: 'rejected', error: refusal }
     run.requestBytes = textBytes(text)
-    run.givenBytes = keptBytesOf([draft.request, draft.keeps])
+    run.givenBytes = keptBytesOf(draft.request, draft.keeps)
     const record = newRecord(run, draft, text)
     const bytes = bytesOf(run.requestBytes, record.state)
     const enter = (): Soon<Admitted> => this.admission.enter(record, run.holder, bytes + run.heldBytes)
@@ -133,7 +133,7 @@ export class TaskRunner {
   /** Counts what the handler of a run keeps besides, which cannot be rejected any more. */
   holdMore(run: Run, value: unknown): void {
     if (run.isOver || value === undefined) return
-    run.givenBytes += keptBytesOf(value)
+    run.givenBytes += keptBytesOf(undefined, value)
     this.bytes.force(run, run.holder, run.heldBytes)
   }
 
