@@ -84,10 +84,11 @@ test('the id of the request and the progress token of a running task count', asy
 
 test('records whose names are numbers count what their copies take', async () => {
   const app = createServer(quiet)
+  const held: unknown[] = []
   const input = z.object({ rows: z.array(z.record(z.string(), z.number())) })
-  app.tool('rows', { input, task: 'required' }, async (given) => {
-    await hang()
-    return String(given)
+  app.tool('rows', { input, task: 'required' }, (given) => {
+    held.push(given)
+    return hang()
   })
   app.tool('warm', { task: 'required' }, hang)
   await start(app, 'warm')
@@ -97,6 +98,7 @@ test('records whose names are numbers count what their copies take', async () =>
   await start(app, 'rows', { args })
   const taken = heldHeap() - before.heap
   expect(taken).toBeGreaterThan(20_000_000)
+  expect(held).toHaveLength(1)
   expect(bytes.total - before.counted).toBeGreaterThan(taken * 0.9)
   await app.close()
 })
