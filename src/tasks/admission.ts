@@ -1,4 +1,3 @@
-import { nextTask } from '../base/next-task.ts'
 import { orElse, soon } from '../base/soon.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { MUCH_LATER } from '../errors/retry-after.ts'
@@ -45,8 +44,7 @@ export class Admission {
   /** Tries after each step in which tasks are removed, and lets others work in between. */
   async #later(record: TaskRecord, holder: TaskHolder, bytes: number): Promise<Admitted> {
     for (;;) {
-      await nextTask()
-      const isMore = await this.#tasks.upkeep.expire(record.createdAt)
+      const isMore = await this.#tasks.upkeep.expireSoon(record.createdAt)
       const admitted = await this.#try(record, holder, bytes)
       if (!isMore || !mayEnter(admitted, record)) return admitted
     }

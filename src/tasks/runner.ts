@@ -75,7 +75,7 @@ export class TaskRunner {
     this.clock = options.clock ?? CLOCK
     this.#random = options.random ?? Math.random
     this.bytes = new TaskBytes(host.limits.taskBytes)
-    this.strays = new Strays(host.limits)
+    this.strays = new Strays(host.limits, this.clock)
     this.upkeep = new Upkeep(this)
     this.admission = new Admission(this)
   }

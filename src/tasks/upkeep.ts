@@ -58,6 +58,7 @@ export class Upkeep {
   #dues = new Set<number>()
   /** The removal of all tasks whose time is over, which those who need it share. */
   #expiring: Promise<void> | undefined
+  #step: Promise<boolean> | undefined
   /** Changes that the store did not take yet. */
   readonly #unwritten = new Map<Run, Unwritten>()
 
@@ -258,8 +259,15 @@ export class Upkeep {
   }
 
   async #expireRest(now: number): Promise<void> {
-    do await nextTask()
-    while (await this.expire(now))
+    while (await this.expireSoon(now));
+  }
+
+  /** Removes some tasks whose time is over after others had a turn. All who wait for that share it. */
+  expireSoon(now: number): Promise<boolean> {
+    return (this.#step ??= nextTask().then(() => {
+      this.#step = undefined
+      return this.expire(now)
+    }))
   }
 
   /** Removes some tasks whose time is over. Says whether there may be more. */
