@@ -83,3 +83,56 @@ test('weighing stops at the most, even where a value contains itself', () => {
   for (const node of nodes) node.parent = nodes
   expect([weigh(nodes, 5000), weigh('x'.repeat(100), 10), weigh('x', 100)]).toEqual([5000, 10, 25])
 })
+
+const copyOf = (value: object): object => {
+  if (Array.isArray(value)) return value.map((item) => copyOf(item as object))
+  const copy: Record<string, unknown> = {}
+  for (const [name, item] of Object.entries(value)) copy[name] = item
+  return copy
+}
+
+/** The bytes that a copy takes, which is made as schemas do: member by member. */
+function measureCopy(names: readonly number[]): { readonly taken: number; readonly weight: number } {
+  const member = `{${names.map((name) => `"${name}":1`).join()}}`
+  const value = JSON.parse(`[${Array.from({ length: Math.max(100, 3000 / names.length) }, () => member).join()}]`) as object
+  copyOf(value)
+  collect()
+  const before = process.memoryUsage().heapUsed
+  const copy = copyOf(value)
+  collect()
+  const taken = process.memoryUsage().heapUsed - before
+  return { taken, weight: weigh(copy, Infinity, true) }
+}
+
+describe('a copy takes no more than it weighs, within a third, if its names are numbers:', () => {
+  const every = (step: number, count: number, first = 0): readonly number[] =>
+    Array.from({ length: count }, (_, at) => first + at * step)
+  test.each([
+    ['0', [0]],
+    ['320', [320]],
+    ['1023', [1023]],
+    ['1024', [1024]],
+    ['1023 and 2500', [1023, 2500]],
+    ['1023, 2500 and 3200', [1023, 2500, 3200]],
+    ['1023, 2500 and 3700', [1023, 2500, 3700]],
+    ['2024', [2024]],
+    ['two large ones', [99_999_999, 999_999_991]],
+    ['ten in order', every(1, 10)],
+    ['many large ones', every(10_000, 86, 99_999_999)],
+    ['every seventh', every(7, 700)],
+    ['every fifth', every(5, 1500)],
+    ['every ninth', every(9, 1000)],
+    ['every eleventh', every(11, 690)],
+    ['every twentieth', every(20, 240)],
+  ])('%s', (_, names) => {
+    const { taken, weight } = measureCopy(names)
+    expect(taken / weight).toBeLessThan(4 / 3)
+  })
+})
+
+test('what a schema makes of arguments weighs what is in it', () => {
+  const texts = Array.from({ length: 100 }, (_, at) => `${at}`.padEnd(1000, 'x'))
+  for (const value of [new Set(texts), new Map(texts.map((text) => [text, 1])), new Uint8Array(100_000)])
+    expect(weigh([value], Infinity, true)).toBeGreaterThan(100_000)
+  expect(weigh(new Uint8Array(100_000), Infinity, true)).toBeLessThan(110_000)
+})

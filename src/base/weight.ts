@@ -10,11 +10,47 @@ export function textBytes(text: string): number {
   return /[\u0100-\uffff]/.test(text) ? text.length * 2 : text.length
 }
 
+/** V8 keeps members whose names are numbers in a list, as long as its gaps, and it, are not longer than this; or if a table would take as much. */
+const LONGEST_GAP = 1024
+const LONGEST_LIST = 5000
+const TABLE_FACTOR = 9
+/** The bytes of a place in such a list. */
+const SLOT = 8
+
+/** The bytes of the list that V8 makes when these names, which are sorted, are added to an object one after another; 0 if it makes a table. */
+function slotBytes(names: readonly string[]): number {
+  let length = 0
+  let used = 0
+  for (const name of names) {
+    const index = Number(name)
+    // Numbers come first. The others are ordinary names.
+    if (String(index) !== name || !Number.isInteger(index)) break
+    used++
+    if (index < length) continue
+    if (index - length >= LONGEST_GAP) return 0
+    length = index + 1 + ((index + 1) >>> 1) + 16
+    if (length > LONGEST_LIST && length >= TABLE_FACTOR * 2 ** Math.ceil(Math.log2(used * 1.5))) return 0
+  }
+  return length * SLOT
+}
+
+/** The bytes of an object whose contents are not in its members; undefined if it is another one. */
+function contentBytes(value: object, add: (each: unknown) => void): number | undefined {
+  if (ArrayBuffer.isView(value)) return value.byteLength
+  if (!(value instanceof Map || value instanceof Set)) return undefined
+  for (const [key, item] of value.entries()) {
+    add(key)
+    add(item)
+  }
+  return value.size * MEMBER
+}
+
 /**
  * Estimates the memory of a JSON value in bytes, based on measurements of the most expensive shapes. Stops at `most`,
- * because a value may contain itself. Not recursive, because the nesting of messages may be unlimited.
+ * because a value may contain itself. Not recursive, because the nesting of messages may be unlimited. The objects of a copy were
+ * made member by member, which takes much more memory than parsing if their names are numbers.
  */
-export function weigh(value: unknown, most: number = Infinity): number {
+export function weigh(value: unknown, most: number = Infinity, isCopy: boolean = false): number {
   let sum = 0
   const open: object[] = []
   const add = (each: unknown): void => {
@@ -31,10 +67,15 @@ export function weigh(value: unknown, most: number = Infinity): number {
         add(item)
       }
     else {
+      const inside = isCopy ? contentBytes(at, add) : undefined
+      if (inside !== undefined) {
+        sum += inside
+        continue
+      }
       // Reading the names takes the longest in a large object, so its values are not read from another list.
       const names = Object.keys(at)
       // Names that are numbers, which come first, have a table of their own.
-      if (/^\d/.test(names[0] ?? '')) sum += COMPOUND
+      if (/^\d/.test(names[0] ?? '')) sum += isCopy ? 3 * COMPOUND + slotBytes(names) : COMPOUND
       for (const name of names) {
         if (sum > most) return most
         sum += MEMBER + textBytes(name)

@@ -102,6 +102,8 @@ export interface RequestSource {
   readonly ip?: string | undefined
   /** Looks up an HTTP header by its lower-case name; absent on transports without headers. */
   readonly header?: ((name: string) => string | undefined) | undefined
+  /** All headers, where they can be listed. */
+  readonly headers?: (() => Readonly<Record<string, string>>) | undefined
   /** Whether the caller is the program that started this one. */
   readonly isParent?: boolean | undefined
   /** Only on runtimes where requests may not use each other's streams and signals. */
@@ -177,7 +179,8 @@ export class Call {
   readonly peer: Peer
   /** That of a task, once the request has become one. */
   channel: Channel
-  readonly source: RequestSource
+  /** Without the connection, once the request has become a task. */
+  source: RequestSource
   /** The task that the request is, or may become. */
   task: CallTask | undefined = undefined
   /**
@@ -312,10 +315,11 @@ export class Call {
   }
 
   /** Makes the request a task: its work goes on after the answer, until `finish`, and reaches the client through another channel. */
-  becomeTask(channel: Channel, params: JsonObject): void {
+  becomeTask(channel: Channel, params: JsonObject, source: RequestSource): void {
     this.#goesOn = true
     this.channel = channel
     this.params = params
+    this.source = source
   }
 
   /** Marks the request as answered. */

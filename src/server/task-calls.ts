@@ -26,7 +26,7 @@ import type { ToolDefinition } from './definitions.ts'
 import { progressToken } from './progress.ts'
 import { digestOf } from './state.ts'
 import { sendOfTask, tellStatus } from './task-messages.ts'
-import { checkSame, requestOf, withChars, withToken } from './task-request.ts'
+import { checkSame, lastingSource, requestOf, withChars, withToken } from './task-request.ts'
 import { toTask } from './task-shape.ts'
 import type { ToolCall } from './tools.ts'
 
@@ -167,7 +167,7 @@ function atOnce(
   // A client that takes any answer gets the error at once. One that asked for an official task expects a task.
   if (!input.ok && (call.asTask !== undefined || call.peer.dialect.tasks === 'extension'))
     return ways.run(input)
-  const stored = soon(keyOf(plan as TaskPlan, input, context), (key) => store(run, input, { key, ttlMs }))
+  const stored = soon(keyOf(plan as TaskPlan, input, context), (key) => store(run, context, input, { key, ttlMs }))
   return soon(stored, (begun) => {
     if (begun.outcome === 'rejected') throw begun.error
     ;(run.tasks as Tasks).waiters.end(begun.head.id)
@@ -197,7 +197,7 @@ function keyed(
   const { call, plan } = run
   const { channel, peer } = call
   const tasks = run.tasks as Tasks
-  return soon(store(run, input, { key }), (begun) => {
+  return soon(store(run, context, input, { key }), (begun) => {
     if (begun.outcome === 'rejected') return tasks.inGate(run, () => ways.run(input))
     if (begun.outcome === 'exists') return endOrTask(tasks, begun.head, call, (plan as TaskPlan).afterMs)
     const unlink = run.link?.add((method, params) => channel.emit(method, params, peer))
@@ -272,7 +272,7 @@ async function promote(
   input: Checked<unknown> | undefined,
 ): Promise<Result | undefined> {
   if (run.call.aborted || (roundsOf(context)?.questions.size ?? 0) > 0) return undefined
-  const stored = new Promise<Begun>((resolve) => resolve(store(run, input, { key: '' })))
+  const stored = new Promise<Begun>((resolve) => resolve(store(run, context, input, { key: '' })))
   run.storing = stored.then(
     ({ outcome }) => outcome === 'created',
     () => false,
@@ -286,6 +286,7 @@ async function promote(
 /** Stores the call of a run as a task; from then on it outlives its request. Joins the task that has its key instead, if there is one. */
 function store(
   run: Run,
+  context: Context,
   input: Checked<unknown> | undefined,
   wish: Wish & { readonly key: string },
 ): Begun | Promise<Begun> {
@@ -296,12 +297,14 @@ function store(
   const plain = requestOf(call)
   const request = key === '' ? plain : withChars(plain)
   const { session } = call.peer
-  const keeps = [call.id, progressToken(call), request.params, input && copyOf(input, call)]
+  const [source, headers] = lastingSource(call.source)
+  const { answers, early } = roundsOf(context) ?? {}
+  const keeps = [call.id, progressToken(call), input && copyOf(input, call), answers, early, headers]
   return soon(tasks.begin(run, { caller: callerOf(call), key, ttlMs, request, keeps }), (begun) => {
     if (begun.outcome === 'exists') {
       const joined = soon(checkSame(tasks, begun.head, request), () => tasks.join(begun.head))
       // One that was cancelled meanwhile has freed its key.
-      return soon(joined, (isThere) => (isThere ? begun : store(run, input, wish)))
+      return soon(joined, (isThere) => (isThere ? begun : store(run, context, input, wish)))
     }
     if (begun.outcome !== 'created') return begun
     // At once, since those that find its key at the same time join it.
@@ -312,7 +315,7 @@ function store(
     if (session !== undefined && isAsked)
       run.link = new TaskLink(token, sendOfTask(session), session.reachable ? tellStatus(session) : undefined)
     else if (token !== undefined) run.link = new TaskLink(token)
-    call.becomeTask(run, withToken(request.params, token))
+    call.becomeTask(run, withToken(request.params, token), source)
     return begun
   })
 }

@@ -12,7 +12,6 @@ import type { Load } from '../rpc/load.ts'
 import { TaskWatch } from '../tasks/followers.ts'
 import { readOutcome } from '../tasks/outcome.ts'
 import type { TaskHead } from '../tasks/record.ts'
-import { AttemptState } from '../tasks/attempt-state.ts'
 import { isOver } from '../tasks/states.ts'
 import type { Soon } from '../tasks/store.ts'
 import type { Tasks } from '../tasks/tasks.ts'
@@ -38,14 +37,15 @@ export function getTask(tasks: Tasks, context: Context): Soon<Result> {
 /** A task with what goes with its status: questions, result or error. */
 export function detailed(tasks: Tasks, head: TaskHead, peer: Pick<Peer, 'dialect'>): Soon<Result> {
   if (head.status === 'working' || head.status === 'cancelled') return toTask(head, peer)
+  if (head.status === 'input_required')
+    return soon(tasks.questions.of(head), (questions) => {
+      if (questions === undefined) throw unknownTask(head.id)
+      for (const [name, { method }] of questions) giveUpLate(tasks, head, name, method)
+      return { ...toTask(head, peer), inputRequests: Object.fromEntries(questions) }
+    })
   return soon(tasks.store.get(head.id), (record) => {
     if (record === undefined) throw unknownTask(head.id)
     const task = toTask(record, peer)
-    if (record.status === 'input_required') {
-      const { questions } = AttemptState.of(record.state)
-      for (const [name, { method }] of questions) giveUpLate(tasks, record, name, method)
-      return { ...task, inputRequests: Object.fromEntries(questions) }
-    }
     if (record.outcome === '') return task
     const outcome = readOutcome(record.outcome)
     return 'result' in outcome
@@ -179,13 +179,12 @@ async function carry(tasks: Tasks, id: string, owner: string, call: Call): Promi
 /** Asks the questions that no other request carries, and those that may have been lost with the client of another one. */
 async function askAll(
   tasks: Tasks,
-  { id, owner }: TaskHead,
+  head: TaskHead,
   call: Call,
   { asked, isNew }: { readonly asked: Set<string>; readonly isNew: boolean },
 ): Promise<void> {
-  const record = await tasks.get(id, owner)
-  if (record === undefined) return
-  for (const [name, { method, params }] of AttemptState.of(record.state).questions) {
+  const { id, owner } = head
+  for (const [name, { method, params }] of (await tasks.questions.of(head)) ?? []) {
     const place = `${id} ${name}`
     if (asked.has(name) || call.channel.ask === undefined) continue
     const carrier = tasks.carried.get(place)

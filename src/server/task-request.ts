@@ -1,9 +1,10 @@
+import { asSent } from '../base/as-sent.ts'
 import { soon } from '../base/soon.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
-import type { Auth, Call } from '../rpc/call.ts'
+import type { Auth, Call, RequestSource } from '../rpc/call.ts'
 import { isSameJson } from '../schema/scalar-rules.ts'
 import { TOO_LONG } from '../schema/work.ts'
 import type { TaskHead, TaskRequest } from '../tasks/record.ts'
@@ -65,6 +66,21 @@ export function requestOf({ params, peer, source }: Call): TaskRequest {
     ip: source.ip,
     scopes: source.scopes,
   }
+}
+
+/** The source of a request for as long as its task runs, without its connection, and a copy of its headers. */
+export function lastingSource(source: RequestSource): readonly [RequestSource, ReadonlyMap<string, string>] {
+  const { auth, certified, scopes, ip, isParent, lifetime, header } = source
+  const copies = new Map<string, string>()
+  if (header === undefined) return [source, copies]
+  // HTTP/2 has another name for the host.
+  for (const name of ['host', ...Object.keys(source.headers?.() ?? {})]) {
+    const value = source.header?.(name)
+    // A part of a text keeps the whole of it in memory.
+    if (value !== undefined) copies.set(asSent(name), asSent(value))
+  }
+  const copied = (name: string): string | undefined => copies.get(name)
+  return [{ auth, certified, scopes, ip, isParent, lifetime, header: copied }, copies]
 }
 
 /** The claims of a caller that JSON can carry, with large integers as digits. */

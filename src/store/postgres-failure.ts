@@ -8,9 +8,14 @@ const PASSING = /^(?:08|40|53|57|25P0[34]|25006|55P03|28)/
 /** The server does not let the program in, and will not do so a moment later. */
 const REJECTED = /^28/
 
+const OTHER_TABLES =
+  'A newer version of Pierhead may have changed the tables: end this process, and start that version.'
+
 const HINTS: ReadonlyMap<string, string> = new Map([
   ['3D000', 'Create the database, or give postgres the URL of another one.'],
   ['42501', 'Let the user of the URL create the schema and its tables, and read and write them.'],
+  ['42P01', OTHER_TABLES],
+  ['42703', OTHER_TABLES],
 ])
 
 /** The code of an error that the server sent; undefined for errors of the connection. */

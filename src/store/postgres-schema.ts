@@ -24,7 +24,18 @@ export const NOW = `(extract(epoch FROM clock_timestamp()) * 1000)::float8`
 const TEXT = 'text COLLATE "C" NOT NULL'
 const NUMBER = 'double precision NOT NULL'
 
-/** Each brings the tables to the next version. Programs with the same version may run side by side. */
+/** The tables of each version. */
+export interface PostgresTables {
+  /** Each brings the tables to the next version. */
+  readonly migrations: readonly string[]
+  /**
+   * The least version that a program must know to work with the newest tables. Programs of that version go on while newer ones bring
+   * the tables up to date, so a migration raises it only if their statements would fail or do harm: a new table, index or column with
+   * a default does neither.
+   */
+  readonly needs: number
+}
+
 const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE pierhead_tasks (
@@ -60,6 +71,8 @@ const MIGRATIONS: readonly string[] = [
   `,
 ]
 
+const TABLES: PostgresTables = { migrations: MIGRATIONS, needs: 1 }
+
 interface Place {
   readonly schema: string
   readonly place: string
@@ -70,40 +83,52 @@ interface Place {
 }
 
 /** Creates the tables, or brings them up to date. Tables that are up to date are only read. */
-export async function migrate({ schema, place, read, locked }: Place): Promise<void> {
+export async function migrate(
+  { schema, place, read, locked }: Place,
+  { migrations, needs }: PostgresTables = TABLES,
+): Promise<void> {
   const fail = (reason: string, hint: string): never => {
     throw mcpError(STORE_FAILED, { path: `${place} (schema ${schema})`, reason }, { hint })
   }
-  const version = await read((session) => versionIn(session, schema))
-  if (version === MIGRATIONS.length) return
+  const known = migrations.length
+  const { version } = await read((session) => versionIn(session, schema))
+  if (version === known) return
   const newest = await locked(async (session) => {
     const [encoding] = (await session.query('SHOW server_encoding'))[0] ?? []
     if (encoding !== 'UTF8') fail(`the encoding of the database is ${String(encoding)}`, ENCODING_HINT)
-    const found = await versionIn(session, schema)
-    if (found >= MIGRATIONS.length) return found
+    const before = await versionIn(session, schema)
+    const found = before.version
+    if (found >= known) return before
     // The right to create a schema is needed only if it does not exist.
     if (found === 0 && (await session.query(SCHEMA, schema)).length === 0)
       await session.exec(`CREATE SCHEMA "${schema}"`)
     if (found === 0) await session.exec('CREATE TABLE pierhead_schema (version integer NOT NULL)')
-    for (const migration of MIGRATIONS.slice(found)) await session.exec(migration)
+    for (const migration of migrations.slice(found)) await session.exec(migration)
     await session.exec(
-      `DELETE FROM pierhead_schema; INSERT INTO pierhead_schema VALUES (${MIGRATIONS.length})`,
+      `ALTER TABLE pierhead_schema ADD COLUMN IF NOT EXISTS needs integer;
+      DELETE FROM pierhead_schema; INSERT INTO pierhead_schema (version, needs) VALUES (${known}, ${needs})`,
     )
-    return MIGRATIONS.length
+    return { version: known, needs }
   })
-  if (newest > MIGRATIONS.length)
+  if (newest.needs > known)
     fail(
-      `its tables have version ${newest}, and this program knows only up to ${MIGRATIONS.length}`,
+      `its tables have version ${newest.version}, and this program knows only up to ${known}`,
       'Use the newer version of Pierhead that wrote them, or give postgres another schema.',
     )
 }
 
 const ENCODING_HINT = `Create a database with ENCODING 'UTF8', and give postgres its URL.`
 
-/** The version of the tables; 0 if there are none. */
-async function versionIn(session: Session, schema: string): Promise<number> {
-  if ((await session.query(TABLE, schema, 'pierhead_schema')).length === 0) return 0
-  return Number((await session.query('SELECT version FROM pierhead_schema'))[0]?.[0] ?? 0)
+/** The version of the tables, 0 if there are none, and the least one that programs must know. */
+async function versionIn(
+  session: Session,
+  schema: string,
+): Promise<{ readonly version: number; readonly needs: number }> {
+  if ((await session.query(TABLE, schema, 'pierhead_schema')).length === 0) return { version: 0, needs: 0 }
+  // The first programs had no column for what is needed.
+  const sql = `SELECT version, to_jsonb(tables) ->> 'needs' FROM pierhead_schema AS tables`
+  const [version = 0, needs] = (await session.query(sql))[0] ?? []
+  return { version: Number(version), needs: Number(needs ?? version) }
 }
 
 /** Functions such as `to_regclass` would not see, after waiting for a lock, tables that others have created meanwhile. */

@@ -113,10 +113,10 @@ export class SqliteSessionStore implements SessionStore {
   #add({ id, countedFor, fields, idleMs }: NewSession, now: number): void {
     const [key, owner, idle] = [storedText(id), storedText(countedFor), wholeMs(idleMs)]
     const ends = now + lifeMs(idleMs)
-    this.#file.run('INSERT INTO pierhead_sessions VALUES (?, ?, 1, ?, ?, ?)', key, owner, now, idle, ends)
+    this.#file.run('INSERT INTO pierhead_sessions (id, owner, version, used_at, idle_ms, ends_at) VALUES (?, ?, 1, ?, ?, ?)', key, owner, now, idle, ends)
     for (const [name, text] of fields) this.#set(key, name, text)
     const count =
-      'INSERT INTO pierhead_session_counts VALUES (?, 1) ON CONFLICT (owner) DO UPDATE SET sessions = sessions + 1'
+      'INSERT INTO pierhead_session_counts (owner, sessions) VALUES (?, 1) ON CONFLICT (owner) DO UPDATE SET sessions = sessions + 1'
     this.#file.run(count, owner)
     this.#file.run('UPDATE pierhead_session_counts SET sessions = sessions + 1 WHERE owner IS NULL')
   }
@@ -127,7 +127,7 @@ export class SqliteSessionStore implements SessionStore {
       this.#file.run('DELETE FROM pierhead_session_fields WHERE id = ? AND name = ?', key, storedText(name))
     else
       this.#file.run(
-        'INSERT OR REPLACE INTO pierhead_session_fields VALUES (?, ?, ?)',
+        'INSERT OR REPLACE INTO pierhead_session_fields (id, name, text) VALUES (?, ?, ?)',
         key,
         storedText(name),
         storedText(text),

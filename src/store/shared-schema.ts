@@ -4,6 +4,7 @@ import type { Schema } from './sqlite-file.ts'
 export const SHARED_SCHEMAS: readonly Schema[] = [
   {
     kind: 'sessions',
+    needs: 1,
     migrations: [
       `
       CREATE TABLE pierhead_sessions (
@@ -31,6 +32,7 @@ export const SHARED_SCHEMAS: readonly Schema[] = [
   },
   {
     kind: 'events',
+    needs: 1,
     migrations: [
       `
       -- Streams of sessions; the bus is the one without a session.
@@ -60,6 +62,7 @@ export const SHARED_SCHEMAS: readonly Schema[] = [
   },
   {
     kind: 'cache',
+    needs: 1,
     migrations: [
       `
       CREATE TABLE pierhead_cache (key TEXT PRIMARY KEY, text TEXT NOT NULL, ends_at INTEGER NOT NULL);
@@ -69,6 +72,7 @@ export const SHARED_SCHEMAS: readonly Schema[] = [
   },
   {
     kind: 'rates',
+    needs: 1,
     migrations: [
       `
       CREATE TABLE pierhead_rates (key TEXT PRIMARY KEY, used INTEGER NOT NULL, ends_at INTEGER NOT NULL);
@@ -78,6 +82,7 @@ export const SHARED_SCHEMAS: readonly Schema[] = [
   },
   {
     kind: 'nodes',
+    needs: 1,
     migrations: [
       `
       CREATE TABLE pierhead_members (number INTEGER PRIMARY KEY, node TEXT NOT NULL, ends_at INTEGER NOT NULL);

@@ -1,5 +1,5 @@
 import { delayOf, pause } from '../base/backoff.ts'
-import { mcpError } from '../errors/error.ts'
+import { McpError, mcpError } from '../errors/error.ts'
 import { STORE_BUSY, STORE_CLOSED, STORE_FAILED } from '../errors/store.ts'
 import type { Soon } from '../tasks/store.ts'
 import { builtin } from './builtin.ts'
@@ -18,6 +18,12 @@ export interface Schema {
   readonly kind: string
   /** The first creates the tables; each further one changes those of the version before. */
   readonly migrations: readonly string[]
+  /**
+   * The least version that a program must know to work with the newest tables. Programs of that version go on while newer ones
+   * bring the tables up to date, so a migration raises it only if their statements would fail or do harm: a new table, index or
+   * column with a default does neither.
+   */
+  readonly needs: number
 }
 
 /** How a file is opened. */
@@ -54,6 +60,11 @@ export interface Shared {
   end(): void
 }
 
+/** Where the least version is kept that a program must know. */
+function needsOf(kind: string): string {
+  return `${kind} needs`
+}
+
 /** Creates a file that only its owner can read, unless it exists; SQLite gives those beside it the same mode. */
 function createPrivately(path: string): void {
   const fs = builtin('node:fs')
@@ -71,6 +82,7 @@ function createPrivately(path: string): void {
 export class SqliteFile {
   readonly path: string
   readonly #database: Database
+  readonly #schemas: readonly Schema[]
   readonly #busyMs: number
   readonly #statements = new Map<string, Statement>()
   readonly #shared: Shared[] = []
@@ -80,6 +92,7 @@ export class SqliteFile {
 
   constructor({ path, open, synchronous, busyMs }: FileSettings, schemas: readonly Schema[]) {
     this.path = path
+    this.#schemas = schemas
     this.#busyMs = busyMs
     checkFile(path)
     createPrivately(path)
@@ -132,7 +145,7 @@ export class SqliteFile {
     try {
       return act()
     } catch (error) {
-      throw isBusy(error) ? error : storeFailure(this.path, error)
+      throw isBusy(error) ? error : this.#explained(error)
     }
   }
 
@@ -223,7 +236,7 @@ export class SqliteFile {
           step.run()
         } catch (error) {
           if (isBusy(error)) throw error
-          step.fail(storeFailure(this.path, error))
+          step.fail(this.#explained(error))
           return steps.filter((other) => other !== step)
         }
       }
@@ -253,7 +266,7 @@ export class SqliteFile {
     if (mode !== 'wal')
       throw this.#failed('its file system has no shared memory', 'Put the file on a local disk.')
     // A file that is up to date opens even while others write.
-    if (schemas.every((schema) => this.#versionOf(schema) === schema.migrations.length)) return
+    if (schemas.every((schema) => this.#versionOf(schema) >= schema.migrations.length)) return
     database.exec('BEGIN IMMEDIATE')
     let committed = false
     try {
@@ -269,22 +282,38 @@ export class SqliteFile {
   }
 
   #migrate(schema: Schema): void {
-    const { kind, migrations } = schema
-    for (const script of migrations.slice(this.#versionOf(schema))) this.#database.exec(script)
-    this.run('INSERT OR REPLACE INTO pierhead_versions VALUES (?, ?)', kind, migrations.length)
+    const { kind, migrations, needs } = schema
+    const version = this.#versionOf(schema)
+    if (version >= migrations.length) return
+    for (const script of migrations.slice(version)) this.#database.exec(script)
+    const set = 'INSERT OR REPLACE INTO pierhead_versions (kind, version) VALUES (?, ?)'
+    this.run(set, kind, migrations.length)
+    this.run(set, needsOf(kind), needs)
   }
 
-  /** The version of the tables of a kind; 0 if there are none. */
+  /** The version of the tables of a kind; 0 if there are none. Throws if this program cannot work with them. */
   #versionOf({ kind, migrations }: Schema): number {
     if (this.get(`SELECT 1 FROM sqlite_master WHERE name = 'pierhead_versions'`) === undefined) return 0
-    const row = this.get('SELECT version FROM pierhead_versions WHERE kind = ?', kind)
-    const version = Number(row?.[0] ?? 0)
-    if (version <= migrations.length) return version
+    const read = (name: string): unknown =>
+      this.get('SELECT version FROM pierhead_versions WHERE kind = ?', name)?.[0]
+    const version = Number(read(kind) ?? 0)
+    if (version <= migrations.length || Number(read(needsOf(kind)) ?? version) <= migrations.length)
+      return version
     const reason = `its ${kind} have version ${version} of their tables, and this program knows only up to ${migrations.length}`
     throw this.#failed(
       reason,
       'Use the newer version of Pierhead that wrote the file, or pass sqlite another path.',
     )
+  }
+
+  /** The error of a statement, which may have failed because a newer program has changed the tables meanwhile. */
+  #explained(error: unknown): Error {
+    try {
+      for (const schema of this.#schemas) this.#versionOf(schema)
+    } catch (newer) {
+      if (newer instanceof McpError) return newer
+    }
+    return storeFailure(this.path, error)
   }
 
   /** Retries while other processes hold locks. Two that switch a new file to WAL at once fail immediately, whatever the timeout. */

@@ -15,6 +15,7 @@ export const TEXT_BYTES: string = ['request', 'state', 'outcome']
 /** The tables of tasks. The texts are apart, so that heads stay close together. */
 export const TASK_SCHEMA: Schema = {
   kind: 'tasks',
+  needs: 4,
   migrations: [
     `
     CREATE TABLE pierhead_tasks (

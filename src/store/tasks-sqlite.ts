@@ -21,6 +21,7 @@ import { bytesOf, FORGOTTEN_MS, growth, holderOf, textsOf, whole } from './tasks
 import { TaskWatchers } from './tasks-watchers.ts'
 
 const RECORD = `${HEAD}, request, state, outcome`
+const INSERT_TEXTS = 'INSERT INTO pierhead_task_texts (seq, request, state, outcome) VALUES'
 const WITH_TEXTS = 'pierhead_tasks LEFT JOIN pierhead_task_texts USING (seq)'
 const KEYED = `server = ? AND scope = ? AND tool = ? AND key = ? AND scope <> '' AND key <> ''`
 
@@ -55,7 +56,7 @@ export class SqliteTaskStore implements TaskStore {
       const rejected = rejectionOf(holder, bytes, this.#counts.of(holder), room)
       if (rejected !== undefined) return rejected
       this.#file.run(INSERT_HEAD, ...valuesOf(record))
-      this.#file.run('INSERT INTO pierhead_task_texts VALUES (last_insert_rowid(), ?, ?, ?)', ...texts)
+      this.#file.run(`${INSERT_TEXTS} (last_insert_rowid(), ?, ?, ?)`, ...texts)
       this.#counts.add(holder, 1, bytes)
       return { outcome: 'created' }
     })
@@ -124,7 +125,7 @@ export class SqliteTaskStore implements TaskStore {
 
   beat(node: string, until: number): Promise<void> {
     return this.#file.write(() => {
-      this.#file.run('INSERT OR REPLACE INTO pierhead_nodes VALUES (?, ?)', storedText(node), until)
+      this.#file.run('INSERT OR REPLACE INTO pierhead_nodes (node, until) VALUES (?, ?)', storedText(node), until)
       // Nodes have new names after each start; those of the past are forgotten.
       this.#file.run('DELETE FROM pierhead_nodes WHERE until < ?', until - FORGOTTEN_MS)
     })
@@ -174,7 +175,7 @@ export class SqliteTaskStore implements TaskStore {
     this.#file.run(REPLACE_HEAD, ...valuesOf(record), seq)
     const texts = textsOf(record)
     const [before] = this.#file.get(DELETE_TEXTS, seq) ?? [0]
-    this.#file.run('INSERT INTO pierhead_task_texts VALUES (?, ?, ?, ?)', seq, ...texts)
+    this.#file.run(`${INSERT_TEXTS} (?, ?, ?, ?)`, seq, ...texts)
     this.#counts.add(holderOf(record), 0, bytesOf(texts) - TASK_OVERHEAD - Number(before))
     return record
   }

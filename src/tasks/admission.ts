@@ -31,11 +31,23 @@ export class Admission {
   /** Stores a record that takes so many bytes, unless its key is taken. Tasks whose time is over make room before one is rejected. */
   enter(record: TaskRecord, holder: TaskHolder, bytes: number): Soon<Admitted> {
     const again = (): Soon<Admitted> =>
-      soon(this.#tasks.upkeep.expire(record.createdAt), () => this.#try(record, holder, bytes))
-    return soon(this.#try(record, holder, bytes), (admitted) => {
-      const isStale = admitted.outcome === 'exists' && isOver(admitted.head, record.createdAt)
-      return isStale || admitted.outcome === 'rejected' ? again() : admitted
-    })
+      soon(this.#tasks.upkeep.expire(record.createdAt), (isMore) =>
+        soon(this.#try(record, holder, bytes), (admitted) =>
+          isMore && mayEnter(admitted, record) ? this.#later(record, holder, bytes) : admitted,
+        ),
+      )
+    return soon(this.#try(record, holder, bytes), (admitted) =>
+      mayEnter(admitted, record) ? again() : admitted,
+    )
+  }
+
+  /** Tries after each step in which tasks are removed, and lets others work in between. */
+  async #later(record: TaskRecord, holder: TaskHolder, bytes: number): Promise<Admitted> {
+    for (;;) {
+      const isMore = await this.#tasks.upkeep.expireSoon(record.createdAt)
+      const admitted = await this.#try(record, holder, bytes)
+      if (!isMore || !mayEnter(admitted, record)) return admitted
+    }
   }
 
   #try(record: TaskRecord, holder: TaskHolder, bytes: number): Soon<Admitted> {
@@ -54,6 +66,11 @@ export class Admission {
       return answer.outcome === 'exists' ? answer : rejected(answer)
     })
   }
+}
+
+/** Whether a record that was not stored may be, once tasks whose time is over are removed. */
+function mayEnter(admitted: Admitted, { createdAt }: TaskRecord): boolean {
+  return admitted.outcome === 'exists' ? isOver(admitted.head, createdAt) : admitted.outcome === 'rejected'
 }
 
 function rejected({ outcome, limit }: Rejected): Admitted {

@@ -73,7 +73,7 @@ test('a task that cannot be given up does not keep the others from it', async ()
 })
 
 test('an answer without room is rejected, and the handler that asked gets the error', async () => {
-  const node = new Node({ limits: { taskBytes: 20_000 } }).tool('ask', async (run) => {
+  const node = new Node({ limits: { taskBytes: 40_000 } }).tool('ask', async (run) => {
     const kind = await run.question('sure', QUESTION).catch((error: { kind: string }) => error.kind)
     return { content: [], kind }
   })

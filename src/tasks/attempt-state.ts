@@ -1,6 +1,18 @@
+import { weigh } from '../base/weight.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { readState } from './damage.ts'
 import type { TaskQuestion, TaskState } from './record.ts'
+
+/** The memory of entries, which never change. */
+const weights = new WeakMap<object, number>()
+
+function weightOf(entry: readonly unknown[]): number {
+  const known = weights.get(entry)
+  if (known !== undefined) return known
+  const weight = weigh(entry, Infinity, true)
+  weights.set(entry, weight)
+  return weight
+}
 
 /** What the attempts of a task share, while one of them runs. */
 export class AttemptState {
@@ -32,6 +44,14 @@ export class AttemptState {
       ...(crashes > 0 && { crashes }),
       ...(refusals.length > 0 && { refusals }),
     })
+  }
+
+  /** The memory of its values, besides its text: twice, since the handler has its own of each. */
+  get bytes(): number {
+    let sum = 0
+    for (const entries of [this.answers, this.once, this.questions, this.refusals ?? []])
+      for (const entry of entries) sum += weightOf(entry)
+    return 2 * sum
   }
 
   /** The text for a new task that continues this one: its values and answers, but not its mishaps. */

@@ -1,6 +1,7 @@
 import { hasShare } from '../base/share.ts'
 import { Tally } from '../base/tally.ts'
 import { textBytes, weigh } from '../base/weight.ts'
+import type { AttemptState } from './attempt-state.ts'
 import { isReserved } from './key.ts'
 import type { TaskCaller } from './plan.ts'
 import type { TaskHead } from './record.ts'
@@ -11,13 +12,17 @@ export function bytesOf(requestBytes: number, ...texts: readonly string[]): numb
   return texts.reduce((sum, text) => sum + textBytes(text), requestBytes + TASK_OVERHEAD)
 }
 
-/** Values up to this size count as part of what each task takes. */
-const SMALL_BYTES = 1024
+/** The memory of an attempt itself: its run, its call, and the promises and listeners of a handler that waits. */
+const RUN_BYTES = 4096
 
-/** The memory of what an attempt keeps while it runs, besides the texts of its task. */
-export function heldBytesOf(values: unknown): number {
-  const bytes = weigh(values)
-  return bytes <= SMALL_BYTES ? 0 : bytes
+/** The memory of an attempt that keeps so many bytes of values while it runs, besides the texts of its task. Everything counts here, and nowhere else. */
+export function heldBytesOf(given: number, shared: AttemptState | undefined): number {
+  return RUN_BYTES + given + (shared?.bytes ?? 0)
+}
+
+/** The memory of a request, and of values that an attempt keeps besides, such as copies that a schema made. */
+export function keptBytesOf(request: unknown, ...values: readonly unknown[]): number {
+  return weigh(request) + weigh(values, Infinity, true)
 }
 
 /** Whose share a task takes: that of a caller, and of its network if it is anonymous. */
@@ -71,6 +76,16 @@ export class TaskBytes {
     const more = bytes - (this.#tasks.get(id)?.bytes ?? 0)
     if (more > 0 && !this.hasRoom(holder, more)) return false
     this.force(id, holder, bytes)
+    return true
+  }
+
+  /** The same for a task and its attempt: both, or neither. */
+  setBoth(id: string, bytes: number, run: object, held: number, holder: TaskHolder): boolean {
+    const before = (this.#tasks.get(id)?.bytes ?? 0) + (this.#tasks.get(run)?.bytes ?? 0)
+    const more = bytes + held - before
+    if (more > 0 && !this.hasRoom(holder, more)) return false
+    this.force(id, holder, bytes)
+    this.force(run, holder, held)
     return true
   }
 

@@ -223,7 +223,7 @@ async function left(
 
 test('a task that has no room does not keep others waiting, and is tried again after growing pauses', async () => {
   const [eve, ann] = ['eve', 'ann'].map((owner) => ({ owner, scope: owner }))
-  const large = { caller: eve!, text: 'x'.repeat(10_000) }
+  const large = { caller: eve!, text: 'x'.repeat(20_000) }
   const { store, clock, ids } = await left(large, large, { caller: ann! }, { caller: ann! })
   const claimed: string[] = []
   const claim = store.claim.bind(store)
@@ -233,7 +233,7 @@ test('a task that has no room does not keep others waiting, and is tried again a
     return records
   }
   const ends = new Map<string, () => void>()
-  const node = new Node({ store, clock, isInMemory: false, limits: { taskBytes: 60_000 } }).tool(
+  const node = new Node({ store, clock, isInMemory: false, limits: { taskBytes: 200_000 } }).tool(
     'work',
     (run) => new Promise((resolve) => ends.set(run.head!.id, () => resolve(DONE))),
     { onRestart: 'retry' },

@@ -1,7 +1,8 @@
 import { doubledMs } from '../base/backoff.ts'
 import { soon } from '../base/soon.ts'
 import { textBytes } from '../base/weight.ts'
-import { bytesOf, heldBytesOf, NOBODY, storedHolder, type TaskHolder } from './bytes.ts'
+import { bytesOf, heldBytesOf, keptBytesOf, NOBODY, storedHolder, type TaskHolder } from './bytes.ts'
+import { AttemptState } from './attempt-state.ts'
 import { damageOf, endDamaged, parsed } from './damage.ts'
 import { PutBack, type PutBackTask } from './put-back.ts'
 import type { TaskHead, TaskRecord } from './record.ts'
@@ -154,6 +155,8 @@ function needOf(record: TaskRecord): Omit<Shortage, 'times'> {
   const { request, state } = record
   return {
     holder: storedHolder(record),
-    bytes: bytesOf(textBytes(request), state) + heldBytesOf(parsed(request)),
+    bytes:
+      bytesOf(textBytes(request), state) +
+      heldBytesOf(keptBytesOf(parsed(request)), AttemptState.of(state)),
   }
 }

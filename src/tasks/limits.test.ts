@@ -46,8 +46,8 @@ test('a result that is too large fails its task', async () => {
 })
 
 test('one caller gets at most a quarter of the memory that the others leave free', async () => {
-  const text = 'x'.repeat(5000)
-  const node = new Node({ limits: { taskBytes: 40_000 } }).tool('large', () => ({ content: [{ text }] }))
+  const text = 'x'.repeat(50_000)
+  const node = new Node({ limits: { taskBytes: 400_000 } }).tool('large', () => ({ content: [{ text }] }))
   const ids: string[] = []
   for (let count = 0; count < 2; count++) ids.push((await node.start('large')).id)
   await settled()
@@ -65,8 +65,8 @@ test('one caller gets at most a quarter of the memory that the others leave free
 })
 
 test('answers and kept values count too', async () => {
-  const node = new Node({ limits: { taskBytes: 8_000 } }).tool('keep', async (run) => {
-    await run.once('large', () => 'x'.repeat(5000))
+  const node = new Node({ limits: { taskBytes: 80_000 } }).tool('keep', async (run) => {
+    await run.once('large', () => 'x'.repeat(6000))
     return DONE
   })
   const { id } = await node.start('keep')
@@ -118,7 +118,7 @@ test('ids of tasks have 144 random bits', () => {
 })
 
 test('what a failed task keeps for an operator counts, too', async () => {
-  const node = new Node({ limits: { taskBytes: 80_000 } }).tool('keep', async (run) => {
+  const node = new Node({ limits: { taskBytes: 180_000 } }).tool('keep', async (run) => {
     await run.once('large', () => 'x'.repeat(5000))
     throw new Error('broken')
   })
@@ -134,7 +134,7 @@ test.each([
   ['sessions', (count: number) => `session ${count}`],
   ['callers without a session', () => ''],
 ])('L.addresses %s of one address leave places for tasks of others', async (_, sessionOf) => {
-  const node = new Node({ limits: { tasks: 100, callerTasks: 20, taskBytes: 1_000_000 } }).tool('hang', never)
+  const node = new Node({ limits: { tasks: 100, callerTasks: 20, taskBytes: 2_000_000 } }).tool('hang', never)
   const begun = []
   for (let count = 0; count < 200; count++)
     begun.push(
@@ -150,14 +150,14 @@ test.each([
   ['sessions', (count: number) => `session ${count}`],
   ['callers without a session', () => ''],
 ])('L.addresses %s of one address leave memory for tasks of others', async (_, sessionOf) => {
-  const node = new Node({ limits: { taskBytes: 100_000 } }).tool('hang', never)
+  const node = new Node({ limits: { taskBytes: 800_000 } }).tool('hang', never)
   let kind = ''
   for (let count = 0; count < 200 && kind === ''; count++)
     await node
       .start('hang', from('10.0.0.1', sessionOf(count)))
       .catch((error: McpError) => (kind = error.kind))
   expect(kind).toBe('tasks_too_large')
-  expect(node.tasks.bytes.total).toBeLessThan(95_000)
+  expect(node.tasks.bytes.total).toBeLessThan(760_000)
   await node.start('hang', from('10.0.0.2', sessionOf(0)))
 })
 
@@ -173,7 +173,7 @@ test('tasks of an address whose time is over make room at once', async () => {
 test.each([
   ['places', { limits: { tasks: 2 } }],
   ['places of its caller', { limits: { callerTasks: 2 } }],
-  ['memory', { limits: { taskBytes: 2800 } }],
+  ['memory', { limits: { taskBytes: 62_000 } }],
 ])('expired tasks free their %s before the next sweep', async (_, options) => {
   const node = new Node(options).tool('hang', never)
   await node.start('hang', { ttlMs: 1000 })
@@ -277,21 +277,25 @@ test('L.addresses callers of one address leave places to others, also those of s
 })
 
 test('a retry counts for the caller of the task that failed', async () => {
-  const node = new Node({ limits: { taskBytes: 80_000 } }).tool('work', () => {
+  const node = new Node({ limits: { taskBytes: 180_000 } }).tool('work', () => {
     throw new Error('broken')
   })
-  const { id } = await node.start('work', {
+  const draft = {
     ...from('10.0.0.1'),
     request: {
       revision: '2026-07-28',
-      params: { name: 'work', text: 'x'.repeat(10_000) },
+      params: { name: 'work', text: 'x'.repeat(12_000) },
       client: undefined,
       capabilities: {},
       auth: undefined,
       ip: '10.0.0.1',
     },
-  })
+  }
+  const { id: first } = await node.start('work', draft)
   await settled()
+  const { id } = await node.start('work', draft)
+  await settled()
+  await node.tasks.retry(first)
   expect(await node.status(id)).toBe('failed')
   await expect((async () => node.tasks.retry(id))()).rejects.toMatchObject({ kind: 'tasks_too_large' })
 })

@@ -63,7 +63,7 @@ test('a task that waits for room begins as soon as there is some', async () => {
 
 test('of many tasks that wait for room, only those begin that have some', async () => {
   const { store, clock, ids } = await left(...Array<number>(12).fill(10_000))
-  const { node, ends } = worker(store, clock, 300_000)
+  const { node, ends } = worker(store, clock, 340_000)
   await node.tasks.start()
   await clock.pass(20_000)
   expect(ends.size).toBe(3)
@@ -83,9 +83,9 @@ test('of many tasks that wait for room, only those begin that have some', async 
 })
 
 test('tasks that are too large for the room run, one at a time, even if others always run', async () => {
-  const { store, clock, ids } = await left(...Array<number>(100).fill(10), 30_000, 30_000)
+  const { store, clock, ids } = await left(...Array<number>(100).fill(10), 60_000, 60_000)
   const large = ids.slice(-2)
-  const { node, ends } = worker(store, clock, 20_000)
+  const { node, ends } = worker(store, clock, 50_000)
   await node.tasks.start()
   const beside: number[] = []
   for (let seconds = 0; seconds < 90; seconds++) {

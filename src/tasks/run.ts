@@ -8,7 +8,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { isFinal } from '../protocol/task-status.ts'
 import type { Call, CallTask, Channel, Peer } from '../rpc/call.ts'
 import { outcomeText, readError } from './outcome.ts'
-import { NOBODY, type TaskHolder } from './bytes.ts'
+import { heldBytesOf, NOBODY, type TaskHolder } from './bytes.ts'
 import type { Place } from './gate.ts'
 import type { TaskLink } from './link.ts'
 import type { TaskPlan } from './plan.ts'
@@ -42,8 +42,8 @@ export class Run implements Channel, CallTask {
   holder: TaskHolder = NOBODY
   /** The length of its request, which counts as memory. */
   requestBytes = 0
-  /** The memory that it takes while its handler runs. */
-  heldBytes = 0
+  /** The memory of values that came with its request, or were made of them. */
+  givenBytes = 0
   /** Whether its handler runs, which may be longer than the task. */
   isHandling = false
   /** The connection with the client that started the task; absent if there is none. */
@@ -128,6 +128,11 @@ export class Run implements Channel, CallTask {
 
   get shared(): AttemptState {
     return (this.#shared ??= new AttemptState())
+  }
+
+  /** The memory that it takes while its handler runs, besides the texts of its task. */
+  get heldBytes(): number {
+    return heldBytesOf(this.givenBytes, this.#shared)
   }
 
   /** The state for the record. */

@@ -9,7 +9,7 @@ import { TASK_CANCELLED, TASK_EXPIRED, TASK_RESULT_TOO_LARGE } from '../errors/t
 import type { Call } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { Admission, type Admitted } from './admission.ts'
-import { bytesOf, heldBytesOf, holderOf, TaskBytes } from './bytes.ts'
+import { bytesOf, holderOf, keptBytesOf, TaskBytes } from './bytes.ts'
 import { CLOCK, type TaskClock } from './clock.ts'
 import { closeTasks, giveUp } from './closing.ts'
 import { Followers } from './followers.ts'
@@ -75,7 +75,7 @@ export class TaskRunner {
     this.clock = options.clock ?? CLOCK
     this.#random = options.random ?? Math.random
     this.bytes = new TaskBytes(host.limits.taskBytes)
-    this.strays = new Strays(host.limits)
+    this.strays = new Strays(host.limits, this.clock)
     this.upkeep = new Upkeep(this)
     this.admission = new Admission(this)
   }
@@ -98,7 +98,7 @@ export class TaskRunner {
     const refusal = this.strays.refusalFor(run.holder)
     if (refusal !== undefined) return { outcome: 'rejected', error: refusal }
     run.requestBytes = textBytes(text)
-    run.heldBytes = heldBytesOf(draft.keeps)
+    run.givenBytes = keptBytesOf(draft.request, draft.keeps)
     const record = newRecord(run, draft, text)
     const bytes = bytesOf(run.requestBytes, record.state)
     const enter = (): Soon<Admitted> => this.admission.enter(record, run.holder, bytes + run.heldBytes)
@@ -125,14 +125,15 @@ export class TaskRunner {
     const { head } = run
     // Nothing would free what is taken after the end.
     if (head === undefined || run.isOver) return
-    if (this.bytes.set(head.id, run.holder, bytesOf(run.requestBytes, run.stateText))) return
+    const bytes = bytesOf(run.requestBytes, run.stateText)
+    if (this.bytes.setBoth(head.id, bytes, run, run.heldBytes, run.holder)) return
     throw tasksTooLarge(this.host.limits)
   }
 
   /** Counts what the handler of a run keeps besides, which cannot be rejected any more. */
   holdMore(run: Run, value: unknown): void {
     if (run.isOver || value === undefined) return
-    run.heldBytes += heldBytesOf(value)
+    run.givenBytes += keptBytesOf(undefined, value)
     this.bytes.force(run, run.holder, run.heldBytes)
   }
 

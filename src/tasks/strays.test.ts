@@ -73,24 +73,57 @@ test('a task that is cancelled before its handler begins frees its memory at onc
   go.resolve(DONE)
 })
 
-test('only as many handlers may go on after the end of their tasks as calls of one caller may run', async () => {
+/** A node whose handlers do not stop, and a function that leaves one of a caller behind. */
+function deafNode(limits: { inFlight: number; allInFlight: number }): {
+  node: Node
+  ends: Deferred<typeof DONE>[]
+  stray: (caller: object) => Promise<void>
+} {
   const ends: Deferred<typeof DONE>[] = []
   const deaf = (): Promise<typeof DONE> => {
     ends.push(new Deferred())
     return ends.at(-1)!.promise
   }
-  const node = new Node({ limits: { inFlight: 2, allInFlight: 3 } }).tool('deaf', deaf)
+  const node = new Node({ limits }).tool('deaf', deaf)
   const stray = async (caller: object): Promise<void> => {
-    await node.start('deaf', { ...caller, ttlMs: 1 })
-    await node.clock.pass(20_000)
+    const { id, owner } = await node.start('deaf', caller)
+    await node.tasks.cancel(id, owner)
   }
+  return { node, ends, stray }
+}
+
+test('only as many handlers may go on after the end of their tasks as calls of one caller may run', async () => {
+  const { ends, stray } = deafNode({ inFlight: 2, allInFlight: 100 })
   await stray(of('ann'))
   await stray(of('ann'))
   await expect(stray(of('ann'))).rejects.toMatchObject({ kind: 'too_many_calls' })
   await stray(of('bob'))
-  await expect(stray(of('eve'))).rejects.toMatchObject({ kind: 'too_many_calls' })
   for (const each of ends) each.resolve(DONE)
   await settled()
   await stray(of('ann'))
   expect(ends).toHaveLength(4)
+})
+
+test('handlers of many callers that do not stop leave a place for every other caller', async () => {
+  const { stray } = deafNode({ inFlight: 10, allInFlight: 20 })
+  const rejected: string[] = []
+  for (let caller = 0; caller < 40; caller++)
+    for (let count = 0; count < 10; count++)
+      await stray(of(`caller ${caller}`)).catch(() => rejected.push(`${caller}`))
+  // Each of them had at least one.
+  expect(rejected.filter((caller) => caller === '0')).toHaveLength(5)
+  expect(rejected.filter((caller) => caller === '39')).toHaveLength(9)
+  await stray(of('eve'))
+  await stray({ caller: { owner: '', scope: '', network: '10.0.0.1' } })
+})
+
+test('a handler that never stops frees its place after a while, but not its memory', async () => {
+  const { node, stray } = deafNode({ inFlight: 1, allInFlight: 100 })
+  await stray(of('ann'))
+  await node.clock.pass(500_000)
+  await expect(stray(of('ann'))).rejects.toMatchObject({ kind: 'too_many_calls' })
+  const before = node.tasks.bytes.total
+  await node.clock.pass(100_000)
+  await stray(of('ann'))
+  expect(node.tasks.bytes.total).toBeGreaterThan(before + 4000)
 })

@@ -1,4 +1,4 @@
-import { isWithinAddressShare } from '../base/share.ts'
+import { isWithinAddressShare, isWithinShare } from '../base/share.ts'
 import { Tally } from '../base/tally.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { TOO_MANY_CALLS } from '../errors/limits.ts'
@@ -6,36 +6,57 @@ import { SOON } from '../errors/retry-after.ts'
 import type { Limits } from '../protocol/limits.ts'
 import type { Run } from './run.ts'
 import type { TaskHolder } from './bytes.ts'
+import type { TaskClock } from './clock.ts'
 
-/** The handlers that still run although their task is over. As many may run as calls that were cancelled. */
+/** Milliseconds for which a handler that does not stop takes a place. Its memory counts until it ends. */
+const PLACE_MS = 600_000
+
+/**
+ * The handlers that still run although their task is over. One caller may have as many as calls that were cancelled, and a quarter of
+ * what others leave free; one that has none is never rejected because of others.
+ */
 export class Strays {
   readonly #limits: Pick<Limits, 'inFlight' | 'allInFlight'>
-  readonly #all = new Set<Run>()
+  readonly #clock: TaskClock
+  /** When each of them became one; the oldest is the first. */
+  readonly #all = new Map<Run, number>()
   readonly #holders = new Tally()
   readonly #networks = new Tally()
 
-  constructor(limits: Pick<Limits, 'inFlight' | 'allInFlight'>) {
+  constructor(limits: Pick<Limits, 'inFlight' | 'allInFlight'>, clock: TaskClock) {
     this.#limits = limits
+    this.#clock = clock
   }
 
   /** The error of a new task of a holder whose handlers do not stop; undefined if it may begin. */
   refusalFor({ name, network }: TaskHolder): McpError | undefined {
-    const { inFlight, allInFlight } = this.#limits
+    if (this.#all.size === 0) return undefined
+    this.#forgetOld()
     const own = this.#holders.get(name)
     const near = network === undefined ? 0 : this.#networks.get(network)
-    const isFull = this.#all.size >= allInFlight || own >= inFlight
-    if (!isFull && (near === 0 || isWithinAddressShare(near + 1, this.#all.size + 1, allInFlight)))
-      return undefined
+    const { inFlight, allInFlight } = this.#limits
+    const total = this.#all.size + 1
+    const isRoom = own === 0 || (own < inFlight && isWithinShare(own + 1, total, allInFlight))
+    if (isRoom && (near === 0 || isWithinAddressShare(near + 1, total, allInFlight))) return undefined
     return mcpError(TOO_MANY_CALLS, { limit: Math.max(own, near) }, SOON)
   }
 
   add(run: Run): void {
-    if (!this.#all.has(run)) this.#count(run, 1)
-    this.#all.add(run)
+    if (this.#all.has(run)) return
+    this.#count(run, 1)
+    this.#all.set(run, this.#clock.elapsed())
   }
 
   delete(run: Run): void {
     if (this.#all.delete(run)) this.#count(run, -1)
+  }
+
+  #forgetOld(): void {
+    const since = this.#clock.elapsed() - PLACE_MS
+    for (const [run, at] of this.#all) {
+      if (at > since) return
+      this.delete(run)
+    }
   }
 
   #count({ holder: { name, network } }: Run, number: 1 | -1): void {

@@ -17,6 +17,7 @@ import { TaskRunner, TRIES } from './runner.ts'
 import { AttemptState } from './attempt-state.ts'
 import { isOver, stateAfter } from './states.ts'
 import type { Soon, TaskChange, TaskQuery } from './store.ts'
+import { OpenQuestions } from './open-questions.ts'
 import { Unanswered } from './unanswered.ts'
 import { Waiters } from './waiters.ts'
 
@@ -31,6 +32,7 @@ export class Tasks extends TaskRunner {
   /** The calls that wait for the end of a task, which others may join. */
   readonly waiters: Waiters = new Waiters()
   readonly unanswered: Unanswered = new Unanswered()
+  readonly questions: OpenQuestions = new OpenQuestions(this)
 
   /** A task of a caller; undefined if there is none, or if it belongs to somebody else. */
   find(id: string, owner: string): Soon<TaskHead | undefined> {
@@ -187,13 +189,24 @@ export class Tasks extends TaskRunner {
     amend: (shared: AttemptState) => boolean,
     tries: number = TRIES,
   ): Soon<boolean> {
-    return soon(this.get(id, owner), (record) => {
-      if (record === undefined) return false
+    if (tries === 0) throw mcpError(OVERLOADED, {})
+    const again = (isDone: boolean): Soon<boolean> =>
+      isDone || this.#settle(id, owner, here, amend, tries - 1)
+    return soon(this.find(id, owner), (head) => {
+      if (head === undefined) return false
       const run = this.runs.get(id)
-      if (tries === 0) throw mcpError(OVERLOADED, {})
-      const again = (isDone: boolean): Soon<boolean> =>
-        isDone || this.#settle(id, owner, here, amend, tries - 1)
-      if (run !== undefined) return soon(here(run), again)
+      return run === undefined ? this.#amend(id, amend, again) : soon(here(run), again)
+    })
+  }
+
+  /** Settles questions in the record of a task. */
+  #amend(
+    id: string,
+    amend: (shared: AttemptState) => boolean,
+    again: (isDone: boolean) => Soon<boolean>,
+  ): Soon<boolean> {
+    return soon(this.store.get(id), (record) => {
+      if (record === undefined) return false
       const shared = AttemptState.of(record.state)
       if (isFinal(record.status) || !amend(shared)) return true
       const change: TaskChange = { state: shared.text, updatedAt: this.clock.now() }
@@ -215,7 +228,7 @@ export class Tasks extends TaskRunner {
     const now = this.clock.now()
     const read = (): Soon<readonly TaskHead[]> => this.store.list({ ...query, server: this.host.server })
     return soon(read(), (heads) =>
-      heads.some((head) => isOver(head, now)) ? soon(this.upkeep.expire(now), read) : heads,
+      heads.some((head) => isOver(head, now)) ? soon(this.upkeep.expireAll(now), read) : heads,
     )
   }
 

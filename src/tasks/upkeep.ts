@@ -1,4 +1,5 @@
 import { doubledMs } from '../base/backoff.ts'
+import { nextTask } from '../base/next-task.ts'
 import { orElse, soon } from '../base/soon.ts'
 import { Claims } from './claims.ts'
 import type { TaskHead } from './record.ts'
@@ -55,6 +56,9 @@ export class Upkeep {
   #timerAt = Infinity
   /** When tasks that wait may begin another attempt, and changes are tried again. */
   #dues = new Set<number>()
+  /** The removal of all tasks whose time is over, which those who need it share. */
+  #expiring: Promise<void> | undefined
+  #step: Promise<boolean> | undefined
   /** Changes that the store did not take yet. */
   readonly #unwritten = new Map<Run, Unwritten>()
 
@@ -213,7 +217,7 @@ export class Upkeep {
       if (!isInMemory) await this.#beatInTime(now)
       await this.writeAgain(clock.elapsed())
       await this.#notice(now)
-      isMore = await this.expire(now, false)
+      isMore = await this.expire(now)
       if (clock.elapsed() >= this.#claimsFrom) isMore = (await this.#claims.take(now)) || isMore
     } catch (error) {
       host.report('error', 'the task store failed', { error })
@@ -242,8 +246,32 @@ export class Upkeep {
     return this.#beat()
   }
 
-  /** Removes tasks whose time is over: some of them, or with `isAll` as many as there are. Says whether there may be more. */
-  expire(now: number, isAll = true): Soon<boolean> {
+  /** Removes all tasks whose time is over, in steps, so that no number of them keeps the process or the store from other work. */
+  expireAll(now: number): Soon<void> {
+    if (this.#expiring !== undefined) return this.#expiring
+    return soon(this.expire(now), (isMore) => {
+      if (!isMore) return undefined
+      this.#expiring ??= this.#expireRest(now).finally(() => {
+        this.#expiring = undefined
+      })
+      return this.#expiring
+    })
+  }
+
+  async #expireRest(now: number): Promise<void> {
+    while (await this.expireSoon(now));
+  }
+
+  /** Removes some tasks whose time is over after others had a turn. All who wait for that share it. */
+  expireSoon(now: number): Promise<boolean> {
+    return (this.#step ??= nextTask().then(() => {
+      this.#step = undefined
+      return this.expire(now)
+    }))
+  }
+
+  /** Removes some tasks whose time is over. Says whether there may be more. */
+  expire(now: number): Soon<boolean> {
     const { store, bytes, links, runs } = this.#tasks
     return soon(store.expire(now, AT_ONCE), (ids) => {
       for (const id of ids) {
@@ -252,8 +280,7 @@ export class Upkeep {
         const run = runs.get(id)
         if (run !== undefined) this.#tasks.lose(run, undefined)
       }
-      const isMore = ids.length === AT_ONCE
-      return isMore && isAll ? this.expire(now) : isMore
+      return ids.length === AT_ONCE
     })
   }
 }

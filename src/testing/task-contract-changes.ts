@@ -113,6 +113,32 @@ export const TASK_CHANGES: Checks = {
       await heard(store, id, act)
   },
 
+  async 'watchers hear of each task of a step, and read what they hear of'({ store, heard }) {
+    const all = await addTasks(store, 6, (position) => ({
+      node: position < 3 ? '' : 'node-1',
+      ttlMs: position < 3 ? null : 1,
+    }))
+    await store.beat('node-1', Number.MAX_SAFE_INTEGER)
+    const seen = new Map<string, Promise<number | undefined>>()
+    const stop = store.watch((id) => {
+      // At once, where the store can.
+      const head = store.head(id)
+      if (!seen.has(id)) seen.set(id, Promise.resolve(head).then((one) => one?.version))
+    })
+    await store.claim('node-2', 1, 5, OWN)
+    await store.expire(Number.MAX_SAFE_INTEGER, 5)
+    const [last = ''] = await addTasks(store, 1)
+    await heard(store, last, () => store.change(last, 1, { statusMessage: 'm' }))
+    stop()
+    const versions = await Promise.all([...all, last].map((id) => seen.get(id) ?? 'never heard'))
+    const [gone, changed] = [undefined, 2]
+    assertSame(
+      versions,
+      [changed, changed, changed, gone, gone, gone, changed],
+      'the versions that watchers saw',
+    )
+  },
+
   async 'each watcher is stopped by itself'({ store, heard }) {
     const [id = ''] = await addTasks(store, 1)
     let calls = 0

@@ -142,6 +142,7 @@ export const TASK_CLAIMS: Checks = {
           if (some.length > 7) throw new Error(`a claim of 7 has ${some.length} tasks`)
           if (some.length === 0) return claimed
           claimed.push(...some)
+          if (claimed.length > ids.length) throw new Error(`a claim of tasks that a living node has`)
         }
       }),
     )

@@ -15,6 +15,8 @@ export const TASK_LISTS: Checks = {
     }
     for (const id of ids.slice(0, 10))
       await store.change(id, 1, { status: 'completed', updatedAt: CREATED + 1 })
+    for (const id of ids.slice(10, 15)) await store.change(id, 1, { node: '' })
+    assertSame((await store.claim('node-2', CREATED, 3, OWN)).length, 3, 'the number of claimed tasks')
     assertSame(await idsIn(store, { scope: 'ada', limit: 100 }), ids, 'the list of a scope')
     assertSame(await idsIn(store, { limit: 100 }), ids, 'the list of all')
   },
@@ -95,6 +97,16 @@ export const TASK_LISTS: Checks = {
       [ids[9]],
       'failed tasks of a tool and a scope',
     )
+    assertSame(
+      await pages(store, { status: 'working', limit: 1 }),
+      those((position) => position % 3 !== 0),
+      'working tasks',
+    )
+    assertSame(
+      await idsIn(store, { tool: 'mix', status: 'working', limit: 9 }),
+      those((position) => position % 3 !== 0 && position % 2 === 1),
+      'working tasks of a tool',
+    )
     await store.change(ids[0] ?? '', 1, { status: 'working' })
     assertSame(
       (await idsIn(store, { status: 'failed', limit: 9 })).includes(ids[0] ?? ''),
@@ -132,7 +144,7 @@ export const TASK_LISTS: Checks = {
 
   async 'a change of the time to live counts from the creation'({ store }) {
     const [longer = '', never = '', sooner = ''] = await addTasks(store, 3, () => ({ ttlMs: 10 }))
-    await store.change(longer, 1, { ttlMs: 100 })
+    await store.change(longer, 1, { ttlMs: 100, updatedAt: CREATED + 50 })
     await store.change(never, 1, { ttlMs: null })
     await store.change(sooner, 1, { ttlMs: 5 })
     assertSame(await store.expire(CREATED + 5, 9), [sooner], 'tasks that expire at 5')

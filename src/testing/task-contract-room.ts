@@ -1,5 +1,7 @@
 import type { Created } from '../tasks/store.ts'
-import { assertFails, assertSame, ROOMY, sampleTask, type Checks } from './contract.ts'
+import { assertFails, assertSame, OWN, ROOMY, sampleTask, type Checks } from './contract.ts'
+
+const STATUSES = ['working', 'failed', 'completed'] as const
 
 /** What the limits of a store promise. */
 export const TASK_ROOM: Checks = {
@@ -29,7 +31,7 @@ export const TASK_ROOM: Checks = {
     for (let round = 0; round < 3; round++) {
       for (const scope of ['ada', 'bob'])
         assertSame(
-          await store.create(sampleTask({ scope, ttlMs: 5 }), room),
+          await store.create(sampleTask({ scope, ttlMs: 5, status: STATUSES[round] ?? 'working' }), room),
           { outcome: 'created' },
           'create answers',
         )
@@ -57,6 +59,45 @@ export const TASK_ROOM: Checks = {
       const known = await store.create(sampleTask({ ttlMs: 5 }), room)
       assertSame(known.outcome, 'created', 'create answers a caller that is not anonymous')
       assertSame((await store.expire(Number.MAX_SAFE_INTEGER, 10)).length, 8, 'the number of removed tasks')
+    }
+  },
+
+  async 'steps that add nothing take no room'({ store }) {
+    const task = sampleTask({ key: 'k', node: '' })
+    const bytes = 512 + task.request.length
+    const room = { ...ROOMY, tasks: 2, callerTasks: 2, taskBytes: 4 * 2 * bytes }
+    assertSame((await store.create(task, room)).outcome, 'created', 'create answers')
+    for (let round = 0; round < 3; round++) {
+      assertSame((await store.create(sampleTask({ key: 'k' }), room)).outcome, 'exists', 'create answers')
+      assertSame(await store.change(task.id, 99, { state: 'x'.repeat(100) }, room), undefined, 'a lost change')
+      const [claimed] = await store.claim('node-2', 1_800_000_000_000, 1, OWN)
+      assertSame(claimed?.id, task.id, 'the task that is claimed')
+      await store.change(task.id, claimed?.version ?? 0, { node: '', key: 'k' }, room)
+    }
+    assertSame((await store.create(sampleTask({ key: 'k' }), room)).outcome, 'exists', 'create answers')
+    assertSame((await store.create(sampleTask(), room)).outcome, 'created', 'create answers a second task')
+    assertSame((await store.create(sampleTask({ scope: 'bob' }), room)).outcome, 'full', 'create answers a third')
+  },
+
+  async 'the tasks of one network take no more bytes than there is room for'({ store }) {
+    const room = { ...ROOMY, taskBytes: 40_000 }
+    const sized = (bytes: number, network = '192.0.2.1'): ReturnType<typeof sampleTask> =>
+      sampleTask({ owner: '', scope: '', network, request: 'x'.repeat(bytes - 512), ttlMs: 5 })
+    for (let round = 0; round < 2; round++) {
+      const task = sized(5000)
+      assertSame((await store.create(task, room)).outcome, 'created', 'create answers')
+      assertSame((await store.create(sized(5001), room)).outcome, 'too_large', 'create answers the network')
+      await store.change(task.id, 1, { state: 'x'.repeat(4000) }, room)
+      assertSame((await store.create(sized(1001), room)).outcome, 'too_large', 'create answers after a change')
+      await assertFails(
+        () => store.change(task.id, 2, { outcome: 'x'.repeat(1001) }, room),
+        'a change that has no room',
+      )
+      await store.change(task.id, 2, { state: '' }, room)
+      assertSame((await store.create(sized(5000), room)).outcome, 'created', 'create answers once there is room')
+      const other = await store.create(sized(7500, '192.0.2.2'), room)
+      assertSame(other.outcome, 'created', 'create answers another network')
+      assertSame((await store.expire(Number.MAX_SAFE_INTEGER, 10)).length, 3, 'the number of removed tasks')
     }
   },
 

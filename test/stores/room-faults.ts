@@ -40,6 +40,27 @@ export const ROOM_FAULTS: readonly Fault[] = [
     }),
   ],
   [
+    'a call that joins a task counts',
+    'steps that add nothing take no room',
+    (store) => {
+      let joined = 0
+      return {
+        async create(record, room) {
+          const created = await store.create(record, { ...room, tasks: room.tasks - joined })
+          if (created.outcome === 'exists') joined++
+          return created
+        },
+      }
+    },
+  ],
+  [
+    'bytes of networks are ignored',
+    'the tasks of one network take no more bytes than there is room for',
+    (store) => ({
+      create: (record, room) => store.create({ ...record, network: '' }, room),
+    }),
+  ],
+  [
     'requests always have room',
     'the texts of tasks never take more bytes than there is room for',
     (store) => ({

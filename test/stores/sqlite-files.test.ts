@@ -268,10 +268,12 @@ test('tables of an older version are migrated, once', () => {
   const settings = { path, open: findEngine(), synchronous: 'normal', busyMs: 1000 } as const
   const first: Schema = {
     kind: 'notes',
+    needs: 1,
     migrations: [`CREATE TABLE notes (text TEXT); INSERT INTO notes VALUES ('a')`],
   }
   const second: Schema = {
     ...first,
+    needs: 2,
     migrations: [...first.migrations, `ALTER TABLE notes ADD COLUMN tag TEXT DEFAULT 'b'`],
   }
   for (const schema of [first, first, second, second]) void new SqliteFile(settings, [schema]).close()

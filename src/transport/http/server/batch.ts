@@ -16,6 +16,7 @@ export function partOf(request: HttpIn, batch: Exchange, count: number): HttpIn 
   return {
     method: request.method,
     header: (name) => (name === 'accept' ? JSON_ONLY : request.header(name)),
+    headers: () => ({ ...request.headers?.(), accept: JSON_ONLY }),
     body: '',
     size: Math.ceil(sizeOf(request) / count),
     auth: request.auth,

@@ -1,0 +1,68 @@
+import { expect, test, vi } from 'vitest'
+import { settled } from '../../test/harness/task-clock.ts'
+import { Node } from '../../test/harness/task-engine.ts'
+import { DIALECTS } from '../protocol/switches.ts'
+import { detailed } from '../server/task-methods.ts'
+import type { TaskHead } from './record.ts'
+
+const QUESTION = { method: 'elicitation/create', params: { message: 'sure?' } }
+const peer = { dialect: DIALECTS['2026-07-28'] }
+
+/** A task that keeps a large value, and asks. */
+async function asking(): Promise<{ node: Node; id: string }> {
+  const node = new Node({ isInMemory: false }).tool('ask', async (run) => {
+    await run.once('large', () => 'x'.repeat(1_000_000))
+    await run.question('sure', QUESTION)
+    return { content: [] }
+  })
+  const { id } = await node.start('ask')
+  await settled()
+  return { node, id }
+}
+
+const poll = async (node: Node, id: string): Promise<object> =>
+  detailed(node.tasks, (await node.store.head(id)) as TaskHead, peer)
+
+test('a poll of a task that runs here, and an answer to it, do not read its state', async () => {
+  const { node, id } = await asking()
+  const get = vi.spyOn(node.store, 'get')
+  for (let count = 0; count < 10; count++)
+    expect(await poll(node, id)).toMatchObject({ inputRequests: { 'sure.1': QUESTION } })
+  await node.tasks.answer(id, 'ann', [['sure.1', { action: 'accept' }]])
+  expect(get).not.toHaveBeenCalled()
+  await settled()
+  expect(await node.status(id)).toBe('completed')
+})
+
+test('polls of a task that another node runs read its state once for each version', async () => {
+  const { node, id } = await asking()
+  const other = new Node({ store: node.store, clock: node.clock, isInMemory: false })
+  const get = vi.spyOn(node.store, 'get')
+  for (let count = 0; count < 10; count++)
+    expect(await poll(other, id)).toMatchObject({ inputRequests: { 'sure.1': QUESTION } })
+  expect(get).toHaveBeenCalledTimes(1)
+  const head = (await node.store.head(id)) as TaskHead
+  await node.store.change(id, head.version, { statusMessage: 'still waits' })
+  await settled()
+  get.mockClear()
+  await poll(other, id)
+  await poll(other, id)
+  expect(get).toHaveBeenCalledTimes(1)
+})
+
+test('questions that are remembered take only so much memory', async () => {
+  const large = { method: 'elicitation/create', params: { message: 'x'.repeat(6_000_000) } }
+  const node = new Node({ isInMemory: false }).tool('ask', async (run) => {
+    await run.question('sure', large)
+    return { content: [] }
+  })
+  const other = new Node({ store: node.store, clock: node.clock, isInMemory: false })
+  const ids: string[] = []
+  for (let count = 0; count < 4; count++)
+    ids.push((await node.start('ask', { caller: { owner: '', scope: `${count}` } })).id)
+  await settled()
+  const get = vi.spyOn(node.store, 'get')
+  for (const id of ids) await poll(other, id)
+  for (const id of ids.toReversed()) await poll(other, id)
+  expect(get).toHaveBeenCalledTimes(6)
+})
