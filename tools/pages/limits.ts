@@ -34,6 +34,7 @@ export const OUTCOMES: Readonly<Record<keyof Limits, string>> = {
   blockedMs: 'loop_blocked',
   unsentBytes: 'too_much_unsent',
   connections: 'too_many_connections',
+  pipelined: 'too_many_pipelined',
   connectionBytes: 'slow_reader',
   invalidMessages: 'too_many_invalid',
   pingMs: 'The server pings the client.',

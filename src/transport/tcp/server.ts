@@ -12,7 +12,7 @@ import type { Service } from '../../rpc/service.ts'
 import { Connection } from '../io/connection.ts'
 import { Crowd } from '../io/crowd.ts'
 import type { Framing } from '../lines/framing.ts'
-import { budgetsOf } from '../io/budgets.ts'
+import { checkUnsent } from '../io/budgets.ts'
 import { throttle } from '../../base/throttle.ts'
 import { everyMs } from '../io/timer.ts'
 import { linger } from './linger.ts'
@@ -49,8 +49,7 @@ export async function listenTcp(
   { service, limits }: { readonly service: Service; readonly limits: Limits },
 ): Promise<TcpServer> {
   const { tls, framing, scopes } = door
-  const { write } = budgetsOf(service, limits)
-  service.load.check = (caller, bytes) => write.check(caller, bytes)
+  checkUnsent(service, limits)
   const peers = new Set<Peer>()
   /** All connections, and those that are served, by network. */
   const crowds = { all: new Crowd(), served: new Crowd() }

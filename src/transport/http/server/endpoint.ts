@@ -31,7 +31,7 @@ import { checkHead, readAccept, readVersion, type Accepts } from './negotiate.ts
 import type { ExtraEndpoint, Headers, HttpHandler, HttpHead, HttpIn, HttpOut } from './parts.ts'
 import type { Replicas } from './replicas.ts'
 import { AcceptQueue } from '../../io/accept-queue.ts'
-import { budgetsOf } from '../../io/budgets.ts'
+import { budgetsOf, checkUnsent } from '../../io/budgets.ts'
 import { LoopMonitor } from '../../io/loop-monitor.ts'
 import type { WritePool } from '../../io/write-budget.ts'
 import { readTrust, type Trust, type TrustProxy } from './proxy.ts'
@@ -92,7 +92,7 @@ export class Endpoint implements HttpHandler {
     this.#inFlight = new InFlight(service, options.limits)
     this.#unwatch = service.leases.watch((concerns) => this.#inFlight.cancelOf(concerns))
     this.#written = budgetsOf(service, options.limits).write
-    service.load.check = (caller, bytes) => this.#written.check(caller, bytes)
+    checkUnsent(service, options.limits)
     this.guard = createGuard(options, (...warning) => service.warnOnce(...warning))
     this.trusts = readTrust(options.trustProxy)
     this.loopMonitor = new LoopMonitor(service, options.limits.blockedMs)

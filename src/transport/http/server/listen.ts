@@ -34,6 +34,7 @@ import { afterEarlier } from './after-earlier.ts'
 import { rejectUnread } from './node-reply.ts'
 import { NodeHead, type NodeRequest } from './node-request.ts'
 import { NO_HEADERS, type HttpOut } from './parts.ts'
+import { enterPipeline } from './pipeline.ts'
 
 export interface HttpListenOptions {
   readonly port: number
@@ -117,6 +118,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   }
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
+    if (!enterPipeline(request, response, endpoint)) return
     const rejection = tooManyHeaders(endpoint, request) ?? identify(endpoint, secure, request, reportRejected)
     if (rejection !== undefined) return rejectUnread(request, response, rejection)
     const asked = request.url === path ? path : pathOf(request)
