@@ -32,6 +32,7 @@ export const OUTCOMES: Readonly<Record<keyof Limits, string>> = {
   queuedPerCaller: 'queue_share',
   waitMs: 'overloaded',
   blockedMs: 'loop_blocked',
+  heap: 'heap_full',
   unsentBytes: 'too_much_unsent',
   connections: 'too_many_connections',
   pipelined: 'too_many_pipelined',

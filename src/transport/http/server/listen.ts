@@ -24,6 +24,7 @@ import type { Limits } from '../../../protocol/limits.ts'
 import { replyText } from '../../../wire/reply.ts'
 import { throttle } from '../../../base/throttle.ts'
 import { Crowd } from '../../io/crowd.ts'
+import { guardHeap } from '../../io/heap-guard.ts'
 import { authorityOf, listening } from '../../io/listening.ts'
 import type { UpgradeHandler, UpgradeSource } from '../../io/upgrade.ts'
 import { createRejectionReport, reportBadCertificates } from '../../tls/rejections.ts'
@@ -90,12 +91,14 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     accepted++
     // A connection comes again after an upgrade that was not accepted.
     if (all.has(socket)) return
-    const isFull = all.size >= endpoint.limits.connections + SPARE
+    // While the heap is nearly full, few are accepted, so that they get an error.
+    const isFull = all.size >= (endpoint.service.load.isShort ? 0 : endpoint.limits.connections) + SPARE
     keep(socket, all)
     if (crowd.admit(socket, isFull)) return
     endpoint.service.observers.count('too_many_connections')
     socket.destroy()
   })
+  const unguard = guardHeap(endpoint.service, endpoint.limits, () => crowd.shed())
   const reportRejected = createRejectionReport((...line) => endpoint.service.report(...line))
   if (secure !== undefined) {
     server.on('secureConnection', (socket: Socket) => keep(socket, sockets))
@@ -156,6 +159,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     await closeSent(sockets)
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     for (const socket of all) socket.destroy()
+    unguard()
     await closed
   }
 }
