@@ -82,23 +82,10 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   const server = await createListener(endpoint.limits, secure, answer)
   server.on('clientError', (error, socket) => rejectSocket(error, socket as Socket, endpoint))
   const sockets = new Set<Socket>()
-  let accepted = 0
   let upgraded: UpgradeHandler | undefined
   /** All connections, including those that have not completed the TLS handshake. */
   const all = secure === undefined ? sockets : new Set<Socket>()
-  const crowd = new Crowd()
-  server.on('connection', (socket) => {
-    accepted++
-    // A connection comes again after an upgrade that was not accepted.
-    if (all.has(socket)) return
-    // While the heap is nearly full, few are accepted, so that they get an error.
-    const isFull = all.size >= (endpoint.service.load.isShort ? 0 : endpoint.limits.connections) + SPARE
-    keep(socket, all)
-    if (crowd.admit(socket, isFull)) return
-    endpoint.service.observers.count('too_many_connections')
-    socket.destroy()
-  })
-  const unguard = guardHeap(endpoint.service, endpoint.limits, () => crowd.shed())
+  const connections = admitConnections(server, endpoint, all)
   const reportRejected = createRejectionReport((...line) => endpoint.service.report(...line))
   if (secure !== undefined) {
     server.on('secureConnection', (socket: Socket) => keep(socket, sockets))
@@ -155,13 +142,35 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   async function close(): Promise<void> {
     ready = false
     await Promise.all([endpoint.close(), endpoint.acceptQueue.emptied(), upgraded?.close()])
-    await acceptWaiting(() => accepted)
+    await acceptWaiting(() => connections.accepted)
     await closeSent(sockets)
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     for (const socket of all) socket.destroy()
-    unguard()
+    connections.unguard()
     await closed
   }
+}
+
+/** Counts connections as they are accepted, and aborts those beyond the limit. */
+function admitConnections(
+  server: Server,
+  { service, limits }: Endpoint,
+  all: Set<Socket>,
+): { readonly accepted: number; unguard(): void } {
+  const crowd = new Crowd()
+  const counted = { accepted: 0, unguard: guardHeap(service, limits, () => crowd.shed()) }
+  server.on('connection', (socket) => {
+    counted.accepted++
+    // A connection comes again after an upgrade that was not accepted.
+    if (all.has(socket)) return
+    // While the heap is nearly full, few are accepted, so that they get an error.
+    const isFull = all.size >= (service.load.isShort ? 0 : limits.connections) + SPARE
+    keep(socket, all)
+    if (crowd.admit(socket, isFull)) return
+    service.observers.count('too_many_connections')
+    socket.destroy()
+  })
+  return counted
 }
 
 function tooManyHeaders(endpoint: Endpoint, request: IncomingMessage): HttpOut | undefined {
