@@ -2,12 +2,14 @@ import { isWithinShare } from '../base/share.ts'
 import { Tally } from '../base/tally.ts'
 import type { Asker } from '../transport/http/server/auth-method.ts'
 
-/** How many tokens may be verified at the same time. */
+/** How many requests may wait for tokens to be verified at the same time. */
 export interface QuestionLimits {
-  /** Tokens that were not accepted before. One address may take a quarter of what the others leave. */
+  /** Requests with tokens that were not accepted before. One address may take a quarter of what the others leave. */
   readonly unknown: number
-  /** Tokens that were accepted before. They have their own limit, so that a flood of unknown tokens takes nothing from them. */
+  /** Requests with tokens that were accepted before. They have their own limit, so that a flood of unknown tokens takes nothing from them. */
   readonly known: number
+  /** Requests with the same token. */
+  readonly perToken: number
   /** After this time an answer is given up. Some runtimes stop requests without notice, and with them what they wait for. */
   readonly lostMs: number
 }
@@ -15,22 +17,24 @@ export interface QuestionLimits {
 interface Question<Answer> {
   readonly answer: Promise<Answer>
   readonly at: number
-  readonly asker: Asker
+  /** The requests that wait for it. */
+  readonly askers: Asker[]
 }
 
-/** The tokens that are being verified: each once, however many requests have it, and a limited number in total. */
+/** The tokens that are being verified: each once, however many requests wait for it, and for a limited number of requests. */
 export class Questions<Answer> {
   readonly #limits: QuestionLimits
   /** In the order of their time. */
   readonly #open = new Map<string, Question<Answer>>()
   readonly #perSender = new Tally()
+  #unknown = 0
   #known = 0
 
   constructor(limits: QuestionLimits) {
     this.#limits = limits
   }
 
-  /** Verifies a token, unless that is being done already; undefined if there are too many. */
+  /** Verifies a token, unless that is being done already; undefined if too many requests wait. */
   ask(token: string, asker: Asker, verify: () => Promise<Answer>): Promise<Answer> | undefined {
     const now = performance.now()
     for (const [lost, { at }] of this.#open) {
@@ -38,31 +42,38 @@ export class Questions<Answer> {
       this.#end(lost)
     }
     const open = this.#open.get(token)
-    if (open !== undefined) return open.answer
-    if (!this.#hasRoom(asker)) return undefined
+    if (!this.#hasRoom(asker) || (open?.askers.length ?? 0) >= this.#limits.perToken) return undefined
+    this.#count(asker, 1)
+    if (open !== undefined) {
+      open.askers.push(asker)
+      return open.answer
+    }
     const answer = verify().finally(() => {
       if (this.#open.get(token)?.answer === answer) this.#end(token)
     })
-    this.#open.set(token, { answer, at: now, asker })
-    this.#count(asker, 1)
+    this.#open.set(token, { answer, at: now, askers: [asker] })
     return answer
   }
 
   #hasRoom({ isKnown, sender }: Asker): boolean {
     const { known, unknown } = this.#limits
     if (isKnown) return this.#known < known
-    return isWithinShare(this.#perSender.get(sender) + 1, this.#open.size - this.#known + 1, unknown)
+    return isWithinShare(this.#perSender.get(sender) + 1, this.#unknown + 1, unknown)
   }
 
   #end(token: string): void {
     const question = this.#open.get(token)
     if (question === undefined) return
     this.#open.delete(token)
-    this.#count(question.asker, -1)
+    for (const asker of question.askers) this.#count(asker, -1)
   }
 
   #count({ isKnown, sender }: Asker, by: number): void {
-    if (isKnown) this.#known += by
-    else this.#perSender.add(sender, by)
+    if (isKnown) {
+      this.#known += by
+      return
+    }
+    this.#unknown += by
+    this.#perSender.add(sender, by)
   }
 }

@@ -27,12 +27,17 @@ export interface Known extends Kept {
 
 /** How often a token is verified again because its caller was revoked in the meantime. */
 const MAX_TRIES = 3
-/** The number of tokens that are verified at the same time: up to 1024 unknown ones for one address. */
+/** The number of requests that wait for tokens to be verified: up to 1024 with unknown ones for one address. */
 const MAX_UNKNOWN = 4096
 const MAX_KNOWN = 10_000
+/** The number of those that wait for the same token. */
+const MAX_PER_TOKEN = 1024
 const EXPIRED: Rejected = { rejected: 'expired', why: 'it has expired' }
 export const REVOKED: Rejected = { rejected: 'revoked', why: 'it was revoked' }
-const TOO_MANY: Rejected = { rejected: 'unavailable', why: 'too many tokens are being verified' }
+const TOO_MANY: Rejected = {
+  rejected: 'unavailable',
+  why: 'too many requests wait for tokens to be verified',
+}
 
 /** Verifies tokens with the methods of one listener or mount, and remembers those that are accepted. */
 export class TokenVerifier {
@@ -47,7 +52,12 @@ export class TokenVerifier {
   constructor(methods: readonly AuthMethod[], host: AuthHost) {
     this.#methods = methods
     this.#host = host
-    this.#questions = new Questions({ unknown: MAX_UNKNOWN, known: MAX_KNOWN, lostMs: 2 * host.verifyMs })
+    this.#questions = new Questions({
+      unknown: MAX_UNKNOWN,
+      known: MAX_KNOWN,
+      perToken: MAX_PER_TOKEN,
+      lostMs: 2 * host.verifyMs,
+    })
   }
 
   /**

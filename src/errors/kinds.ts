@@ -82,6 +82,7 @@ export type ErrorKind =
   | 'too_many_invalid'
   | 'too_many_bytes'
   | 'too_much_unsent'
+  | 'heap_full'
   | 'slow_sender'
   | 'asked_too_often'
   // custom.ts

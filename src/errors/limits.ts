@@ -163,6 +163,16 @@ export const TOO_MUCH_UNSENT = {
   hint: 'Read answers as they arrive and try again later, or raise limits.unsentBytes.',
 } as const
 
+export const HEAP_FULL = {
+  kind: 'heap_full',
+  code: 1005,
+  http: 503,
+  refusal: 'BACKPRESSURE_ACTIVE',
+  retryable: true,
+  text: 'the server is short of memory',
+  hint: 'Send the request again later; operators can give Node more memory with --max-old-space-size.',
+} as const
+
 export const SLOW_SENDER = {
   kind: 'slow_sender',
   code: -32600,

@@ -50,10 +50,14 @@ export const LIMITS = {
   waitMs: { usual: 1000, strict: 250 },
   /** Milliseconds that the event loop may be blocked before the server logs it and reports itself unhealthy. */
   blockedMs: { usual: 2000, strict: 1000 },
-  /** Bytes waiting for clients to read them, over all connections; the same limit applies separately to bytes kept for clients that reconnect, with 128 for each event. One caller gets at most a quarter. */
+  /** The part of the heap that live objects may take. Above it, a server on Node rejects requests, and closes connections and sessions; 1 turns that off. */
+  heap: { usual: 0.8, strict: 0.7 },
+  /** Bytes waiting for clients to read them, over all connections; the same limit applies separately to what waits for an earlier reply on the same HTTP connection, and to bytes kept for clients that reconnect, with 128 for each event. One caller gets at most a quarter. */
   unsentBytes: { usual: 134_217_728, strict: 67_108_864 },
   /** Open connections per port; an HTTP port accepts up to 64 more, so that a WebSocket beyond the limit gets an error. */
   connections: { usual: 20_000, strict: 2_000 },
+  /** Requests on one HTTP connection that wait for the reply to an earlier one, before the connection is aborted. */
+  pipelined: { usual: 256, strict: 32 },
   /** Bytes waiting for one client to read them, before its connection is aborted. */
   connectionBytes: { usual: 67_108_864, strict: 16_777_216 },
   /** Invalid messages in a row on one connection, before it is closed; stdio is never closed for that. Each message of a batch counts. */

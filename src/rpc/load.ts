@@ -1,9 +1,9 @@
 import { isWithinAddressShare, isWithinShare } from '../base/share.ts'
 import { Tally } from '../base/tally.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
-import { TOO_MANY_CALLS, TOO_MUCH_IN_FLIGHT } from '../errors/limits.ts'
+import { HEAP_FULL, TOO_MANY_CALLS, TOO_MUCH_IN_FLIGHT } from '../errors/limits.ts'
 import { OVERLOADED } from '../errors/rpc.ts'
-import { SOON } from '../errors/retry-after.ts'
+import { LATER, SOON } from '../errors/retry-after.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Asking, Call } from './call.ts'
@@ -43,6 +43,8 @@ export class Load {
    * that can be overloaded.
    */
   check: ((caller: unknown, bytes?: number) => void) | undefined
+  /** Whether the heap is nearly full, so that nothing new is taken on. */
+  isShort = false
   /** Queued requests; created when one is first queued. */
   queue: Queue | undefined
   readonly #callers = new Tally()
@@ -74,8 +76,9 @@ export class Load {
     return this.#callers.get(caller)
   }
 
-  /** Throws when a caller already has so many requests. */
+  /** Throws when a caller already has so many requests, or when the heap is nearly full. */
   checkCaller(caller: unknown, limit: number): void {
+    if (this.isShort) throw mcpError(HEAP_FULL, {}, LATER)
     // While all callers together are below the limit, so is each of them.
     if (this.#running + this.asking >= limit && this.runningFor(caller) >= limit)
       throw mcpError(TOO_MANY_CALLS, { limit }, SOON)

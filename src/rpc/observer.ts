@@ -62,6 +62,8 @@ export type Counted =
   | ErrorKind
   /** A connection was aborted because the client did not read what it requested. */
   | 'slow_reader'
+  /** A connection was aborted because too many requests waited on it for the reply to an earlier one. */
+  | 'too_many_pipelined'
   /** A connection was aborted because the client stopped responding. */
   | 'peer_lost'
   /** An event was discarded that a client might have resumed from. */

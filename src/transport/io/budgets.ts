@@ -9,6 +9,8 @@ import { WritePool } from './write-budget.ts'
 export interface Budgets {
   readonly read: ReadPool
   readonly write: WritePool
+  /** What waits for earlier replies on the same HTTP connections. */
+  readonly pipelined: WritePool
   readonly kept: KeptPool
 }
 
@@ -18,8 +20,22 @@ const budgets = new WeakMap<Load, Budgets>()
 export function budgetsOf({ load }: Pick<Service, 'load'>, limits: Limits): Budgets {
   let own = budgets.get(load)
   if (own === undefined) {
-    own = { read: new ReadPool(limits), write: new WritePool(limits), kept: new KeptPool(limits) }
+    own = {
+      read: new ReadPool(limits),
+      write: new WritePool(limits),
+      pipelined: new WritePool(limits),
+      kept: new KeptPool(limits),
+    }
     budgets.set(load, own)
   }
   return own
+}
+
+/** Lets a server reject requests of callers that do not read their answers. */
+export function checkUnsent(service: Pick<Service, 'load'>, limits: Limits): void {
+  const { write, pipelined } = budgetsOf(service, limits)
+  service.load.check = (caller, bytes) => {
+    pipelined.checkOwn(caller)
+    write.check(caller, bytes)
+  }
 }

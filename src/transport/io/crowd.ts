@@ -1,6 +1,9 @@
 import { networkOf, readAddress } from '../../base/address.ts'
 import { Owners } from './owners.ts'
 
+/** The part of its connections that a network loses at a time while the server needs memory. */
+const SHED_PART = 1 / 4
+
 /** As much of a socket as is needed here. */
 interface Socket {
   readonly remoteAddress?: string | undefined
@@ -31,6 +34,17 @@ export class Crowd {
     const leave = this.add(ip, () => socket.destroy())
     socket.once('close', leave)
     return true
+  }
+
+  /** Ends the oldest connections of the network with the most, because the server needs memory. Returns how many. */
+  shed(): number {
+    const items = [...this.#owners.largest('').items]
+    const ended = items.slice(0, Math.ceil(items.length * SHED_PART))
+    for (const member of ended) {
+      this.#owners.delete(member)
+      member.end()
+    }
+    return ended.length
   }
 
   /** Ends the newest connection of the network with the most, if it has far more than that of the newcomer; false if not. */

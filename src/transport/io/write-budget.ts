@@ -39,19 +39,27 @@ export class WritePool {
    * others may be checked before.
    */
   check(caller?: unknown, bytes = 0): void {
-    if (this.#total > 0) this.#checkUnread(caller)
+    if (!this.hasRoom(caller)) throw mcpError(TOO_MUCH_UNSENT, {}, SOON)
     if (bytes === 0) return
     this.count(caller, bytes)
     queueMicrotask(() => this.count(caller, -bytes))
   }
 
-  #checkUnread(caller: unknown): void {
+  /** Whether more may be written for a caller. If not because of all clients, those that read too slowly time out sooner. */
+  hasRoom(caller?: unknown): boolean {
+    if (this.#total === 0) return true
+    if (!this.#isFull) return isWithinShare(this.#callers.get(caller), this.#total, this.#limitBytes)
+    for (const budget of this.#patient) budget.hurry()
+    this.#patient.clear()
+    return false
+  }
+
+  /** Throws when too many bytes of this caller are unread, whatever the others do. */
+  checkOwn(caller: unknown): void {
+    if (this.#total === 0) return
     const own = this.#callers.get(caller)
-    if (this.#isFull) {
-      for (const budget of this.#patient) budget.hurry()
-      this.#patient.clear()
-    } else if (isWithinShare(own, this.#total, this.#limitBytes)) return
-    throw mcpError(TOO_MUCH_UNSENT, {}, SOON)
+    if (own > 0 && !isWithinShare(own, this.#total, this.#limitBytes))
+      throw mcpError(TOO_MUCH_UNSENT, {}, SOON)
   }
 
   /** Counts further bytes for a caller, or fewer. */

@@ -22,6 +22,7 @@ import {
   type HttpOut,
 } from '../http/server/parts.ts'
 import { budgetsOf } from '../io/budgets.ts'
+import { checkHeap } from '../io/heap-guard.ts'
 import { Owners } from '../io/owners.ts'
 import { Sweeper } from '../http/server/sweeper.ts'
 import { SseClient } from './peer.ts'
@@ -156,6 +157,7 @@ export class SseEndpoint implements ExtraEndpoint {
     const { limits, service } = this
     const owner = ownerOf(request.auth)
     const countedFor = anonymousNetwork(request) ?? owner
+    checkHeap(service)
     if (this.#clients.size >= limits.sessions) this.#makeRoom(countedFor)
     const id = crypto.randomUUID()
     const onGone = (): void => this.#delete(client)

@@ -9,6 +9,7 @@ import { throttle } from '../../base/throttle.ts'
 import type { McpError } from '../../errors/error.ts'
 import { LineServer } from '../lines/server.ts'
 import { afterMs, everyMs, within, type Timer } from '../io/timer.ts'
+import { guardHeap } from '../io/heap-guard.ts'
 import { guardStdout, unguardStdout } from './guard.ts'
 
 export interface StdioOptions {
@@ -52,6 +53,8 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
     write: (text) => broken || write(text),
   })
   const { connection } = server
+  // The one client is not given up, but its requests are rejected.
+  const unguard = guardHeap(service, limits, () => 0)
   let broken = false
   let closing: Promise<void> | undefined
   let finish: () => void = () => undefined
@@ -110,6 +113,7 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
   async function stop(drainMs: number): Promise<void> {
     clearInterval(parentTimer)
     clearTimeout(gateTimer)
+    unguard()
     release()
     await connection.drain(drainMs)
     server.stop()

@@ -1,9 +1,9 @@
-import { TOO_MANY_CONNECTIONS } from '../../errors/limits.ts'
+import { HEAP_FULL, TOO_MANY_CONNECTIONS } from '../../errors/limits.ts'
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import { readAddress } from '../../base/address.ts'
 import { LONGEST_MS } from '../../base/duration.ts'
-import { mcpError } from '../../errors/error.ts'
+import { mcpError, type McpError } from '../../errors/error.ts'
 import { LATER } from '../../errors/retry-after.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Auth } from '../../rpc/call.ts'
@@ -12,7 +12,8 @@ import type { Service } from '../../rpc/service.ts'
 import { Connection } from '../io/connection.ts'
 import { Crowd } from '../io/crowd.ts'
 import type { Framing } from '../lines/framing.ts'
-import { budgetsOf } from '../io/budgets.ts'
+import { checkUnsent } from '../io/budgets.ts'
+import { guardHeap } from '../io/heap-guard.ts'
 import { throttle } from '../../base/throttle.ts'
 import { everyMs } from '../io/timer.ts'
 import { linger } from './linger.ts'
@@ -49,11 +50,11 @@ export async function listenTcp(
   { service, limits }: { readonly service: Service; readonly limits: Limits },
 ): Promise<TcpServer> {
   const { tls, framing, scopes } = door
-  const { write } = budgetsOf(service, limits)
-  service.load.check = (caller, bytes) => write.check(caller, bytes)
+  checkUnsent(service, limits)
   const peers = new Set<Peer>()
   /** All connections, and those that are served, by network. */
   const crowds = { all: new Crowd(), served: new Crowd() }
+  const unguard = guardHeap(service, limits, () => crowds.all.shed())
   const sockets = new Set<Socket>()
   const reportRejected = createRejectionReport((...line) => service.report(...line))
   const server = createListener(tls, limits)
@@ -75,7 +76,8 @@ export async function listenTcp(
   return { url, close }
 
   function count(socket: Socket): void {
-    const isFull = sockets.size >= limits.connections + (tls === undefined ? SPARE : 0)
+    const places = service.load.isShort ? 0 : limits.connections
+    const isFull = sockets.size >= places + (tls === undefined ? SPARE : 0)
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     // Before the TLS handshake, errors cannot be sent; during a flood, they are not sent either.
@@ -102,25 +104,26 @@ export async function listenTcp(
 
   function serve(socket: Socket, auth: Auth | undefined): void {
     if (socket.destroyed) return
-    if (!crowds.served.admit(socket, peers.size >= limits.connections)) return reject(socket)
+    const limit = limits.connections
+    if (service.load.isShort) return reject(socket, mcpError(HEAP_FULL, {}, LATER))
+    if (!crowds.served.admit(socket, peers.size >= limit))
+      return reject(socket, mcpError(TOO_MANY_CONNECTIONS, { limit }, LATER))
     const source = { auth, scopes, ip: readAddress(socket.remoteAddress) }
     const peer = new Peer(socket, { service, limits, source, framing, onForeign: reportRejected })
     peers.add(peer)
     void peer.gone.then(() => peers.delete(peer))
   }
 
-  function reject(socket: Socket): void {
-    const limit = limits.connections
+  function reject(socket: Socket, error: McpError): void {
     const send = (text: string): void => void socket.write(framing.encode(text), framing.encoding)
     socket.on('error', () => undefined)
-    new Connection({ service, limits, source: {}, send }).reject(
-      mcpError(TOO_MANY_CONNECTIONS, { limit }, LATER),
-    )
+    new Connection({ service, limits, source: {}, send }).reject(error)
     void linger(socket, CLOSE_MS)
   }
 
   async function close(): Promise<void> {
     clearInterval(timer)
+    unguard()
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     await Promise.all([...peers].map((peer) => peer.close()))
     for (const socket of sockets) socket.destroy()

@@ -9,6 +9,7 @@ import { LATER } from '../../errors/retry-after.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { RequestSource } from '../../rpc/call.ts'
 import type { UpgradeHandler, UpgradeSource } from '../io/upgrade.ts'
+import { checkHeap, guardHeap } from '../io/heap-guard.ts'
 import { everyMs } from '../io/timer.ts'
 import { loadWs } from './load.ts'
 import { Peer } from './peer.ts'
@@ -44,6 +45,7 @@ export async function serveWs(source: UpgradeSource): Promise<WsServer> {
   const peers = new Set<Peer>()
   const crowd = new Crowd()
   const sessions = new WsSessions(service, limits)
+  const unguard = guardHeap(service, limits, () => crowd.shed() + sessions.shed())
   /** The session of the connection being accepted. */
   let opening: Opening | undefined
   let closing: Promise<unknown> | undefined
@@ -79,6 +81,7 @@ export async function serveWs(source: UpgradeSource): Promise<WsServer> {
     try {
       source.check(request)
       if (closing !== undefined) throw mcpError(SHUTTING_DOWN, {}, LATER)
+      checkHeap(service)
       checkProtocols(request.headers['sec-websocket-protocol'])
       const limit = limits.connections
       // A client that resumes replaces its lost connection, even if the loss was not noticed yet.
@@ -111,6 +114,7 @@ export async function serveWs(source: UpgradeSource): Promise<WsServer> {
 
   async function close(): Promise<void> {
     clearInterval(timer)
+    unguard()
     sessions.close()
     closing ??= Promise.all([...peers].map((peer) => peer.close()))
     await closing

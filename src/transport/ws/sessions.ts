@@ -77,9 +77,19 @@ export class WsSessions implements SessionTable {
     for (const session of this.#lost.keys()) session.end()
   }
 
+  /** Ends all sessions without a connection, because the server needs memory. Returns how many. */
+  shed(): number {
+    const ended = [...this.#lost.keys()]
+    for (const session of ended) {
+      this.service.observers.count('session_evicted')
+      session.end()
+    }
+    return ended.length
+  }
+
   /** Keeps a session for its client to resume; if there are too many, the owner with the most loses the oldest one. */
   lost(session: WsSession): void {
-    if (this.#isClosed) return session.end()
+    if (this.#isClosed || this.service.load.isShort) return session.end()
     if (this.#lost.size >= this.limits.sessions) {
       this.service.observers.count('session_evicted')
       // A session that was never used does not evict another.

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { afterMs, type Timer } from '../../io/timer.ts'
 
-/** How much a client may send ahead before it is read no further. */
-const AHEAD_BYTES = 65_536
+/** How much a client may send ahead before it is read no further. Clients send nothing before their upgrade is answered. */
+const AHEAD_BYTES = 4096
 
 /**
  * Calls `act` once the earlier requests of a connection are answered. Until then, the connection is read, because only that
@@ -12,14 +12,13 @@ const AHEAD_BYTES = 65_536
 export function afterEarlier(socket: Duplex, limitMs: number, act: () => void): void {
   const { _httpMessage: earlier } = socket as { _httpMessage?: ServerResponse | null }
   if (earlier === undefined || earlier === null) return act()
-  const ahead: Uint8Array[] = []
-  let size = 0
+  let ahead = Buffer.alloc(0)
   let timer: Timer
   const leave = (): void => void socket.destroy()
   const take = (chunk: Uint8Array): void => {
-    ahead.push(chunk)
-    size += chunk.length
-    if (size < AHEAD_BYTES) return
+    // Many small parts would take far more memory than their bytes.
+    ahead = Buffer.concat([ahead, chunk])
+    if (ahead.length < AHEAD_BYTES) return
     socket.pause()
     timer ??= afterMs(limitMs, leave)
   }
@@ -32,7 +31,7 @@ export function afterEarlier(socket: Duplex, limitMs: number, act: () => void): 
     stop()
     // As Node leaves a connection that it hands over: the next listener starts the reading.
     ;(socket as { readableFlowing: boolean | null }).readableFlowing = null
-    if (size > 0) socket.unshift(Buffer.concat(ahead))
+    if (ahead.length > 0) socket.unshift(ahead)
     afterEarlier(socket, limitMs, act)
   }
   earlier.once('finish', onFinish)

@@ -31,7 +31,8 @@ import { checkHead, readAccept, readVersion, type Accepts } from './negotiate.ts
 import type { ExtraEndpoint, Headers, HttpHandler, HttpHead, HttpIn, HttpOut } from './parts.ts'
 import type { Replicas } from './replicas.ts'
 import { AcceptQueue } from '../../io/accept-queue.ts'
-import { budgetsOf } from '../../io/budgets.ts'
+import { budgetsOf, checkUnsent } from '../../io/budgets.ts'
+import { checkHeap, guardHeap } from '../../io/heap-guard.ts'
 import { LoopMonitor } from '../../io/loop-monitor.ts'
 import type { WritePool } from '../../io/write-budget.ts'
 import { readTrust, type Trust, type TrustProxy } from './proxy.ts'
@@ -90,9 +91,9 @@ export class Endpoint implements HttpHandler {
     this.limits = options.limits
     this.#onClosed = options.onClosed
     this.#inFlight = new InFlight(service, options.limits)
-    this.#unwatch = service.leases.watch((concerns) => this.#inFlight.cancelOf(concerns))
+    const unwatch = service.leases.watch((concerns) => this.#inFlight.cancelOf(concerns))
     this.#written = budgetsOf(service, options.limits).write
-    service.load.check = (caller, bytes) => this.#written.check(caller, bytes)
+    checkUnsent(service, options.limits)
     this.guard = createGuard(options, (...warning) => service.warnOnce(...warning))
     this.trusts = readTrust(options.trustProxy)
     this.loopMonitor = new LoopMonitor(service, options.limits.blockedMs)
@@ -105,6 +106,8 @@ export class Endpoint implements HttpHandler {
     const now = options.now ?? (() => performance.now())
     this.sessions = new Sessions(options.limits, service, now, options.replicas?.share)
     this.sweeper = new Sweeper(options.limits, this.sessions, this.#streams)
+    const unguard = guardHeap(service, options.limits, () => this.sessions.shed())
+    this.#unwatch = () => (unwatch(), unguard())
   }
 
   /** The number of running requests. */
@@ -153,6 +156,7 @@ export class Endpoint implements HttpHandler {
       }
       const session = this.#session(request)
       if (request.method === 'GET') {
+        checkHeap(this.service)
         const elsewhere = this.#replicas?.get(session, request, headers)
         return elsewhere ?? openSessionStream(session, request, headers, this.#written)
       }

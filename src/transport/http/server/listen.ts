@@ -24,6 +24,7 @@ import type { Limits } from '../../../protocol/limits.ts'
 import { replyText } from '../../../wire/reply.ts'
 import { throttle } from '../../../base/throttle.ts'
 import { Crowd } from '../../io/crowd.ts'
+import { guardHeap } from '../../io/heap-guard.ts'
 import { authorityOf, listening } from '../../io/listening.ts'
 import type { UpgradeHandler, UpgradeSource } from '../../io/upgrade.ts'
 import { createRejectionReport, reportBadCertificates } from '../../tls/rejections.ts'
@@ -34,6 +35,7 @@ import { afterEarlier } from './after-earlier.ts'
 import { rejectUnread } from './node-reply.ts'
 import { NodeHead, type NodeRequest } from './node-request.ts'
 import { NO_HEADERS, type HttpOut } from './parts.ts'
+import { enterPipeline } from './pipeline.ts'
 
 export interface HttpListenOptions {
   readonly port: number
@@ -80,21 +82,10 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   const server = await createListener(endpoint.limits, secure, answer)
   server.on('clientError', (error, socket) => rejectSocket(error, socket as Socket, endpoint))
   const sockets = new Set<Socket>()
-  let accepted = 0
   let upgraded: UpgradeHandler | undefined
   /** All connections, including those that have not completed the TLS handshake. */
   const all = secure === undefined ? sockets : new Set<Socket>()
-  const crowd = new Crowd()
-  server.on('connection', (socket) => {
-    accepted++
-    // A connection comes again after an upgrade that was not accepted.
-    if (all.has(socket)) return
-    const isFull = all.size >= endpoint.limits.connections + SPARE
-    keep(socket, all)
-    if (crowd.admit(socket, isFull)) return
-    endpoint.service.observers.count('too_many_connections')
-    socket.destroy()
-  })
+  const connections = admitConnections(server, endpoint, all)
   const reportRejected = createRejectionReport((...line) => endpoint.service.report(...line))
   if (secure !== undefined) {
     server.on('secureConnection', (socket: Socket) => keep(socket, sockets))
@@ -117,6 +108,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   }
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
+    if (!enterPipeline(request, response, endpoint)) return
     const rejection = tooManyHeaders(endpoint, request) ?? identify(endpoint, secure, request, reportRejected)
     if (rejection !== undefined) return rejectUnread(request, response, rejection)
     const asked = request.url === path ? path : pathOf(request)
@@ -150,12 +142,35 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   async function close(): Promise<void> {
     ready = false
     await Promise.all([endpoint.close(), endpoint.acceptQueue.emptied(), upgraded?.close()])
-    await acceptWaiting(() => accepted)
+    await acceptWaiting(() => connections.accepted)
     await closeSent(sockets)
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     for (const socket of all) socket.destroy()
+    connections.unguard()
     await closed
   }
+}
+
+/** Counts connections as they are accepted, and aborts those beyond the limit. */
+function admitConnections(
+  server: Server,
+  { service, limits }: Endpoint,
+  all: Set<Socket>,
+): { readonly accepted: number; unguard(): void } {
+  const crowd = new Crowd()
+  const counted = { accepted: 0, unguard: guardHeap(service, limits, () => crowd.shed()) }
+  server.on('connection', (socket) => {
+    counted.accepted++
+    // A connection comes again after an upgrade that was not accepted.
+    if (all.has(socket)) return
+    // While the heap is nearly full, few are accepted, so that they get an error.
+    const isFull = all.size >= (service.load.isShort ? 0 : limits.connections) + SPARE
+    keep(socket, all)
+    if (crowd.admit(socket, isFull)) return
+    service.observers.count('too_many_connections')
+    socket.destroy()
+  })
+  return counted
 }
 
 function tooManyHeaders(endpoint: Endpoint, request: IncomingMessage): HttpOut | undefined {

@@ -12,6 +12,7 @@ import {
   type Source,
 } from './parts.ts'
 import { budgetsOf } from '../../io/budgets.ts'
+import { countWaiting, isWaiting } from './pipeline.ts'
 import { WriteBudget, type Outlet } from '../../io/write-budget.ts'
 
 /** A body up to this size is cheaper to read than a new connection. */
@@ -33,6 +34,7 @@ export function rejectUnread(request: IncomingMessage, response: ServerResponse,
   const headers = { ...out.headers, 'content-length': Buffer.byteLength(body), connection: 'close' }
   // Ending the response would close the connection at once, and a client that is still sending would miss the reply.
   response.writeHead(out.status, headers).write(body)
+  countWaiting(response, undefined)
   const timer = setTimeout(() => request.destroy(), LINGER_MS)
   response.once('close', () => clearTimeout(timer))
 }
@@ -59,8 +61,13 @@ export function respond(request: Replying, handler: HttpHandler, out: HttpOut | 
   }, fail)
 }
 
-/** Writes a reply. The unread bytes of a large reply or a stream are counted. */
+/** Writes a reply. The unread bytes of a large reply or a stream are counted, and all bytes that wait for an earlier reply. */
 function write(response: ServerResponse, out: HttpOut, handler?: HttpHandler, request?: HttpIn): void {
+  writeReply(response, out, handler, request)
+  countWaiting(response, request)
+}
+
+function writeReply(response: ServerResponse, out: HttpOut, handler?: HttpHandler, request?: HttpIn): void {
   if (response.destroyed || response.headersSent) {
     void out.source?.readable.cancel()
     return out.stream?.attach(GONE)
@@ -133,7 +140,9 @@ function writeSource(
   async function pump(): Promise<void> {
     let end = endOfTurn()
     for (let step = await reader.read(); !step.done; step = await reader.read()) {
-      if (!response.write(step.value)) {
+      const isReady = response.write(step.value)
+      countWaiting(response, request)
+      if (!isReady) {
         isBlocked = true
         recount()
         await drained(response)
@@ -184,6 +193,8 @@ function countUnsent(
   handler: HttpHandler,
   request: HttpIn | undefined,
 ): void {
+  if (isWaiting(response))
+    return void response.once('socket', () => countUnsent(response, length, handler, request))
   const sending = createBudget(response, handler, request)
   sending.set(length)
   response.once('close', () => sending.set(0))
@@ -246,7 +257,9 @@ class ResponseSink implements Sink {
     const response = this.#begin()
     // Buffer bytes, not text: the length of a string is not its size in memory.
     response.write(response.writableLength > 0 || text.length > SMALL_BYTES ? Buffer.from(text) : text)
+    countWaiting(response, this.#request)
     const handler = this.#handler
+    if (isWaiting(response)) return
     if (this.#sending === undefined && handler !== undefined && response.writableLength > SMALL_BYTES) {
       // Keep-alive comments detect a client that reads nothing at all.
       this.#sending = new WriteBudget({
@@ -265,6 +278,7 @@ class ResponseSink implements Sink {
     if (this.#response.writableEnded) return
     const length = Buffer.byteLength(text)
     this.#begin(length).end(toSend(text, length))
+    countWaiting(this.#response, this.#request)
     if (length > SMALL_BYTES && this.#handler !== undefined)
       countUnsent(this.#response, length, this.#handler, this.#request)
   }

@@ -14,6 +14,7 @@ import { bodyRead, takeBody } from './given-body.ts'
 import { givenCaller, reportSiteError } from './given-caller.ts'
 import { rejectUnread, respond } from './node-reply.ts'
 import { bodyOf, isStream, NodeHead, targetOf, type NodeRequest } from './node-request.ts'
+import { enterPipeline, headBytes, OVERHEAD } from './pipeline.ts'
 import type { Trust } from './proxy.ts'
 import {
   hasBody,
@@ -66,13 +67,33 @@ function serveHandler(
   const { acceptQueue, trusts } = endpoint
   const pool = budgetsOf(handler.service, handler.limits).read
   return (request, response, given) => {
+    if (!enterPipeline(request, response, handler)) return
     const parts = new NodeIn(request, response, trusts)
     attempt(parts, given, () => {
       const rejection = endpoint.document(parts) ?? handler.rejectHead(parts)
       if (rejection !== undefined) return rejectGiven(parts, given, rejection)
       const caller = handler.authenticate?.(parts) ?? { auth: givenCaller(request.auth) }
       if (!(caller instanceof Promise)) return admit(request, parts, given, caller)
-      void caller.then((known) => attempt(parts, given, () => admit(request, parts, given, known)))
+      admitLater(request, parts, given, caller)
+    })
+  }
+
+  /** Counts the memory of a request while its caller is being identified. */
+  function admitLater(
+    request: NodeRequest,
+    parts: NodeIn,
+    given: unknown,
+    caller: Promise<Authenticated>,
+  ): void {
+    const waiting = new ReadBudget(pool, Number.POSITIVE_INFINITY, parts)
+    const problem = waiting.take(OVERHEAD + headBytes(request))
+    if (problem !== undefined) {
+      waiting.end()
+      return reject(parts, given, problem)
+    }
+    void caller.then((known) => {
+      waiting.end()
+      attempt(parts, given, () => admit(request, parts, given, known))
     })
   }
 
@@ -181,7 +202,7 @@ class NodeIn extends NodeHead implements HttpIn, Sender {
   }
 
   onGone(listener: () => void): void {
-    if (this.response.closed) queueMicrotask(listener)
+    if (this.response.closed || this.response.destroyed) queueMicrotask(listener)
     else this.response.once('close', listener)
   }
 }

@@ -26,6 +26,8 @@ export const STANDALONE = 's'
 const SWEEP_MS = 30_000
 /** Sessions used more recently than this are not evicted. */
 export const FRESH_MS = 10_000
+/** The part of its sessions that an owner loses at a time while the server needs memory. */
+const SHED_PART = 1 / 4
 /** Where nodes share sessions, this node forgets one that was idle for this long. It ends only in the store. */
 const REPLICA_MS = 60_000
 
@@ -358,6 +360,17 @@ export class Sessions {
     this.end(session)
     this.#service.observers.count('session_evicted')
     return true
+  }
+
+  /** Ends the sessions that were unused for longest, of the owner with the most, because the server needs memory. Returns how many. */
+  shed(): number {
+    const items = [...this.#owners.largest('').items].sort((one, other) => one.seen - other.seen)
+    const ended = items.slice(0, Math.ceil(items.length * SHED_PART))
+    for (const session of ended) {
+      this.end(session)
+      this.#service.observers.count('session_evicted')
+    }
+    return ended.length
   }
 
   /** Whether a session may be evicted: if it has been idle for a moment or, with `isLarge`, because it takes too much, if it runs no request. */
