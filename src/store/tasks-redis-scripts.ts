@@ -282,7 +282,9 @@ local function take(work, from)
       -- Where it was found, whatever became of the record.
       task.server, task.tool = string.match(work, '^(.*)%z(.*)$')
       task.node = node
-      redis.call('HSET', key(id), 'node', node, 'version', string.format('%.0f', (tonumber(task.version) or 0) + 1), 'mark', mark)
+      redis.call('HSET', key(id), 'node', node, 'mark', mark)
+      -- One that cannot be read stays, so that the task fails.
+      if tonumber(task.version) then redis.call('HSET', key(id), 'version', string.format('%.0f', task.version + 1)) end
       place(id, task)
       news(ARGV[5], id)
       records[#records + 1] = row(id, 'request', 'state', 'outcome')
