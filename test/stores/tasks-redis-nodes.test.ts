@@ -48,7 +48,7 @@ async function workers(prefix: string): Promise<number> {
 async function startNode({ tool = 'render', work = () => 'done', ...options }: NodeOptions): Promise<Node> {
   const before = await workers(options.prefix ?? '')
   const store = redis({ url: server.url, lease: '24h', warn() {}, ...options })
-  const limits = { drainMs: 0 }
+  const limits = { drainMs: 1 }
   const app = createServer({ name: 'films', version: '1.0.0', store, limits, log: () => undefined })
   app.tool(tool, { input: { type: 'object' }, task: { onRestart: 'retry', concurrency: 1 } }, async () => {
     await work()
