@@ -1,8 +1,10 @@
 import { Cluster } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { pause } from '../../src/base/backoff.ts'
+import { createServer } from '../../src/index.ts'
 import { redis, type TaskStore } from '../../src/stores.ts'
 import { taskStoreContract } from '../../src/testing.ts'
+import { ROOMY, sampleTask } from '../../src/testing/contract.ts'
 import { startRedis, type TestRedis } from '../harness/redis.ts'
 
 const silent = (): void => {}
@@ -43,5 +45,22 @@ describe('tasks in a cluster', () => {
 
   test.each(taskStoreContract({ open, durable: true }))('$name', async ({ run }) => {
     await expect(run()).resolves.toBeUndefined()
+  })
+
+  test('nodes are told of tasks that wait', async () => {
+    // They look at the store by themselves only after hours.
+    const store = redis({ client, prefix: 'told', lease: '24h', warn: silent })
+    const app = createServer({ name: 'films {1}', version: '1.0.0', store, log: silent })
+    app.tool('render', { input: { type: 'object' }, task: 'optional' }, () => 'done')
+    onTestFinished(async () => {
+      await app.close()
+      await store.close()
+    })
+    await app.listen({ http: { port: 0 } })
+    await expect.poll(() => node.send('CLIENT', 'LIST')).toContain('cmd=bzpopmin')
+    const request = JSON.stringify({ revision: '2026-07-28', params: { name: 'render' }, capabilities: {} })
+    const task = sampleTask({ server: 'films {1}', node: '', dueAt: 1, request })
+    await store.tasks.create(task, ROOMY)
+    await expect.poll(async () => (await store.tasks.head(task.id))?.status).toBe('completed')
   })
 })
