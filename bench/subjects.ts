@@ -10,6 +10,8 @@ export interface Subject {
 }
 
 export const LIMIT: Subject = { name: 'limit', role: 'limit', file: 'limit' }
+/** What tasks in Redis are compared with. */
+export const BULLMQ: Subject = { name: 'bare BullMQ', role: 'limit', file: 'bullmq' }
 export const OURS: Subject = { name: 'pierhead', role: 'ours', file: 'pierhead' }
 /** The same server with its tools in JSON Schema, so that no schema library is loaded. */
 export const OURS_JSON: Subject = {

@@ -11,7 +11,8 @@ export interface TaskCommands {
   readonly open: {
     readonly name: string
     readonly subject: string
-    readonly store: 'memory' | 'sqlite'
+    /** The URL of a Redis, or where else tasks are. */
+    readonly store: 'memory' | 'sqlite' | `redis:${string}`
     readonly held: number
   }
   /** Calls as tasks, each until its result, or polls of the tasks that are there. */
@@ -58,7 +59,7 @@ runCommands<TaskCommands>({
     await clients.get(name)?.close()
     const module = (await import(subject)) as SubjectModule
     const client = new TaskClient()
-    await client.open(module, store === 'sqlite' ? join(folder, `${++files}.db`) : undefined)
+    await client.open(module, placeOf(store))
     await client.run('call', { calls: held })
     clients.set(name, client)
     return {}
@@ -69,6 +70,13 @@ runCommands<TaskCommands>({
     return client.run(work, extent)
   },
 })
+
+/** A new place in a store: a file, or the URL of a Redis and a prefix. */
+function placeOf(store: TaskCommands['open']['store']): string | undefined {
+  if (store === 'memory') return undefined
+  files++
+  return store === 'sqlite' ? join(folder, `${files}.db`) : `${store}#bench${files}`
+}
 
 process.on('disconnect', () => {
   rmSync(folder, { recursive: true, force: true })

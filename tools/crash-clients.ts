@@ -13,8 +13,8 @@ const RETRY_MS = 200
 
 /** The clients, and where they write. */
 export interface CrashClients {
-  /** The address of the server, also while it is down. */
-  readonly url: string
+  /** The addresses of the servers, also while they are down. Each request goes to any of them. */
+  readonly urls: readonly string[]
   readonly apiKey: string
   readonly log: (line: CrashLine) => void
   /** Whether to stop waiting: something is badly wrong. */
@@ -83,12 +83,13 @@ function outcomeText(result: unknown, error: unknown): string {
 
 /** Sends a request; undefined if no answer came. */
 async function request(
-  { url, apiKey }: CrashClients,
+  { urls, apiKey }: CrashClients,
   method: string,
   params: object,
   name: string,
 ): Promise<Answer | undefined> {
   try {
+    const url = urls[Math.floor(Math.random() * urls.length)] as string
     const response = await fetch(url, {
       method: 'POST',
       headers: {

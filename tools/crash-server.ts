@@ -1,10 +1,10 @@
-// The server of the crash test: its tasks are in the file of its first argument, and it listens on the port of its second.
+// The server of the crash test: its tasks are in the file of its first argument, or in the Redis of that URL, and it listens on the port of its second.
 import { randomUUID } from 'node:crypto'
 import { apiKeys } from '../src/auth.ts'
 import { createServer } from '../src/index.ts'
-import { sqlite } from '../src/stores.ts'
+import { redis, sqlite } from '../src/stores.ts'
 
-const [path = '', port = '0', digest = ''] = process.argv.slice(2)
+const [place = '', port = '0', digest = ''] = process.argv.slice(2)
 
 const input = {
   type: 'object',
@@ -26,7 +26,7 @@ async function work({ task, ms }: Input): Promise<string> {
 const app = createServer({
   name: 'crash',
   version: '1.0.0',
-  store: sqlite(path),
+  store: place.startsWith('redis:') ? redis({ url: place, lease: '3s' }) : sqlite(place),
   auth: apiKeys({ digests: { [digest]: { sub: 'ada' } } }),
   log: () => undefined,
 })

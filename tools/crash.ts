@@ -28,28 +28,36 @@ const PATIENCE_MS = 180_000
 export interface CrashExtent {
   readonly tasks: number
   readonly kills: number
+  /** How many servers there are. Default: 1. */
+  readonly servers?: number
 }
 
-/** Kills a server again and again while clients use its tasks; answers what their log shows. */
-export async function crash({ tasks, kills }: CrashExtent, folder: string): Promise<CrashReport> {
+/**
+ * Kills servers again and again, one at a time, while clients use their tasks; answers what their log shows. The tasks are in a file in the folder,
+ * or in the Redis of a URL.
+ */
+export async function crash(
+  { tasks, kills, servers: count = 1 }: CrashExtent,
+  folder: string,
+  place: string = join(folder, 'tasks.db'),
+): Promise<CrashReport> {
   const logFile = join(folder, 'clients.jsonl')
   writeFileSync(logFile, '')
   const log = (line: CrashLine): void => appendFileSync(logFile, `${JSON.stringify(line)}\n`)
-  const port = await freePort()
   const apiKey = createApiKey()
+  const digest = await digestApiKey(apiKey)
   const program = bundle()
-  const server = new CrashServer(program, [
-    join(folder, 'tasks.db'),
-    String(port),
-    await digestApiKey(apiKey),
-  ])
+  const ports = await freePorts(count)
+  const servers = ports.map((port) => new CrashServer(program, [place, String(port), digest]))
   let until = Infinity
   const isOver = (): boolean => performance.now() > until
-  const clients: CrashClients = { url: `http://127.0.0.1:${port}/mcp`, apiKey, log, isOver }
+  const urls = ports.map((port) => `http://127.0.0.1:${port}/mcp`)
+  const clients: CrashClients = { urls, apiKey, log, isOver }
   try {
     let isKilling = true
     const working = useTasks(clients, tasks, () => isKilling)
     for (let kill = 0; kill < kills; kill++) {
+      const server = servers[Math.floor(Math.random() * count)] as CrashServer
       const isEarly = Math.random() < EARLY_PART
       if (!isEarly) await server.ready()
       await pause(Math.random() * (isEarly ? EARLY_MS : LIFE_MS))
@@ -63,7 +71,7 @@ export async function crash({ tasks, kills }: CrashExtent, folder: string): Prom
     // Outcomes stay as they are.
     for (const [task, id] of ids) await look(clients, task, id)
   } finally {
-    await server.kill()
+    await Promise.all(servers.map((server) => server.kill()))
     rmSync(dirname(program), { recursive: true, force: true })
   }
   const expected = { tasks, kills, survivors: kills, fragile: ['fragile'] }
@@ -143,7 +151,7 @@ class CrashServer {
   }
 }
 
-/** Bundles the server once, because it starts often. It stays near `node_modules`, where it finds SQLite. */
+/** Bundles the server once, because it starts often. It stays near `node_modules`, where it finds SQLite and Redis. */
 function bundle(): string {
   const folder = resolve('.cache/crash')
   mkdirSync(folder, { recursive: true })
@@ -154,6 +162,7 @@ function bundle(): string {
     bundle: true,
     platform: 'node',
     format: 'esm',
+    external: ['bullmq', 'ioredis'],
     conditions: ['pierhead-source'],
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)",
@@ -162,28 +171,33 @@ function bundle(): string {
   return outfile
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { readonly port: number }
-  server.close()
-  await once(server, 'close')
-  return port
+/** Ports that nobody uses, all at once, so that they differ. */
+async function freePorts(count: number): Promise<readonly number[]> {
+  const listening = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  await Promise.all(listening.map((server) => once(server, 'listening')))
+  const ports = listening.map((server) => (server.address() as { readonly port: number }).port)
+  await Promise.all(listening.map((server) => once(server.close(), 'close')))
+  return ports
 }
 
 function pause(ms: number): Promise<void> {
   return new Promise((done) => void setTimeout(done, ms))
 }
 
-/** `npm run crash -- --tasks 1000 --kills 50` */
+/** `npm run crash -- --tasks 1000 --kills 50`, and for three servers that share a Redis also `--servers 3 --store redis://127.0.0.1:6379` */
 async function runCrash(): Promise<void> {
   const { values } = parseArgs({
-    options: { tasks: { type: 'string', default: '1000' }, kills: { type: 'string', default: '50' } },
+    options: {
+      tasks: { type: 'string', default: '1000' },
+      kills: { type: 'string', default: '50' },
+      servers: { type: 'string', default: '1' },
+      store: { type: 'string' },
+    },
   })
-  const extent = { tasks: Number(values.tasks), kills: Number(values.kills) }
+  const extent = { tasks: Number(values.tasks), kills: Number(values.kills), servers: Number(values.servers) }
   const folder = mkdtempSync(join(tmpdir(), 'pierhead-crash-'))
   const began = performance.now()
-  const { faults, ...counts } = await crash(extent, folder)
+  const { faults, ...counts } = await crash(extent, folder, values.store)
   console.log(`${JSON.stringify(counts)} in ${Math.round((performance.now() - began) / 1000)} s`)
   for (const { fault, details } of faults) console.error(`${fault}: ${details}`)
   if (faults.length > 0) throw new Error(`${faults.length} faults; the log is in ${folder}`)

@@ -1,12 +1,12 @@
 import { createServer } from 'pierhead'
-import { sqlite } from 'pierhead/stores'
+import { redis, sqlite } from 'pierhead/stores'
 
 /** Room for all tasks of a run. */
 const MUCH = 1e12
 
-/** Connects a client in the same process to a server whose tasks are in memory, or in a file of SQLite. */
-export function connect(receive, path) {
-  const store = path === undefined ? undefined : sqlite(path)
+/** Connects a client in the same process to a server whose tasks are in memory, in a file of SQLite, or in Redis. */
+export function connect(receive, place) {
+  const store = place === undefined ? undefined : storeAt(place)
   const limits = { tasks: MUCH, callerTasks: MUCH, taskBytes: MUCH }
   const app = createServer({ name: 'bench', version: '1.0.0', limits, store })
   const number = { type: 'number' }
@@ -20,4 +20,9 @@ export function connect(receive, path) {
       await store?.close()
     },
   }
+}
+
+function storeAt(place) {
+  const [url, prefix] = place.split('#')
+  return prefix === undefined ? sqlite(place) : redis({ url, prefix })
 }

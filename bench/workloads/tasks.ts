@@ -11,17 +11,20 @@ import {
   mostlyBusy,
   rateOf,
 } from '../measure.ts'
-import { LIMIT, OURS, type Subject, V1, selectSubjects } from '../subjects.ts'
+import { BULLMQ, LIMIT, OURS, type Subject, V1, selectSubjects } from '../subjects.ts'
 import type { TaskCommands, TaskRound } from '../tasks.ts'
+import { startRedis } from '../../test/harness/redis.ts'
 
-type Store = 'memory' | 'sqlite'
+/** A kind of store; `redis` is where a Redis is. */
+type Store = 'memory' | 'sqlite' | `redis:${string}`
 
 interface Round extends TaskRound {
   readonly workerCpuMs: number
   readonly busy: boolean
 }
 
-const TITLES: Readonly<Record<Store, string>> = { memory: 'in memory', sqlite: 'in SQLite' }
+const titleOf = (store: Store): string =>
+  store === 'memory' ? 'in memory' : store === 'sqlite' ? 'in SQLite' : 'in Redis'
 /** Only a part of the calls that warm up others: each leaves a task behind. */
 const WARM_UP_PART = 0.05
 /** So few that a server with few tasks stays one. */
@@ -33,27 +36,32 @@ export const tasks: Workload = {
   name: 'tasks',
   run: async (plan, log) => {
     const worker: Worker<TaskCommands> = startWorker('tasks')
+    const redis = await startRedis()
     try {
       const samples: Sample[] = []
-      for (const store of ['memory', 'sqlite'] as const)
+      for (const store of ['memory', 'sqlite', redis.url as `redis:${string}`] as const)
         samples.push(...(await rates(worker, store, plan, log)))
       for (const store of ['memory', 'sqlite'] as const)
         samples.push(...(await growth(worker, store, plan, log)))
       return samples
     } finally {
       await worker.close()
+      await redis.close()
     }
   },
 }
 
-/** A bare map or table, our server, and official v1, which keeps tasks only in memory. */
+/** What is compared in each store: a bare map, table or queue, our server, and official v1, which keeps tasks only in memory. */
+const SUBJECTS = { memory: [LIMIT, OURS, V1], sqlite: [LIMIT, OURS], redis: [BULLMQ, OURS] } as const
+
+/** Tasks per second in one store. */
 async function rates(
   worker: Worker<TaskCommands>,
   store: Store,
   plan: Plan,
   log: (line: string) => void,
 ): Promise<readonly Sample[]> {
-  const subjects = selectSubjects(store === 'memory' ? [LIMIT, OURS, V1] : [LIMIT, OURS], plan)
+  const subjects = selectSubjects(SUBJECTS[store === 'memory' || store === 'sqlite' ? store : 'redis'], plan)
   const held = Math.ceil(plan.warmUp.memory * WARM_UP_PART)
   for (const subject of subjects) await open(worker, subject.name, subject, store, held)
   const results = await interleave(subjects, plan, ({ name }) =>
@@ -61,8 +69,8 @@ async function rates(
   )
   return [...results].map(([subject, rounds]): Sample => {
     const value = rateOf(rounds)
-    log(`${TITLES[store]}, ${subject.name}: ${Math.round(value)} tasks/s`)
-    const work = `tasks ${TITLES[store]}, from the call to the result, 64 at once`
+    log(`${titleOf(store)}, ${subject.name}: ${Math.round(value)} tasks/s`)
+    const work = `tasks ${titleOf(store)}, from the call to the result, 64 at once`
     return { work, subject, value, unit: 'tasks/s', better: 'more', busy: mostlyBusy(rounds) }
   })
 }
@@ -108,7 +116,7 @@ async function costs(
   })
   const series = [...results].map(([{ name }, rounds]) => {
     const each = rounds.map(({ count, workerCpuMs }) => (workerCpuMs * 1000) / count)
-    log(`${TITLES[store]}, ${name}: ${median(each).toFixed(1)} µs of CPU for ${title}`)
+    log(`${titleOf(store)}, ${name}: ${median(each).toFixed(1)} µs of CPU for ${title}`)
     return each
   })
   const common = { subject: OURS, better: 'less' } as const
@@ -116,13 +124,13 @@ async function costs(
     const value = median(series[index] ?? [])
     return {
       ...common,
-      work: `${title}, ${name} ${TITLES[store]}`,
+      work: `${title}, ${name} ${titleOf(store)}`,
       value,
       unit: 'µs CPU',
       busy: mostlyBusy(rounds),
     }
   })
-  const more = `${title}, what it costs more with many tasks than with few, ${TITLES[store]}`
+  const more = `${title}, what it costs more with many tasks than with few, ${titleOf(store)}`
   const busy = samples.some((sample) => sample.busy)
   return [...samples, { ...common, work: more, value: increasePercent(series), unit: '%', busy }]
 }

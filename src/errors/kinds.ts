@@ -162,6 +162,7 @@ export type ErrorKind =
   | 'store_not_shared'
   | 'store_unreachable'
   | 'redis_unavailable'
+  | 'bullmq_unavailable'
   | 'postgres_unavailable'
   // login.ts
   | 'login_failed'

@@ -59,6 +59,14 @@ export const REDIS_UNAVAILABLE = {
   hint: 'Run npm install ioredis.',
 } as const
 
+export const BULLMQ_UNAVAILABLE = {
+  kind: 'bullmq_unavailable',
+  where: 'local',
+  code: -32000,
+  text: 'tasks in Redis need BullMQ: {reason}',
+  hint: 'Run npm install bullmq, or keep tasks elsewhere: store: { ...redis(url), tasks: postgres(url).tasks }.',
+} as const
+
 export const POSTGRES_UNAVAILABLE = {
   kind: 'postgres_unavailable',
   where: 'local',

@@ -52,10 +52,7 @@ export async function makeClient(settings: ClientSettings, isWaiting: boolean): 
     const { Redis } = await loadIoredis()
     return new Redis(url, { ...options, ...QUEUELESS })
   }
-  const { isCluster, duplicate } = template as unknown as {
-    readonly isCluster?: boolean
-    duplicate(...given: readonly object[]): Client
-  }
+  const { isCluster, duplicate } = template as unknown as Template
   if (isCluster !== true) return duplicate.call(template, { ...options, ...QUEUELESS })
   return duplicate.call(template, [], {
     ...QUEUELESS,
@@ -66,11 +63,49 @@ export async function makeClient(settings: ClientSettings, isWaiting: boolean): 
   })
 }
 
+/** Makes a client for BullMQ, which keeps commands while the connection is lost, and makes further connections with the same options. */
+export async function makeQueueClient({ url, template, timeoutMs }: ClientSettings): Promise<Client> {
+  const connectTimeout = Math.max(timeoutMs, RETRY_PAUSES.maxMs)
+  const socketTimeout = 2 * BLOCK_MS + 2 * timeoutMs
+  const options = {
+    maxRetriesPerRequest: null,
+    ...{
+      connectTimeout,
+      socketTimeout,
+      retryStrategy,
+      reconnectOnError: isDemoted,
+      keyPrefix: '',
+      protocol: 2,
+    },
+  }
+  if (template === undefined) {
+    const { Redis } = await loadIoredis()
+    return new Redis(url, { ...options, lazyConnect: true })
+  }
+  const { isCluster, duplicate } = template as unknown as Template
+  if (isCluster !== true)
+    return duplicate.call(template, { ...options, lazyConnect: true, enableOfflineQueue: true })
+  return duplicate.call(template, [], {
+    ...{ lazyConnect: true, enableOfflineQueue: true, keyPrefix: '', scaleReads: 'master' },
+    clusterRetryStrategy: retryStrategy,
+    redisOptions: options,
+  })
+}
+
+/** The part of a given client that is used. */
+interface Template {
+  readonly isCluster?: boolean
+  duplicate(...given: readonly object[]): Client
+}
+
 /** Commands are not kept while the connection is lost: they would be sent long after their request has failed. */
 const QUEUELESS = { lazyConnect: true, enableOfflineQueue: false }
 
 /** The pause before an attempt to connect. */
 const retryStrategy = (times: number): number => delayOf(times - 1, RETRY_PAUSES, Math.random)
+
+/** Whether a command met a replica that was the primary: the name leads to another one now. */
+const isDemoted = ({ message }: Error): boolean => message.startsWith('READONLY')
 
 function optionsOf(timeoutMs: number, isWaiting: boolean): object {
   return {
@@ -82,8 +117,7 @@ function optionsOf(timeoutMs: number, isWaiting: boolean): object {
     socketTimeout: (isWaiting ? BLOCK_MS : 0) + 2 * timeoutMs,
     commandTimeout: isWaiting ? undefined : timeoutMs,
     retryStrategy,
-    // A replica that was the primary: the name leads to another one now.
-    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+    reconnectOnError: isDemoted,
     keyPrefix: '',
     protocol: 2,
   }

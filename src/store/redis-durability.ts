@@ -5,7 +5,7 @@ const RISKS: readonly (readonly [setting: string, isRisk: (value: string) => boo
   [
     'appendonly',
     (value) => value === 'no',
-    'a restart loses sessions, events and messages; set appendonly yes',
+    'a restart loses tasks, sessions, events and messages; set appendonly yes',
   ],
   [
     'appendfsync',
@@ -15,7 +15,7 @@ const RISKS: readonly (readonly [setting: string, isRisk: (value: string) => boo
   [
     'maxmemory-policy',
     (value) => value !== 'noeviction',
-    'it may evict sessions and events when its memory is full; set maxmemory-policy noeviction',
+    'it may evict tasks, sessions and events when its memory is full; set maxmemory-policy noeviction',
   ],
 ]
 

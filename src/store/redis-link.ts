@@ -4,7 +4,8 @@ import { mcpError, McpError } from '../errors/error.ts'
 import { SOON } from '../errors/retry-after.ts'
 import { STORE_FAILED, STORE_UNREACHABLE } from '../errors/store.ts'
 import { Lifetime } from './lifetime.ts'
-import { isReply, makeClient, type Argument, type Client, type ClientSettings } from './redis-client.ts'
+import { isReply, makeClient, makeQueueClient } from './redis-client.ts'
+import type { Argument, Client, ClientSettings } from './redis-client.ts'
 import { RedisConnection } from './redis-connection.ts'
 import { durabilityWarnings } from './redis-durability.ts'
 import { SCRIPTS, type ScriptName } from './redis-scripts.ts'
@@ -54,6 +55,11 @@ export class RedisLink {
     this.prefix = settings.prefix
   }
 
+  /** How long a step may take. */
+  get timeoutMs(): number {
+    return this.#settings.timeoutMs
+  }
+
   /** A key. All keys with the same tag are on the same node of a cluster. */
   key(tag: string, rest: string): string {
     return `${this.prefix}:{${tag}}${rest}`
@@ -94,6 +100,19 @@ export class RedisLink {
   async connection(onReady?: (client: Client) => void): Promise<RedisConnection> {
     const connection = new RedisConnection(await makeClient(this.#settings, true), Infinity, onReady)
     return this.#opened(connection)
+  }
+
+  /** A client for BullMQ. Whoever gets it ends it. */
+  async queueClient(): Promise<Client> {
+    const client = await makeQueueClient(this.#settings)
+    // Those who use it hear of errors, too; without a listener of its own, ioredis would print them.
+    client.on('error', () => {})
+    return client
+  }
+
+  /** Fails if another program has written keys of a newer version. */
+  async checkVersion(kind: string, key: string, known: number): Promise<void> {
+    this.#judgeVersion(kind, Number(await this.run('pierheadFirst', [key], [known])), known)
   }
 
   /** Closes a further connection. */
@@ -197,9 +216,13 @@ export class RedisLink {
 
   async #checkVersion(client: Client): Promise<void> {
     const values = [this.key('keys', ''), KEYS_VERSION]
-    const version = Number(await this.script(client, 'pierheadFirst', values))
-    if (version <= KEYS_VERSION) return
-    const reason = `its keys have version ${version}, and this program knows only up to ${KEYS_VERSION}`
+    this.#judgeVersion('', Number(await this.script(client, 'pierheadFirst', values)), KEYS_VERSION)
+  }
+
+  #judgeVersion(kind: string, version: number, known: number): void {
+    if (version <= known) return
+    const keys = kind === '' ? 'its keys' : `its keys of ${kind}`
+    const reason = `${keys} have version ${version}, and this program knows only up to ${known}`
     const hint = 'Use the newer version of Pierhead that wrote them, or give redis another prefix.'
     throw mcpError(STORE_FAILED, { path: `${this.#settings.place} (${this.prefix})`, reason }, { hint })
   }

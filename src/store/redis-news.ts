@@ -20,13 +20,16 @@ export class RedisNews {
     this.#link = link
   }
 
-  /** Calls `onNews` when a message comes, once it is certain that none is missed, and whenever some may have been missed. */
-  watch(channel: string, onNews: () => void): () => void {
+  /**
+   * Calls `onNews` with each message, and without one once it is certain that none is missed, and whenever some may have been
+   * missed.
+   */
+  watch(channel: string, onNews: (message?: string) => void): () => void {
     this.#link.lifetime.check()
     const isNew = !this.#watchers.has(channel)
     const remove = this.#watchers.add(channel, onNews)
     if (isNew) void this.#subscribe(channel)
-    else queueMicrotask(onNews)
+    else queueMicrotask(() => onNews())
     return () => {
       remove()
       // Another one may have come meanwhile.
@@ -40,9 +43,10 @@ export class RedisNews {
 
   async #subscribe(channel: string): Promise<void> {
     try {
-      await this.#open()
+      const { current } = await this.#open()
       // Without a connection, all channels follow when there is one.
-      await this.#connection?.current?.subscribe(channel)
+      if (current === undefined) return
+      await current.subscribe(channel)
       this.#watchers.notify(channel)
     } catch (error) {
       // If the connection is lost, or cannot be made, readers of the stream get the error.
@@ -74,6 +78,6 @@ export class RedisNews {
   #listen(client: Client): void {
     if (this.#listening === client) return
     this.#listening = client
-    client.on('message', (channel) => this.#watchers.notify(String(channel)))
+    client.on('message', (channel, message) => this.#watchers.notify(String(channel), String(message)))
   }
 }

@@ -1,3 +1,5 @@
+import { TASK_SCRIPTS, type TaskScriptName } from './tasks-redis-scripts.ts'
+
 /*
  * The steps that Redis does at once, as scripts. All keys of a script have the same tag, also those that it puts together. Scripts take
  * the time from Redis, so that the clocks of nodes do not matter.
@@ -228,6 +230,7 @@ export type ScriptName =
   | 'pierheadNodeJoin'
   | 'pierheadNodeAlive'
   | 'pierheadNodeLeave'
+  | TaskScriptName
 
 /** All scripts. */
 export const SCRIPTS: Readonly<Record<ScriptName, Script>> = {
@@ -247,4 +250,5 @@ export const SCRIPTS: Readonly<Record<ScriptName, Script>> = {
   pierheadNodeJoin: { keys: 3, lua: NODE_JOIN },
   pierheadNodeAlive: { keys: 1, lua: NODE_ALIVE },
   pierheadNodeLeave: { keys: 2, lua: NODE_LEAVE },
+  ...TASK_SCRIPTS,
 }

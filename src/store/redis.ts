@@ -12,6 +12,7 @@ import type { RedisClient } from './redis-client.ts'
 import { RedisLink } from './redis-link.ts'
 import { RedisNews } from './redis-news.ts'
 import { RedisSessionStore } from './sessions-redis.ts'
+import { RedisTaskStore } from './tasks-redis.ts'
 import type { LogRoom } from './text-log.ts'
 
 export type { RedisClient } from './redis-client.ts'
@@ -29,6 +30,11 @@ export interface RedisOptions {
   readonly prefix?: string | undefined
   /** How long a step may take, also while Redis is away; then it fails. From 10 ms to 1 h. Default: 2 s. */
   readonly commandTimeout?: Duration | undefined
+  /**
+   * How long a process counts as alive after its last sign of life, of which there are three in this time. Other processes then take
+   * over its tasks. From 1 s to 24 h. Default: 15 s.
+   */
+  readonly lease?: Duration | undefined
   /** Called once for each setting of Redis that may lose accepted work. Default: a warning of the process. */
   readonly warn?: ((text: string) => void) | undefined
 }
@@ -38,17 +44,20 @@ const OPTIONS: KindsOf<RedisOptions> = {
   client: object('a client of ioredis'),
   prefix: TEXT,
   commandTimeout: DURATION,
+  lease: DURATION,
   warn: callable(),
 }
 
 const SHORTEST_TIMEOUT_MS = 10
 const LONGEST_TIMEOUT_MS = 60 * 60 * 1000
+const SHORTEST_LEASE_MS = 1000
+const LONGEST_LEASE_MS = 24 * 60 * 60 * 1000
 
-type RedisDriver = DriverOf<'sessions' | 'events' | 'changes' | 'cache' | 'rates' | 'nodes'>
+type RedisDriver = DriverOf<'tasks' | 'sessions' | 'events' | 'changes' | 'cache' | 'rates' | 'nodes'>
 
 /**
- * Keeps everything but tasks in Redis 6.2 or newer, or in Valkey, so that several nodes can share it. Needs the package `ioredis`, and
- * connects when it is first used.
+ * Keeps everything in Redis 6.2 or newer, or in Valkey, so that several nodes can share it. Needs the package `ioredis`, and `bullmq` for
+ * tasks; connects when it is first used.
  *
  * @example
  * const app = createServer({ name: 'films', version: '1.0.0', store: redis('redis://10.0.0.7:6379') })
@@ -61,7 +70,7 @@ export function redis(where: string | RedisOptions = {}): RedisDriver {
 export function openRedis(given: string | RedisOptions, busRoom: LogRoom): RedisDriver {
   const options = typeof given === 'string' ? { url: given } : given
   checkOptions<RedisOptions>('redis', options, OPTIONS)
-  const { client, prefix = 'pierhead', commandTimeout = '2s' } = options
+  const { client, prefix = 'pierhead', commandTimeout = '2s', lease = '15s' } = options
   const { url = 'redis://127.0.0.1:6379', warn = (text) => process.emitWarning(text) } = options
   if (client !== undefined && options.url !== undefined)
     throw badOption('redis', 'url and client exclude each other; pass one of them')
@@ -72,20 +81,22 @@ export function openRedis(given: string | RedisOptions, busRoom: LogRoom): Redis
   const timeoutMs = toMs(commandTimeout, 'redis commandTimeout')
   if (timeoutMs < SHORTEST_TIMEOUT_MS || timeoutMs > LONGEST_TIMEOUT_MS)
     throw badOption('redis commandTimeout', "use a time from '10ms' to '1h', such as '2s'")
+  const leaseMs = toMs(lease, 'redis lease')
+  if (leaseMs < SHORTEST_LEASE_MS || leaseMs > LONGEST_LEASE_MS)
+    throw badOption('redis lease', "use a time from '1s' to '24h', such as '15s'")
   const place = client === undefined ? placeOf(url) : 'the server of the given client'
   const link = new RedisLink({ url: urlOf(url), template: client, timeoutMs, place, prefix, warn })
   const news = new RedisNews(link)
+  const tasks = new RedisTaskStore(link, news, leaseMs)
   return {
+    tasks,
     sessions: new RedisSessionStore(link),
     events: new RedisEventStore(link, news),
     changes: new RedisChangeBus(link, busRoom),
     cache: new RedisCacheStore(link),
     rates: new RedisRateStore(link),
     nodes: new RedisNodeStore(link),
-    close() {
-      news.close()
-      link.close()
-    },
+    close: () => tasks.close(),
   }
 }
 

@@ -47,12 +47,17 @@ export function valuesOf(head: TaskHead): readonly Value[] {
   return [...NAMES.map((name) => stored(head[name])), ttlMs === null ? null : createdAt + ttlMs]
 }
 
-/** The assignments of a change, and their values. Only columns that change are named, so that other indexes stay untouched. */
-export function assignments(change: TaskChange): readonly [sql: string, values: readonly Value[]] {
-  const named = NAMES.flatMap((name) => {
+/** The columns of a head that a change names, with their values. */
+export function changedColumns(change: TaskChange): readonly (readonly [column: string, value: Value])[] {
+  return NAMES.flatMap((name) => {
     const value = (change as Partial<TaskHead>)[name]
     return value === undefined ? [] : [[COLUMNS[name], stored(value)] as const]
   })
+}
+
+/** The assignments of a change, and their values. Only columns that change are named, so that other indexes stay untouched. */
+export function assignments(change: TaskChange): readonly [sql: string, values: readonly Value[]] {
+  const named = changedColumns(change)
   const sets = named.map(([column]) => `${column} = ?`)
   const values = named.map(([, value]) => value)
   if (change.ttlMs !== undefined) {

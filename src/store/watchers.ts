@@ -1,6 +1,6 @@
 /** Those who watch something in this process, by its key. */
 export class Watchers {
-  readonly #watchers = new Map<string, Set<() => void>>()
+  readonly #watchers = new Map<string, Set<(text?: string) => void>>()
 
   /** What is watched. */
   get keys(): readonly string[] {
@@ -12,9 +12,9 @@ export class Watchers {
   }
 
   /** Adds one, and returns a function that removes it. */
-  add(key: string, onNews: () => void): () => void {
+  add(key: string, onNews: (text?: string) => void): () => void {
     // Its own function, so that the same one can watch twice.
-    const watcher = (): void => onNews()
+    const watcher = (text?: string): void => onNews(text)
     const watchers = this.#watchers.get(key) ?? new Set()
     this.#watchers.set(key, watchers.add(watcher))
     return () => {
@@ -23,9 +23,10 @@ export class Watchers {
     }
   }
 
-  notify(key: string): void {
+  /** Calls those who watch something, with the text of the news if it has one. */
+  notify(key: string, text?: string): void {
     const watchers = this.#watchers.get(key)
-    if (watchers !== undefined) for (const watcher of watchers) watcher()
+    if (watchers !== undefined) for (const watcher of watchers) watcher(text)
   }
 
   /** Calls all, because anything may have changed. */

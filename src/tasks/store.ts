@@ -132,6 +132,11 @@ export interface TaskStore {
   beat(node: string, until: number): Soon<void>
   /** Calls `onChange` with the id of each task that was changed, claimed or removed, also on other nodes if they share the store. Returns a function that stops it. */
   watch(onChange: (id: string) => void): () => void
+  /**
+   * Calls `onReady` on one of the nodes that ask for it whenever a task of a server waits for a node and is due, so that the node claims it at once.
+   * What that returns resolves after the claim; a task that still waits then is for another node. Returns a function that stops it. Without this, nodes claim from time to time.
+   */
+  onReady?(server: string, onReady: () => Promise<void>): () => Soon<void>
   /** Ends the store: later calls fail. Closing again does nothing. */
   close(): Soon<void>
 }

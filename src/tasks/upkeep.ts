@@ -1,5 +1,6 @@
 import { doubledMs } from '../base/backoff.ts'
 import { nextTask } from '../base/next-task.ts'
+import { Deferred } from '../base/deferred.ts'
 import { orElse, soon } from '../base/soon.ts'
 import { Claims } from './claims.ts'
 import type { TaskHead } from './record.ts'
@@ -52,6 +53,10 @@ export class Upkeep {
   #startTimer: unknown
   #failedStarts = 0
   #unwatch: (() => void) | undefined
+  /** Stops the store from calling when a task is due. */
+  #unready: (() => Soon<void>) | undefined
+  /** Those who wait for the end of the next look. */
+  #afterLook: Deferred<void> | undefined
   #timer: unknown
   #timerAt = Infinity
   /** When tasks that wait may begin another attempt, and changes are tried again. */
@@ -114,6 +119,10 @@ export class Upkeep {
     this.#isStarted = false
     this.#disarm()
     await this.#looking
+    this.#afterLook?.resolve()
+    this.#afterLook = undefined
+    await this.#unready?.()
+    this.#unready = undefined
   }
 
   async stop(): Promise<void> {
@@ -208,9 +217,31 @@ export class Upkeep {
     this.#timerAt = Infinity
   }
 
+  /** Claims tasks as soon as the store says that some are due, if it can and this server has tools for them. */
+  #listen(): void {
+    const { store, host } = this.#tasks
+    if (this.#unready !== undefined || store.onReady === undefined || !this.#isStarted) return
+    for (const tool of host.tools())
+      if (host.planOf(tool) !== undefined) {
+        this.#unready = store.onReady(host.server, () => this.#lookNow())
+        return
+      }
+  }
+
+  /** Looks at the store, and resolves after that. */
+  #lookNow(): Promise<void> {
+    if (!this.#isStarted) return Promise.resolve()
+    this.#afterLook ??= new Deferred()
+    this.due(this.#now)
+    return this.#afterLook.promise
+  }
+
   async #look(): Promise<void> {
     const { clock, host, isInMemory, bytes } = this.#tasks
     const now = this.#now
+    const after = this.#afterLook
+    this.#afterLook = undefined
+    this.#listen()
     for (const at of this.#dues) if (at <= now) this.#dues.delete(at)
     let isMore = false
     try {
@@ -223,6 +254,7 @@ export class Upkeep {
       host.report('error', 'the task store failed', { error })
     }
     this.#looking = undefined
+    after?.resolve()
     const isIdle = isInMemory && bytes.total === 0 && this.#unwritten.size === 0
     const next = isIdle ? Infinity : now + (isInMemory ? SWEEP_MS : this.#leaseMs / BEATS)
     this.#arm(isMore ? now : [...this.#dues].reduce((least, at) => Math.min(least, at), next))

@@ -55,6 +55,26 @@ test('a server keeps its tasks in PostgreSQL', { timeout: 60_000 }, async () => 
     .toMatchObject({ status: 'completed' })
 })
 
+test('nodes share Redis, and take over tasks from each other', { timeout: 60_000 }, async () => {
+  const server = await startRedis()
+  onTestFinished(() => server.close())
+  const driver = openRedis(server.url)
+  const redis = (_url: string): ReturnType<typeof openRedis> => driver
+  const app = createServer({ name: 'films', version: '1.0.0', store: redis('redis://10.0.0.7:6379') })
+  onTestFinished(async () => {
+    await app.close()
+    await driver.close()
+  })
+  const request = JSON.stringify({ revision: '2026-07-28', params: { name: 'render' }, capabilities: {} })
+  const task = sampleTask({ node: 'dead', request })
+  await driver.tasks.create(task, ROOMY)
+  app.tool('render', { task: { onRestart: 'retry' } }, () => 'done')
+  await app.listen({ http: { port: 0 } })
+  await expect
+    .poll(async () => driver.tasks.head(task.id), { timeout: 30_000 })
+    .toMatchObject({ status: 'completed' })
+})
+
 test('nodes share Redis and PostgreSQL', { timeout: 60_000 }, async () => {
   const cache = await startRedis()
   onTestFinished(() => cache.close())
