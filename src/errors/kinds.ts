@@ -162,6 +162,8 @@ export type ErrorKind =
   | 'store_unreachable'
   | 'redis_unavailable'
   | 'postgres_unavailable'
+  // workers.ts
+  | 'workers_failed'
   // login.ts
   | 'login_failed'
   | 'login_needed'

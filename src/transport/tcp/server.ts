@@ -32,6 +32,8 @@ export interface Door {
 
 export interface TcpServer {
   readonly url: string
+  /** Takes no new connections. */
+  retire(): Promise<void>
   /** Answers running requests, then closes all connections. */
   close(): Promise<void>
 }
@@ -72,7 +74,7 @@ export async function listenTcp(
     const now = performance.now()
     for (const peer of peers) peer.check(now)
   })
-  return { url, close }
+  return { url, retire, close }
 
   function count(socket: Socket): void {
     const isFull = sockets.size >= limits.connections + (tls === undefined ? SPARE : 0)
@@ -117,6 +119,10 @@ export async function listenTcp(
       mcpError(TOO_MANY_CONNECTIONS, { limit }, LATER),
     )
     void linger(socket, CLOSE_MS)
+  }
+
+  async function retire(): Promise<void> {
+    server.close()
   }
 
   async function close(): Promise<void> {
