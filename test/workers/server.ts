@@ -68,7 +68,7 @@ const app = createServer({
     setImmediate(() => process.kill(process.pid, 'SIGKILL'))
     return 'crashing'
   })
-  .tool('work', { task: 'required', input: z.object({ ms: z.number() }) }, async ({ ms }) => {
+  .tool('work', { task: { mode: 'required', onCrash: 'retry' }, input: z.object({ ms: z.number() }) }, async ({ ms }) => {
     await new Promise((resolve) => setTimeout(resolve, ms))
     return `done by ${process.pid}`
   })
@@ -106,7 +106,8 @@ try {
   }
 } catch (error) {
   fail(error)
-  process.exitCode = 7
+  // A store keeps its connection open.
+  process.stdout.write('', () => process.exit(7))
 }
 
 function fail(error: unknown): void {

@@ -4,6 +4,8 @@ import type { Limits } from '../../../protocol/limits.ts'
 
 /** How often to look whether a listener that retires is still needed. */
 const LOOK_MS = 50
+/** How many looks in a row must show that it is not. */
+const QUIET_LOOKS = 2
 
 /** The requests of a listener. */
 interface Requests {
@@ -25,16 +27,30 @@ export async function retireListener(
   NetServer.prototype.close.call(server)
   const { idleMs, drainMs } = requests.limits
   const until = performance.now() + idleMs + drainMs
-  while (performance.now() < until && (requests.working > 0 || [...sockets].some(isIdle))) await pause(LOOK_MS)
+  const isNeeded = (): boolean => requests.working > 0 || [...sockets].some(isUsed)
+  // A stream that has just ended leaves its connection idle, so the last look is repeated.
+  for (let quiet = 0; quiet < QUIET_LOOKS && performance.now() < until; await pause(LOOK_MS))
+    quiet = isNeeded() ? 0 : quiet + 1
+}
+
+/** What Node knows of a reply. */
+interface Reply {
+  readonly headersSent: boolean
+  /** The head that was sent. */
+  readonly _header?: string | null
 }
 
 /** The reply that a connection waits for or gets. Only this internal property shows it. */
-export function replyOn(socket: Socket): { readonly headersSent: boolean } | undefined {
-  return (socket as { _httpMessage?: { readonly headersSent: boolean } | null })._httpMessage ?? undefined
+export function replyOn(socket: Socket): Reply | undefined {
+  return (socket as { _httpMessage?: Reply | null })._httpMessage ?? undefined
 }
 
-/** Whether a connection waits for its next request. One that was upgraded has no parser any more. */
-function isIdle(socket: Socket): boolean {
+/**
+ * Whether a client has sent a request, or may do so: not on a connection that was upgraded, which has no parser any more, nor on one with an
+ * event stream, which either belongs to a running request or lasts until the server closes.
+ */
+function isUsed(socket: Socket): boolean {
   const { parser } = socket as { parser?: unknown }
-  return parser !== null && parser !== undefined && replyOn(socket) === undefined
+  if (parser === null || parser === undefined) return false
+  return replyOn(socket)?._header?.includes('text/event-stream') !== true
 }
