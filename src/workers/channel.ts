@@ -50,7 +50,11 @@ export class Channel {
   #last = 0
 
   /** `news` gives what was collected for the other process since it was asked last; undefined if nothing was. */
-  constructor(port: Port, functions: Functions, news: () => readonly unknown[] | undefined = () => undefined) {
+  constructor(
+    port: Port,
+    functions: Functions,
+    news: () => readonly unknown[] | undefined = () => undefined,
+  ) {
     this.#port = port
     this.#functions = functions
     this.#news = () => {

@@ -7,10 +7,7 @@ export interface ErrorData {
   /** The code that Node gives its errors, such as EADDRINUSE. */
   readonly nodeCode?: unknown
   /** The members of an `McpError`. */
-  readonly mcp?: Pick<
-    McpError,
-    'kind' | 'code' | 'data' | 'refusal' | 'hint' | 'retryable' | 'retryAfterMs'
-  >
+  readonly mcp?: Pick<McpError, 'kind' | 'code' | 'data' | 'refusal' | 'hint' | 'retryable' | 'retryAfterMs'>
   readonly cause?: ErrorData
 }
 

@@ -35,8 +35,12 @@ export class StoreGuest {
       for (const name of names)
         this.#steps.set(`${kind}.${name}`, (...args) => store[name]?.call(store, ...args))
     }
-    this.#steps.set('nodes.join', (...args) => this.#join(...(args as Parameters<ParentStores['nodes']['join']>)))
-    this.#steps.set('tasks.beat', (...args) => this.#beat(...(args as Parameters<ParentStores['tasks']['beat']>)))
+    this.#steps.set('nodes.join', (...args) =>
+      this.#join(...(args as Parameters<ParentStores['nodes']['join']>)),
+    )
+    this.#steps.set('tasks.beat', (...args) =>
+      this.#beat(...(args as Parameters<ParentStores['tasks']['beat']>)),
+    )
   }
 
   /** Takes a step of a store, such as `sessions.use`. */

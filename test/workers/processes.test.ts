@@ -19,7 +19,12 @@ function brokenFile(): string {
 
 test('listen answers in the parent when all processes listen, and in each of them with its number', async () => {
   const many = await start({ workers: 3, more: true })
-  expect(many.at('worker').map(({ worker }) => worker).toSorted()).toEqual([1, 2, 3])
+  expect(
+    many
+      .at('worker')
+      .map(({ worker }) => worker)
+      .toSorted(),
+  ).toEqual([1, 2, 3])
   expect(new Set(many.pids).size).toBe(3)
   expect(many.pids).not.toContain(many.child.pid)
   // onStart runs where requests are served.
@@ -119,7 +124,10 @@ describe('processes that cannot start', () => {
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo
     const [many, alone] = [new Many({ workers: 2, port }), new Many({ workers: 1, port })]
-    expect([await many.exit(), await alone.exit()]).toEqual([[7, null], [7, null]])
+    expect([await many.exit(), await alone.exit()]).toEqual([
+      [7, null],
+      [7, null],
+    ])
     expect(many.at('failed')).toEqual(alone.at('failed'))
     expect(many.at('failed')).toMatchObject([{ kind: 'bad_option', code: 'EADDRINUSE' }])
     expect(many.errors.join('')).toBe('')

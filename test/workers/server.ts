@@ -21,16 +21,26 @@ export interface Behaviour {
 
 /** A line that a process writes. */
 export type Line =
-  | { readonly at: 'parent'; readonly url: string | undefined; readonly addresses: Readonly<Record<string, string>> }
+  | {
+      readonly at: 'parent'
+      readonly url: string | undefined
+      readonly addresses: Readonly<Record<string, string>>
+    }
   | { readonly at: 'worker'; readonly worker: number; readonly pid: number }
   | { readonly at: 'log'; readonly pid: number; readonly level: string; readonly message: string }
   | { readonly at: 'failed'; readonly kind: unknown; readonly message: string; readonly code: unknown }
   | { readonly at: 'restarted' }
   | { readonly at: 'started' | 'stopped'; readonly pid: number }
 
-const { workers = 2, port = 0, limits, exitsWith, brokenBy, more, ...rest } = JSON.parse(
-  process.env['BEHAVIOUR'] ?? '{}',
-) as Behaviour
+const {
+  workers = 2,
+  port = 0,
+  limits,
+  exitsWith,
+  brokenBy,
+  more,
+  ...rest
+} = JSON.parse(process.env['BEHAVIOUR'] ?? '{}') as Behaviour
 const { existsSync } = await import('node:fs')
 if (cluster.isWorker && exitsWith !== undefined) process.exit(exitsWith)
 if (cluster.isWorker && brokenBy !== undefined && existsSync(brokenBy)) process.exit(3)
@@ -68,10 +78,14 @@ const app = createServer({
     setImmediate(() => process.kill(process.pid, 'SIGKILL'))
     return 'crashing'
   })
-  .tool('work', { task: { mode: 'required', onCrash: 'retry' }, input: z.object({ ms: z.number() }) }, async ({ ms }) => {
-    await new Promise((resolve) => setTimeout(resolve, ms))
-    return `done by ${process.pid}`
-  })
+  .tool(
+    'work',
+    { task: { mode: 'required', onRestart: 'retry' }, input: z.object({ ms: z.number() }) },
+    async ({ ms }) => {
+      await new Promise((resolve) => setTimeout(resolve, ms))
+      return `done by ${process.pid}`
+    },
+  )
   .resource('note://a', {}, () => 'a')
 
 try {
@@ -111,6 +125,9 @@ try {
 }
 
 function fail(error: unknown): void {
-  const { kind, message, cause } = error as Error & { readonly kind?: unknown; readonly cause?: { code?: unknown } }
+  const { kind, message, cause } = error as Error & {
+    readonly kind?: unknown
+    readonly cause?: { code?: unknown }
+  }
   say({ at: 'failed', kind, message, code: cause?.code })
 }

@@ -23,7 +23,8 @@ test('any process serves any session: values, questions, changes, streams, tasks
   const session = await open(port, '2025-11-25', { elicitation: { form: {} } })
   await session.post(message('notifications/initialized'))
   expect(await serving(session)).toEqual(new Set(pids.map(String)))
-  for (let count = 1; count <= 4; count++) expect(textOf(await session.post(call('keep')))).toBe(String(count))
+  for (let count = 1; count <= 4; count++)
+    expect(textOf(await session.post(call('keep')))).toBe(String(count))
 
   for (let round = 0; round < 3; round++) {
     const asked = await session.stream(call('ask', {}, 10 + round))
@@ -31,7 +32,9 @@ test('any process serves any session: values, questions, changes, streams, tasks
     const { id } = asked.messages[0] as JsonObject
     // One more request, so that the answers arrive at each process.
     if (round === 1) await session.post(call('who'))
-    await session.post(JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'accept', content: { name: 'Ann' } } }))
+    await session.post(
+      JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'accept', content: { name: 'Ann' } } }),
+    )
     await asked.end()
     expect(asked.messages.at(-1)).toMatchObject({ result: { content: [{ text: 'Hello, Ann!' }] } })
   }
@@ -107,8 +110,12 @@ test('with Redis, only what Redis does not keep is in the parent, and another ma
   onTestFinished(() => server.close())
   const { port } = await start({ workers: 2, redis: server.url })
   const session = await open(port, '2025-11-25')
-  for (let count = 1; count <= 4; count++) expect(textOf(await session.post(call('keep')))).toBe(String(count))
+  for (let count = 1; count <= 4; count++)
+    expect(textOf(await session.post(call('keep')))).toBe(String(count))
   const second = new Many({ workers: 2, redis: server.url })
   expect(await second.exit()).toEqual([7, null])
-  expect(second.at('failed')[0]).toMatchObject({ kind: 'store_not_shared', message: expect.stringMatching(/: tasks$/) })
+  expect(second.at('failed')[0]).toMatchObject({
+    kind: 'store_not_shared',
+    message: expect.stringMatching(/: tasks$/),
+  })
 })

@@ -81,7 +81,9 @@ export class Many {
 }
 
 /** Starts a server in several processes, until the test is over. */
-export async function start(behaviour: Behaviour = {}): Promise<Many & { readonly port: number; readonly at0: string }> {
+export async function start(
+  behaviour: Behaviour = {},
+): Promise<Many & { readonly port: number; readonly at0: string }> {
   const many = new Many(behaviour)
   const url = await many.url()
   return Object.assign(many, { port: Number(new URL(url).port), at0: url })

@@ -18,9 +18,12 @@ describe('tasks in the parent process', () => {
 })
 
 describe.each(Object.entries(KITS))('%s in the parent process', (_kind, kit) => {
-  test.each(kit({ open: (place) => parent.connect(place).driver, shared: true }))('$name', async ({ run }) => {
-    await expect(run()).resolves.toBeUndefined()
-  })
+  test.each(kit({ open: (place) => parent.connect(place).driver, shared: true }))(
+    '$name',
+    async ({ run }) => {
+      await expect(run()).resolves.toBeUndefined()
+    },
+  )
 })
 
 test('steps of one turn travel in one message', async () => {
@@ -61,7 +64,13 @@ test('a driver that was closed cannot be used any more', async () => {
   const { driver } = parent.connect('over')
   driver.close()
   await expect(driver.cache.get('a')).rejects.toMatchObject({ kind: 'store_closed' })
-  await expect(driver.changes.subscribe(0, () => {}, () => {})).rejects.toMatchObject({ kind: 'store_closed' })
+  await expect(
+    driver.changes.subscribe(
+      0,
+      () => {},
+      () => {},
+    ),
+  ).rejects.toMatchObject({ kind: 'store_closed' })
 })
 
 test('numbers of nodes begin again after the highest one, without those of known nodes', () => {

@@ -151,9 +151,7 @@ async function openHere(
     throw error
   })
   const stdio =
-    options.stdio === false
-      ? undefined
-      : serveStdio(serviceOf(app), { limits: app.limits, ...options.stdio })
+    options.stdio === false ? undefined : serveStdio(serviceOf(app), { limits: app.limits, ...options.stdio })
   if (stdio !== undefined && opened.size === 0 && process.stdin.isTTY === true)
     serviceOf(app).report('warning', inTerminal(process.argv[1] ?? 'server.js'))
   const removeHandlers = watchUncaught(serviceOf(app), options.onUncaught === 'exit')
