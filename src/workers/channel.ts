@@ -43,24 +43,17 @@ export class Channel {
   readonly #waiting = new Map<number, Waiting>()
   #entries: Entry[] = []
   /** Gives the latest news when they can be sent. */
-  readonly #news: () => Entry | undefined
+  readonly #news: () => unknown
   #isScheduled = false
   #isSending = false
   #isClosed = false
   #last = 0
 
   /** `news` gives what was collected for the other process since it was asked last; undefined if nothing was. */
-  constructor(
-    port: Port,
-    functions: Functions,
-    news: () => readonly unknown[] | undefined = () => undefined,
-  ) {
+  constructor(port: Port, functions: Functions, news: () => unknown = () => undefined) {
     this.#port = port
     this.#functions = functions
-    this.#news = () => {
-      const args = news()
-      return args === undefined ? undefined : ['notice', 'news', args]
-    }
+    this.#news = news
     port.receive((message) => this.#receive(message))
   }
 
@@ -110,15 +103,28 @@ export class Channel {
 
   #send(): void {
     const news = this.#news()
-    if (news !== undefined) this.#entries.push(news)
+    if (news !== undefined) this.#entries.push(['notice', 'news', [news]])
     if (this.#entries.length === 0 || this.#isClosed) return
     const entries = this.#entries.splice(0, MOST_ENTRIES)
     this.#isSending = true
-    this.#port.send({ [MARK]: entries }, () => {
+    const sent = (): void => {
       this.#isSending = false
       // News that came meanwhile are sent, too.
       this.#schedule()
-    })
+    }
+    try {
+      this.#port.send({ [MARK]: entries }, sent)
+    } catch (error) {
+      // Something cannot be copied to another process.
+      for (const entry of entries) this.#giveBack(entry, error)
+      sent()
+    }
+  }
+
+  /** An entry cannot be sent: whoever waits for it learns why. */
+  #giveBack(entry: Entry, error: unknown): void {
+    if (entry[0] === 'call') this.#settle(entry[1])?.reject(error)
+    if (entry[0] === 'answer') this.#entries.push(['failure', entry[1], errorToData(error)])
   }
 
   #receive(message: unknown): void {

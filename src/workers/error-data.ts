@@ -5,7 +5,7 @@ export interface ErrorData {
   readonly message: string
   readonly name: string
   /** The code that Node gives its errors, such as EADDRINUSE. */
-  readonly nodeCode?: unknown
+  readonly nodeCode?: string
   /** The members of an `McpError`. */
   readonly mcp?: Pick<McpError, 'kind' | 'code' | 'data' | 'refusal' | 'hint' | 'retryable' | 'retryAfterMs'>
   readonly cause?: ErrorData
@@ -21,7 +21,7 @@ export function errorToData(thrown: unknown, causes: number = CAUSES): ErrorData
   return {
     message,
     name,
-    ...('code' in thrown && { nodeCode: thrown.code }),
+    ...('code' in thrown && { nodeCode: String(thrown.code) }),
     ...(thrown instanceof McpError && { mcp: membersOf(thrown) }),
     ...(cause !== undefined && causes > 0 && { cause: errorToData(cause, causes - 1) }),
   }

@@ -105,16 +105,14 @@ export class Supervisor {
     const old: WorkerProcess[] = []
     for (const place of this.#places) {
       if (this.#stopping.signal.aborted) break
-      const before = place.current
-      await this.#replace(place)
+      const before = await this.#replace(place)
       if (before !== undefined) old.push(before)
     }
     await Promise.all(old.map(({ ended }) => ended))
   }
 
   /** Starts another process in a place; when it listens, the one before retires. If it cannot listen, that one stays. */
-  async #replace(place: Place): Promise<void> {
-    const before = place.current
+  async #replace(place: Place): Promise<WorkerProcess | undefined> {
     const next = this.#fork(place.number)
     try {
       await this.#whenListening(next)
@@ -123,8 +121,10 @@ export class Supervisor {
       throw error
     }
     place.failures = place.failedStarts = 0
+    const before = place.current
     this.#keep(place, next)
     before?.retire()
+    return before
   }
 
   /** Starts a process in a place, again and again until it listens. */
@@ -134,6 +134,8 @@ export class Supervisor {
       try {
         await this.#whenListening(next)
         place.failedStarts = 0
+        // Its place may have been taken by a restart of all meanwhile.
+        if (place.current !== undefined) return next.retire()
         return this.#keep(place, next)
       } catch (error) {
         if (this.#stopping.signal.aborted) return

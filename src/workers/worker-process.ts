@@ -67,15 +67,20 @@ export class WorkerProcess {
         watch: (...args: Parameters<StoreGuest['watch']>) => guest.watch(...args),
         unwatch: (watch: number) => guest.unwatch(watch),
       },
-      () => guest.takeNews()?.map((one) => one),
+      () => guest.takeNews(),
     )
     this.ended = new Promise((resolve) => {
-      this.#worker.once('error', (error) => listening.reject(error))
-      this.#worker.once('exit', (code: number | null, signal: string | null) => {
+      const finish = (code: number | null, signal: string | null): void => {
         this.#channel.close()
         guest.end()
         listening.reject(new ProcessEnded(number, { pid: this.pid, code, signal }))
         resolve({ pid: this.pid, code, signal })
+      }
+      this.#worker.once('exit', finish)
+      this.#worker.on('error', (error) => {
+        listening.reject(error)
+        // A process that could not be created does not exit.
+        if (this.pid === undefined) finish(null, null)
       })
     })
   }

@@ -50,7 +50,7 @@ export class StoreParent {
         },
         receive: (onMessage) => void this.#receivers.set(to, onMessage),
       },
-      { news: (...news: News) => onNews(news) },
+      { news: (news: News) => onNews(news) },
     )
     const { driver, onNews } = parentStore({
       step: (name, args) => channel.call('step', name, args),

@@ -2,6 +2,7 @@ import cluster from 'node:cluster'
 import { isatty } from 'node:tty'
 import { badOption } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
+import { releaseStdout } from '../../transport/stdio/guard.ts'
 import { Channel } from '../../workers/channel.ts'
 import { combineStores } from '../../workers/combine.ts'
 import { errorToData } from '../../workers/error-data.ts'
@@ -46,6 +47,7 @@ export async function listenInWorkers(app: App<Context>, options: WorkersOptions
 async function listenAsParent(app: App<Context>, { count, onUncaught }: WorkersOptions): Promise<Running> {
   const service = serviceOf(app)
   const stores = openParentStores()
+  releaseStdout()
   const supervisor = new Supervisor({
     count,
     stores,
@@ -105,7 +107,7 @@ async function listenAsWorker(
   let local: Local | undefined
   let onNews = (_news: News): void => undefined
   const channel = new Channel(portToParent(), {
-    news: (...news: News) => onNews(news),
+    news: (news: News) => onNews(news),
     reloadTls: () => local?.running.reloadTls(),
     stop: () => void exitWhenClosed([app], 0),
     retire: async () => {

@@ -4,6 +4,8 @@ import type { Limits } from '../../../protocol/limits.ts'
 
 /** How often to look whether a listener that retires is still needed. */
 const LOOK_MS = 50
+/** Clients of a server without `idleMs` have this long to use their connections. */
+const LONGEST_IDLE_MS = 300_000
 /** How many looks in a row must show that it is not. */
 const QUIET_LOOKS = 2
 
@@ -26,7 +28,7 @@ export async function retireListener(
   // The function of node:http would also close idle connections, on which a request may be under way.
   NetServer.prototype.close.call(server)
   const { idleMs, drainMs } = requests.limits
-  const until = performance.now() + idleMs + drainMs
+  const until = performance.now() + Math.min(idleMs, LONGEST_IDLE_MS) + drainMs
   const isNeeded = (): boolean => requests.working > 0 || [...sockets].some(isUsed)
   // A stream that has just ended leaves its connection idle, so the last look is repeated.
   for (let quiet = 0; quiet < QUIET_LOOKS && performance.now() < until; await pause(LOOK_MS))
