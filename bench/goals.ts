@@ -3,6 +3,7 @@ import type { HandlerKind } from './kinds.ts'
 import type { Row, Verdict } from './measure.ts'
 import { LATENCIES } from './latency-rows.ts'
 import { OURS, OURS_JSON, OURS_OPEN, V2 } from './subjects.ts'
+import { workersWork } from './workloads/workers.ts'
 
 /** What a goal bounds: the ratio to the limit, to official v2 or to our server without `auth`, the difference from the limit, or the value itself. */
 type Measure = 'limit' | 'official v2' | 'no auth' | 'above the limit' | 'value'
@@ -57,6 +58,13 @@ export const GOALS: readonly Goal[] = [
     least: 0.6,
     or: { of: 'value', least: 269_000 },
   },
+  ...(['2025-11-25', '2026-07-28'] as const).map((revision) => ({
+    work: workersWork(revision),
+    unit: 'times one process',
+    of: 'value' as const,
+    least: 1.6,
+    or: { of: 'limit' as const, least: 0.95 },
+  })),
   { work: 'stdio tools/call, one in flight', unit: 'µs p50', of: 'limit', most: 1.3 },
   { work: 'stdio tools/call, one in flight', unit: 'µs p99', of: 'limit', most: 2 },
   ...TCP.map((work): Goal => ({

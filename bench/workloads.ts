@@ -18,6 +18,7 @@ import { startHttp, startStdio, stdioMany, stdioOne } from './workloads/stdio.ts
 import { tasks } from './workloads/tasks.ts'
 import { tcp, ws } from './workloads/streams.ts'
 import { typeCost } from './workloads/types.ts'
+import { workers } from './workloads/workers.ts'
 
 /** The workloads that a short run compares with the record. */
 export const SHORT_WORKLOADS: readonly Workload[] = [
@@ -69,6 +70,7 @@ export const WORKLOADS: readonly Workload[] = [
   heldSse,
   heldBusy,
   overload,
+  workers,
   scanCost,
   authCalls,
   freshTokens,

@@ -4,7 +4,7 @@
  * take 4 KB of text), `change` (serve a tool that changes the list of tools), `wait` (serve a tool that does not answer, and
  * resources to subscribe to), `wide` (the number of tools with ten fields), `schema` ('zod' or 'json', for servers that accept
  * both), `sessions` (the limit of sessions, if there is one), `listeners` (the number of servers, each on its own port),
- * `auth` (issuer and resource of the tokens that our server requires), `body` (for the limit: a file with the answer), `profile` (the beginning of the path for a CPU profile of the process).
+ * `workers` (the number of processes), `auth` (issuer and resource of the tokens that our server requires), `body` (for the limit: a file with the answer), `profile` (the beginning of the path for a CPU profile of the process).
  */
 export const options = {
   add: true,
@@ -17,6 +17,7 @@ export const options = {
   schema: 'zod',
   sessions: 10_000,
   listeners: 1,
+  workers: 1,
   auth: undefined,
   body: '',
   profile: '',

@@ -91,16 +91,17 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 
   /** `createServer` makes one, and also keeps output off stdout from the start. */
   constructor(options: ServerOptions) {
-    const settings = readOptions(options)
+    const stores = { current: options.store, inParent: [] }
+    const settings = readOptions(options, stores)
     this.#options = options
     this.limits = toLimits(options.limits)
     this.#service = new ServerService({
       ...settings,
       limits: this.limits,
-      sealer: sealerOf(options, () => this.#service.warnOnce('state', '', FOREIGN_STATE)),
+      sealer: sealerOf(options, stores, () => this.#service.warnOnce('state', '', FOREIGN_STATE)),
     })
     this.tasks = new TaskDesk(this.#service)
-    this.#hooks = new Hooks(options, this.#service, this.limits)
+    this.#hooks = new Hooks(options, this.#service, this.limits, stores)
     this.#mounts = new Mounts((choice) => this.#open(choice), this.#hooks.newUse(), this.#service)
     this.#items = new Items(this.#service, this.limits, options)
     // `deno serve` looks only for an own property.
@@ -286,7 +287,6 @@ export class App<Ctx extends Context = Context, Tools = {}> {
   /** Opens transports, such as `{ http: { port: 3000 } }`. Default: those of the option `transports`, which are stdio. */
   listen(options: ListenOptions = {}): Promise<Running> {
     this.#service.isClosed = false
-    this.#service.tasks.start()
     const running = import('#listen').then(({ listen }) => {
       secretsOf(this.#options)
       return listen(this, options, defaultListen(this.#options), this.#options.log)

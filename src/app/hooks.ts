@@ -6,6 +6,7 @@ import type { ServerUse } from '../transport/io/server-use.ts'
 import { within } from '../transport/io/timer.ts'
 import { Membership } from './membership.ts'
 import type { ServerOptions } from './options.ts'
+import type { StoresInUse } from './stores-in-use.ts'
 
 /** Runs `onStart` before the first use of a server (a listener, its mounts, a client in the process), `onStop` after the last has ended. */
 export class Hooks {
@@ -20,11 +21,11 @@ export class Hooks {
   /** The error for requests that wait for the current start, so that they share one reference. */
   #failure: McpError | undefined
 
-  constructor(options: ServerOptions, service: ServerService, limits: Limits) {
+  constructor(options: ServerOptions, service: ServerService, limits: Limits, stores: StoresInUse) {
     this.#options = options
     this.#service = service
     this.#drainMs = limits.drainMs
-    this.membership = new Membership(options.store, service, limits)
+    this.membership = new Membership(stores, service, limits)
   }
 
   /** Begins a use, which may serve once this resolves. If `onStart` throws, this rejects with its error, and the next use tries again. */

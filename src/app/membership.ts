@@ -4,6 +4,7 @@ import type { ServerService } from '../server/service.ts'
 import type { Sharing } from '../transport/http/server/replicas.ts'
 import { within } from '../transport/io/timer.ts'
 import type { ServerStore } from './options.ts'
+import type { StoresInUse } from './stores-in-use.ts'
 
 /** How often a node says that it is alive, unless its streams are kept alive more often. */
 const BEAT_MS = 5000
@@ -12,22 +13,22 @@ const USED = ['sessions', 'events', 'changes', 'cache'] as const
 
 /** The part that a server takes in the nodes that share its store, from its first listener or mount until it closes. */
 export class Membership {
-  /** Undefined if other processes cannot use the store. */
-  readonly #store: ServerStore | undefined
+  readonly stores: StoresInUse
   readonly #service: ServerService
   readonly #limits: Limits
   #joined: Promise<Sharing> | undefined
 
-  constructor(store: ServerStore | undefined, service: ServerService, limits: Limits) {
-    this.#store = store?.nodes === undefined ? undefined : store
+  constructor(stores: StoresInUse, service: ServerService, limits: Limits) {
+    this.stores = stores
     this.#service = service
     this.#limits = limits
   }
 
   /** Joins the other nodes, if there can be any. Throws if some kind of store is not shared with them; the next call tries again. */
   async join(): Promise<Sharing | undefined> {
-    if (this.#store === undefined) return undefined
-    return (this.#joined ??= this.#join(this.#store).catch((error: unknown) => {
+    const { current } = this.stores
+    if (current?.nodes === undefined) return undefined
+    return (this.#joined ??= this.#join(current).catch((error: unknown) => {
       this.#joined = undefined
       throw error
     }))
@@ -51,7 +52,7 @@ export class Membership {
     const node = await Node.join({
       server: String(this.#service.info['name']),
       stores: checkStores({ ...(await withMemory(store)), nodes: store.nodes }),
-      inMemory: inMemory(store, this.#service.offers('tasks')),
+      inMemory: [...inMemory(store, this.#service.offers('tasks')), ...this.stores.inParent],
       beatMs: Math.min(BEAT_MS, this.#limits.keepAliveMs),
       listener: {
         onMessage(message, isOwn, position) {

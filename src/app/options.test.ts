@@ -20,7 +20,7 @@ const http: Names<lists.HttpOptions> = {
   trustProxy: true, auth: true,
 }
 // oxfmt-ignore
-const listen: Names<lists.ListenOptions> = { stdio: true, http: true, ws: true, tcp: true, unix: true, onUncaught: true }
+const listen: Names<lists.ListenOptions> = { stdio: true, http: true, ws: true, tcp: true, unix: true, onUncaught: true, workers: true }
 const tcp: Names<lists.TcpOptions> = { port: true, host: true, tls: true, insecure: true, framing: true }
 const tls: Names<TlsOptions> = { key: true, cert: true, ca: true, requestCert: true, pin: true, scopes: true }
 // oxfmt-ignore

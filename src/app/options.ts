@@ -268,6 +268,15 @@ export interface ListenOptions {
    * servers. Default: `report`.
    */
   readonly onUncaught?: 'report' | 'exit' | undefined
+  /**
+   * The number of processes that serve the ports together, for HTTP, WebSocket and TCP; `auto` for one on each processor. This process becomes
+   * their parent: it starts them again when they end, and keeps what `store` does not keep. Each of them runs the whole program. Default: 1, so
+   * this process serves alone.
+   *
+   * @example
+   * await app.listen({ http: { port: 3000 }, workers: 4 })
+   */
+  readonly workers?: number | 'auto' | undefined
 }
 
 /** The options of `app.node()` and `app.fetchWith()`, where a framework owns the listener. */

@@ -19,6 +19,7 @@ import {
   type MountOptions,
   type ServerOptions,
 } from './options.ts'
+import type { StoresInUse } from './stores-in-use.ts'
 
 /** The name, version and other facts that a server reports about itself. */
 export function infoOf(options: ServerOptions): JsonObject {
@@ -70,7 +71,10 @@ export function checkMount(where: string, options: MountOptions): MountOptions {
 const ALIASES = new Map([['logger', 'log']])
 
 /** Checks the options of a server, and turns them into those of its service. */
-export function readOptions(options: ServerOptions): Omit<ServiceOptions, 'limits' | 'sealer'> {
+export function readOptions(
+  options: ServerOptions,
+  stores: StoresInUse,
+): Omit<ServiceOptions, 'limits' | 'sealer'> {
   if (typeof options !== 'object')
     throw badOption(
       'createServer',
@@ -89,15 +93,15 @@ export function readOptions(options: ServerOptions): Omit<ServiceOptions, 'limit
     declared: declaredOf(options),
     experimental,
     extensions,
-    openTasks: tasksOpener(options),
-    keepsTasks: options.store?.tasks !== undefined,
+    openTasks: tasksOpener(options, stores),
+    keepsTasks: () => stores.current?.tasks !== undefined,
     showsErrors: errors === 'show',
     report: reporterOf(options),
   }
 }
 
 /** Opens the store of tasks: the given one, or the memory of the process. */
-function tasksOpener({ store }: ServerOptions): ServiceOptions['openTasks'] {
+function tasksOpener({ store }: ServerOptions, stores: StoresInUse): ServiceOptions['openTasks'] {
   if (store !== undefined && 'then' in store)
     throw badOption('createServer', 'store is a promise; await it before you pass it')
   const given = store?.tasks
@@ -105,9 +109,10 @@ function tasksOpener({ store }: ServerOptions): ServiceOptions['openTasks'] {
     const lacks = TASK_STEPS.find((step) => typeof given[step] !== 'function')
     if (lacks !== undefined)
       throw badOption('createServer store', `tasks has no function ${lacks}; use a driver of pierhead/stores`)
-    return () => ({ store: given, isInMemory: given.isInMemory === true })
   }
   return async () => {
+    const used = stores.current?.tasks
+    if (used !== undefined) return { store: used, isInMemory: used.isInMemory === true }
     const { MemoryTaskStore } = await import('../store/tasks-memory.ts')
     return { store: new MemoryTaskStore(), isInMemory: true }
   }
@@ -143,20 +148,24 @@ const STATE_TTL_MS = 15 * 60_000
  * The sealer of the state that clients carry. It reads the environment when a state is first sealed, because not every runtime
  * allows it earlier.
  */
-export function sealerOf(options: ServerOptions, onForeign: () => void): ServiceOptions['sealer'] {
+export function sealerOf(
+  options: ServerOptions,
+  stores: StoresInUse,
+  onForeign: () => void,
+): ServiceOptions['sealer'] {
   if (options.secret !== undefined) secretsOf(options)
   const server = String(options.name ?? options.id)
   return createLateSealer(async () => {
-    const secrets = secretsOf(options) ?? (await storedSecret(options, server))
+    const secrets = secretsOf(options) ?? (await storedSecret(stores, server))
     return { server, secrets, ttlMs: STATE_TTL_MS, onForeign }
   })
 }
 
 /** The secret that all nodes of the server share; undefined if there are no others. */
 async function storedSecret(
-  { store }: ServerOptions,
+  { current }: StoresInUse,
   server: string,
 ): Promise<readonly string[] | undefined> {
-  if (store?.nodes === undefined) return undefined
-  return [await store.nodes.secret(server, crypto.randomUUID() + crypto.randomUUID())]
+  if (current?.nodes === undefined) return undefined
+  return [await current.nodes.secret(server, crypto.randomUUID() + crypto.randomUUID())]
 }

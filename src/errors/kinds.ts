@@ -164,6 +164,8 @@ export type ErrorKind =
   | 'redis_unavailable'
   | 'bullmq_unavailable'
   | 'postgres_unavailable'
+  // workers.ts
+  | 'workers_failed'
   // login.ts
   | 'login_failed'
   | 'login_needed'

@@ -63,6 +63,8 @@ const ALL = 'all'
 /** Revocations are also in a log, because other messages may replace them on the bus before a node starts. */
 const REVOCATIONS = 'revocations'
 const REVOCATION_ROOM: EventRoom = { events: 100_000, bytes: 1 << 25, idleMs: 30 * 86_400_000 }
+/** Separates a kind of store from the process that keeps it for others. */
+const IN = '@'
 
 /** This process among those that serve the same clients: it is known to the others, and exchanges messages with them. */
 export class Node {
@@ -301,8 +303,11 @@ export class Node {
 }
 
 function checkShared(server: string, own: readonly string[], others: readonly NodeInfo[]): void {
-  const theirs = others.flatMap(({ inMemory }) => inMemory)
-  const kinds = [...new Set([...own, ...theirs])]
+  const all = [own, ...others.map(({ inMemory }) => inMemory)]
+  // Kinds in a parent process are shared by all that name the same one.
+  const isShared = (kind: string): boolean => kind.includes(IN) && all.every((each) => each.includes(kind))
+  const alone = all.flat().filter((kind) => !isShared(kind))
+  const kinds = [...new Set(alone.map((kind) => kind.split(IN, 1)[0] as string))]
   if (others.length === 0 || kinds.length === 0) return
   const where = own.length > 0 ? 'this process' : 'the other process'
   throw mcpError(STORE_NOT_SHARED, { server, kinds: kinds.join(', '), where })

@@ -15,7 +15,7 @@ export interface TaskStoreOptions {
   /** Opens the store of tasks, when the first is needed. */
   openTasks(): TasksOptions | Promise<TasksOptions>
   /** Whether that store may have tasks of another process. */
-  readonly keepsTasks: boolean
+  keepsTasks(): boolean
 }
 
 /** The tasks of a server, whose code is loaded with the first request that needs them. */
@@ -57,7 +57,7 @@ export class LateTasks {
 
   /** Continues tasks after a start of the server: those that a store has, or those before `app.close`. */
   start(): void {
-    if (!this.#options.keepsTasks && this.#opened === undefined) return
+    if (!this.#options.keepsTasks() && this.#opened === undefined) return
     const failed = (error: unknown): void => this.#service.report('error', 'the task store failed', { error })
     void this.#start().catch(failed)
   }

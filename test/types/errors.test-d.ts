@@ -24,6 +24,7 @@ import type * as tasks from '../../src/errors/tasks.ts'
 import type * as transport from '../../src/errors/transport.ts'
 import type * as vault from '../../src/errors/vault.ts'
 import type * as wire from '../../src/errors/wire.ts'
+import type * as workers from '../../src/errors/workers.ts'
 import type { Reaction, Severity } from '../../src/protocol/refusals.ts'
 
 declare const error: McpError
@@ -34,6 +35,7 @@ type KindIn<Module> = {
 }[keyof Module]
 expectTypeOf<ErrorKind>().toEqualTypeOf<
   | KindIn<typeof base>
+  | KindIn<typeof workers>
   | KindIn<typeof wire>
   | KindIn<typeof rpc>
   | KindIn<typeof limits>

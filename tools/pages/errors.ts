@@ -5,6 +5,7 @@ import { toErrorObject } from '../../src/errors/reply.ts'
 import type { ErrorRow } from '../../src/errors/row.ts'
 import * as store from '../../src/errors/store.ts'
 import * as vault from '../../src/errors/vault.ts'
+import * as workers from '../../src/errors/workers.ts'
 import { MCP_CODES } from '../../src/profiles/erlmcp/mcp-codes.ts'
 import { isRetryable, REFUSALS, type Reaction, type RefusalRow } from '../../src/protocol/refusals.ts'
 import { RESERVED_REFUSALS } from '../../src/protocol/reserved-refusals.ts'
@@ -13,6 +14,7 @@ import { code, page, table } from './markdown.ts'
 // Servers do without these.
 knowErrors(Object.values(vault))
 knowErrors(Object.values(store))
+knowErrors(Object.values(workers))
 
 /** Every error, by kind. Sorted, because the order of a module's exports depends on the loader. */
 export const ALL_ERRORS: Readonly<Record<string, ErrorRow>> = Object.fromEntries(

@@ -7,6 +7,8 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 /** The open listeners of this process; a server that listens twice has two entries. */
 const listening = new Set<{ readonly server: Closable }>()
 let isExiting = false
+/** Handles signals instead, in a process whose parent decides when it ends. */
+let forward: ((signal: NodeJS.Signals) => void) | undefined
 
 /** Closes a server when a signal ends the process. Returns a function that undoes this. */
 export function closeOnSignal(server: Closable): () => void {
@@ -27,8 +29,14 @@ export async function exitWhenClosed(servers: readonly Closable[], code?: number
   process.exit(code)
 }
 
+/** Leaves it to another process to end this one: signals are only passed on. */
+export function forwardSignals(to: (signal: NodeJS.Signals) => void): void {
+  forward = to
+}
+
 /** A second signal exits at once. */
 function onSignal(signal: NodeJS.Signals): void {
+  if (forward !== undefined) return forward(signal)
   if (isExiting) process.exit(signal === 'SIGINT' ? 130 : 143)
   void exitWhenClosed([], 0)
 }

@@ -1,16 +1,18 @@
+import { availableParallelism } from 'node:os'
 import { hooksOf, serviceOf, type App } from '../app.ts'
+import { lazy } from '../../base/lazy.ts'
 import { badOption, checkOptions } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
 import { guardStdout, unguardStdout } from '../../transport/stdio/guard.ts'
 import { serveStdio, type StdioServer } from '../../transport/stdio/server.ts'
 import { closeOnSignal, exitWhenClosed } from './exit.ts'
 import { watchUncaught } from './uncaught.ts'
-import type { ListenOptions, ServerOptions } from '../options.ts'
+import type { ListenOptions, ServerOptions, StdioOptions } from '../options.ts'
 import { takesStdout } from '../logger.ts'
 import { HTTP_OPTIONS, LISTEN_OPTIONS, STDIO_OPTIONS } from './options.ts'
 
 /** The transports that have an address. */
-type Addressed = Exclude<keyof ListenOptions, 'stdio' | 'onUncaught'>
+export type Addressed = Exclude<keyof ListenOptions, 'stdio' | 'onUncaught' | 'workers'>
 
 /** A server that is listening. */
 export interface Running {
@@ -23,6 +25,14 @@ export interface Running {
    * old ones. Rejects if they cannot be used; the old ones then stay. Without this, they are read every minute.
    */
   reloadTls(): Promise<void>
+  /** The number of this process among the workers, from 1; undefined in their parent, and without the option `workers`. */
+  readonly worker: number | undefined
+  /**
+   * Replaces the processes of the option `workers` one after the other, for example to run a new version of the program. Each old one ends
+   * after a new one listens and its own connections are idle, so no request is rejected. Resolves when all old ones have ended. Call it in
+   * the parent, or send that SIGHUP. Rejects without `workers`, or if the new program does not start; the old processes then stay.
+   */
+  restart(): Promise<void>
   /** Resolves when all transports have closed. */
   readonly closed: Promise<void>
   /** Finishes running requests, for at most `limits.drainMs`, then closes these transports. `app.close` closes all. */
@@ -36,6 +46,8 @@ export interface Opened {
   /** The address for clients of HTTP+SSE, if it is served. */
   readonly sse?: string | undefined
   readonly tls?: { reload(): Promise<void> } | undefined
+  /** Takes no new connections. Resolves when those that it has are not needed any more. */
+  retire?(): Promise<void>
   /** Finishes running requests, then closes. */
   close(): Promise<void>
 }
@@ -57,6 +69,7 @@ const OPENERS: { readonly [Name in Addressed]: () => Promise<Opener<Name>> } = {
   tcp: async () => (await import('./tcp.ts')).openTcp,
   unix: async () => (await import('./tcp.ts')).openUnix,
 }
+const WORKERS = lazy(() => import('./workers.ts'))
 const ADDRESSED = Object.keys(OPENERS) as readonly Addressed[]
 const TRANSPORTS: readonly ('stdio' | Addressed)[] = ['stdio', ...ADDRESSED]
 
@@ -94,24 +107,69 @@ export async function listen<Ctx extends Context>(
       'log writes to stdout, which carries the protocol: write log: pino(pino.destination(2)), which is stderr'
     throw badOption('listen stdio', reason)
   }
+  const count = countWorkers(options.workers)
+  if (count > 1) {
+    checkWorkers(wantsStdio !== false, wanted)
+    const { listenInWorkers } = await WORKERS()
+    return listenInWorkers(app as unknown as App<Context>, {
+      count,
+      options: asked,
+      onUncaught: options.onUncaught,
+      open: (own) => openHere(app as unknown as App<Context>, wanted, { ...own, stdio: false }),
+    })
+  }
   const { scopes, keys } = stdioOptions
   if (keys !== undefined && scopes !== undefined)
     throw badOption(
       'listen stdio',
       'with keys, each key has its own scopes: write allowKeys([{ key, scopes }])',
     )
+  const { onUncaught } = options
+  const here = { ...asked, onUncaught, stdio: wantsStdio !== false && stdioOptions }
+  return (await openHere(app as unknown as App<Context>, wanted, here)).running
+}
+
+/** A server that listens in this process. */
+export interface Local {
+  readonly running: Running
+  /** Takes no new connections. Resolves when those that it has are not needed any more. */
+  retire(): Promise<void>
+}
+
+/** Opens transports in this process. */
+async function openHere(
+  app: App<Context>,
+  wanted: readonly Addressed[],
+  options: Omit<ListenOptions, 'stdio'> & { readonly stdio: false | StdioOptions },
+): Promise<Local> {
+  const wantsStdio = options.stdio !== false
+  serviceOf(app).tasks.start()
   // Output must not reach stdout while another transport opens, nor while the server stops: the client may still read.
-  if (wantsStdio !== false) guardStdout()
-  const opened = await openAll(app as unknown as App<Context>, wanted, asked).catch((error: unknown) => {
-    if (wantsStdio !== false) unguardStdout()
+  if (wantsStdio) guardStdout()
+  const opened = await openAll(app, wanted, options).catch((error: unknown) => {
+    if (wantsStdio) unguardStdout()
     throw error
   })
   const stdio =
-    wantsStdio !== false ? serveStdio(serviceOf(app), { limits: app.limits, ...stdioOptions }) : undefined
+    options.stdio === false ? undefined : serveStdio(serviceOf(app), { limits: app.limits, ...options.stdio })
   if (stdio !== undefined && opened.size === 0 && process.stdin.isTTY === true)
     serviceOf(app).report('warning', inTerminal(process.argv[1] ?? 'server.js'))
   const removeHandlers = watchUncaught(serviceOf(app), options.onUncaught === 'exit')
-  return running(app as unknown as App<Context>, opened, stdio, removeHandlers)
+  const retire = async (): Promise<void> =>
+    void (await Promise.all([...opened.values()].map((one) => one.retire?.())))
+  return { running: running(app, opened, stdio, removeHandlers), retire }
+}
+
+/** The number of processes; 1 means this one alone. */
+function countWorkers(workers: ListenOptions['workers']): number {
+  return workers === 'auto' ? availableParallelism() : (workers ?? 1)
+}
+
+/** Several processes cannot share stdin, nor the file of a socket. */
+function checkWorkers(wantsStdio: boolean, wanted: readonly Addressed[]): void {
+  if (!wantsStdio && !wanted.includes('unix')) return
+  const reason = `${wantsStdio ? 'stdio' : 'a Unix socket'} belongs to one process; use workers with http, ws and tcp alone`
+  throw badOption('listen workers', reason)
 }
 
 /** Nothing happens in a terminal, because there the messages of a client are missing. */
@@ -156,6 +214,11 @@ async function openAll(
   return opened
 }
 
+function noWorkers(): Error {
+  const reason = 'it replaces the processes of listen({ workers }), and is called in their parent'
+  return badOption('restart', reason)
+}
+
 async function reloadAll(opened: OpenedSoFar): Promise<void> {
   const all = [...opened.values()].map(({ tls }) => tls).filter((tls) => tls !== undefined)
   if (all.length === 0) throw badOption('reloadTls', 'none of these transports uses TLS; give one tls')
@@ -193,5 +256,6 @@ function running(
   const urls = Object.fromEntries([...opened].map(([name, { url }]) => [name, url]))
   const addresses = { ...urls, ...(sse !== undefined && { sse }) }
   const reloadTls = (): Promise<void> => reloadAll(opened)
-  return { url: opened.get('http')?.url, addresses, reloadTls, closed, close }
+  const restart = (): Promise<never> => Promise.reject(noWorkers())
+  return { url: opened.get('http')?.url, addresses, reloadTls, worker: undefined, restart, closed, close }
 }

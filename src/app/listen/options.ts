@@ -1,4 +1,5 @@
 import {
+  COUNT,
   either,
   FLAG,
   listOf,
@@ -35,6 +36,7 @@ export const LISTEN_OPTIONS: KindsOf<ListenOptions> = {
   tcp: either(OFF, object<TcpOptions>('an object with options, such as { port: 4000 }')),
   unix: either(either(OFF, TEXT), object<UnixOptions>()),
   onUncaught: oneOf('report', 'exit'),
+  workers: either(COUNT, oneOf('auto')),
 }
 
 const KEYS: Kind<AllowedKeys> = {

@@ -29,7 +29,8 @@ export const openWs: Opener<'ws'> = async (app, option, opened) => {
   const url = parseUrl(path, server.url.replace(/^http/, 'ws')).href
   const ws = await serveWs(server.upgrades)
   server.upgrade(path, ws)
-  return { url, tls, close: () => (shares ? ws.close() : server.close()) }
+  if (shares) return { url, close: () => ws.close() }
+  return { url, tls, retire: () => server.retire(), close: () => server.close() }
 }
 
 async function openPort(

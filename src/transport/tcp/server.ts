@@ -33,6 +33,8 @@ export interface Door {
 
 export interface TcpServer {
   readonly url: string
+  /** Takes no new connections. */
+  retire(): Promise<void>
   /** Answers running requests, then closes all connections. */
   close(): Promise<void>
 }
@@ -73,7 +75,7 @@ export async function listenTcp(
     const now = performance.now()
     for (const peer of peers) peer.check(now)
   })
-  return { url, close }
+  return { url, retire, close }
 
   function count(socket: Socket): void {
     const places = service.load.isShort ? 0 : limits.connections
@@ -119,6 +121,10 @@ export async function listenTcp(
     socket.on('error', () => undefined)
     new Connection({ service, limits, source: {}, send }).reject(error)
     void linger(socket, CLOSE_MS)
+  }
+
+  async function retire(): Promise<void> {
+    server.close()
   }
 
   async function close(): Promise<void> {

@@ -36,6 +36,7 @@ import { rejectUnread } from './node-reply.ts'
 import { NodeHead, type NodeRequest } from './node-request.ts'
 import { NO_HEADERS, type HttpOut } from './parts.ts'
 import { enterPipeline } from './pipeline.ts'
+import { replyOn, retireListener } from './retire.ts'
 
 export interface HttpListenOptions {
   readonly port: number
@@ -53,6 +54,11 @@ export interface HttpServer {
   readonly upgrades: UpgradeSource
   /** Hands WebSocket connections at a path to a handler. */
   upgrade(path: string, handler: UpgradeHandler): void
+  /**
+   * Takes no new connections, and answers further requests as the last ones of their connections. Resolves when clients have left their idle
+   * connections and all requests are answered, or when clients should have left them.
+   */
+  retire(): Promise<void>
   close(): Promise<void>
 }
 
@@ -79,6 +85,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   checkPath(path, endpoint.extraEndpoints)
   const serve = serveNode(endpoint, ({ paths }, target) => paths.has(pathOf({ url: target })))
   let ready = true
+  let isRetiring = false
   const server = await createListener(endpoint.limits, secure, answer)
   server.on('clientError', (error, socket) => rejectSocket(error, socket as Socket, endpoint))
   const sockets = new Set<Socket>()
@@ -104,11 +111,13 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     port,
     upgrades: upgradesOf(endpoint),
     upgrade,
+    retire,
     close,
   }
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
     if (!enterPipeline(request, response, endpoint)) return
+    if (isRetiring) response.shouldKeepAlive = false
     const rejection = tooManyHeaders(endpoint, request) ?? identify(endpoint, secure, request, reportRejected)
     if (rejection !== undefined) return rejectUnread(request, response, rejection)
     const asked = request.url === path ? path : pathOf(request)
@@ -137,6 +146,11 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
         else replyRaw(socket, failure(endpoint, request, unknownPath(pathOf(request), at)))
       }),
     )
+  }
+
+  async function retire(): Promise<void> {
+    isRetiring = true
+    await retireListener(server, sockets, endpoint)
   }
 
   async function close(): Promise<void> {
@@ -294,8 +308,7 @@ function settingsOf(limits: Limits): ServerOptions {
 
 /** Replies to a malformed request, unless a reply has already started, and closes the connection. */
 function rejectSocket(error: NodeJS.ErrnoException, socket: Socket, endpoint: Endpoint): void {
-  // Only this internal property shows whether a reply has started.
-  const { _httpMessage: begun } = socket as { _httpMessage?: { readonly headersSent: boolean } | null }
+  const begun = replyOn(socket)
   // A client may open a connection ahead of time; it would take a reply for the response to its first request.
   const isUnused = error.code === REQUEST_TIMEOUT && socket.bytesRead === 0
   const isMute = error.code === 'ECONNRESET' || error.code === NO_HANDSHAKE || isUnused

@@ -1,0 +1,114 @@
+import { MessageChannel } from 'node:worker_threads'
+import { expect, onTestFinished, test } from 'vitest'
+import { mcpError } from '../errors/error.ts'
+import { TASKS_TOO_LARGE } from '../errors/tasks.ts'
+import { Channel, type Functions, type Port } from './channel.ts'
+
+interface Pair {
+  readonly near: Channel
+  readonly far: Channel
+  /** The messages that the near end sent. */
+  readonly sent: object[]
+  /** Sends a message that is none of ours. */
+  sendOther(message: unknown): void
+}
+
+/** Two channels that are connected; `news` are those of the near one. */
+function pair(functions: Functions, news?: () => unknown, onSend: (sent: () => void) => void = (sent) => sent()): Pair {
+  const { port1, port2 } = new MessageChannel()
+  onTestFinished(() => port1.close())
+  const sent: object[] = []
+  const nearPort: Port = {
+    send(message, done) {
+      port1.postMessage(message)
+      sent.push(message)
+      onSend(done)
+    },
+    receive: (onMessage) => void port1.on('message', onMessage),
+  }
+  const farPort: Port = {
+    send(message, done) {
+      port2.postMessage(message)
+      done()
+    },
+    receive: (onMessage) => void port2.on('message', onMessage),
+  }
+  return {
+    near: new Channel(nearPort, {}, news),
+    far: new Channel(farPort, functions),
+    sent,
+    sendOther: (message) => port1.postMessage(message),
+  }
+}
+
+test('answers and errors come back, from functions that answer at once or later', async () => {
+  const { near } = pair({
+    now: (value: unknown) => value,
+    later: async (value: unknown) => value,
+    fails: () => {
+      throw mcpError(TASKS_TOO_LARGE, { limit: 9 })
+    },
+    failsLater: async () => {
+      throw Object.assign(new Error('in use', { cause: new Error('why') }), { code: 'EADDRINUSE' })
+    },
+  })
+  const fields = new Map([['a', '\ud800']])
+  expect(await near.call('now', fields)).toEqual(fields)
+  expect(await near.call('later', undefined)).toBeUndefined()
+  const { kind, code, hint, message } = mcpError(TASKS_TOO_LARGE, { limit: 9 })
+  await expect(near.call('fails')).rejects.toMatchObject({ kind, code, hint, message })
+  const cause = expect.objectContaining({ message: 'why' }) as unknown
+  await expect(near.call('failsLater')).rejects.toMatchObject({ message: 'in use', code: 'EADDRINUSE', cause })
+})
+
+test('a function that does not exist, such as one of all objects, is an error', async () => {
+  const { near } = pair({})
+  await expect(near.call('toString')).rejects.toThrow('there is no function toString')
+})
+
+test('messages of the program are ignored', async () => {
+  const { near, sendOther } = pair({ now: () => 1 })
+  for (const other of [undefined, null, 'text', { cmd: 'mine' }, { pierhead: 'text' }]) sendOther(other)
+  expect(await near.call('now')).toBe(1)
+})
+
+test('what cannot be copied fails alone, as an argument and as an answer', async () => {
+  const { near } = pair({ now: () => 1, odd: () => (): number => 1 })
+  await expect(near.call('now', () => 1)).rejects.toThrow('could not be cloned')
+  await expect(near.call('odd')).rejects.toThrow('could not be cloned')
+  expect(await near.call('now')).toBe(1)
+})
+
+test('while a message leaves, entries and news are collected for the next one', async () => {
+  let news: number[] = []
+  const waiting: (() => void)[] = []
+  const heard: unknown[] = []
+  const { near, sent } = pair(
+    { now: () => 1, news: (all: unknown) => void heard.push(all) },
+    () => (news.length === 0 ? undefined : news.splice(0)),
+    (done) => void waiting.push(done),
+  )
+  const first = near.call('now')
+  await expect.poll(() => sent.length).toBe(1)
+  const others = [near.call('now'), near.call('now')]
+  for (let count = 0; count < 1000; count++) {
+    news = [count]
+    near.hasNews()
+  }
+  expect(await first).toBe(1)
+  expect(sent).toHaveLength(1)
+  waiting.shift()?.()
+  await Promise.all(others)
+  expect(sent).toHaveLength(2)
+  expect(heard).toEqual([[999]])
+})
+
+test('calls beyond a bound, and calls after the end, fail as if the store were away', async () => {
+  const { near } = pair({ never: () => new Promise(() => undefined) })
+  const calls = Array.from({ length: 50_000 }, () => near.call('never').catch((error: unknown) => error))
+  await expect(near.call('never')).rejects.toMatchObject({ kind: 'store_unreachable', retryable: true })
+  near.close()
+  expect(await Promise.all(calls)).toEqual(
+    Array.from({ length: 50_000 }, () => expect.objectContaining({ kind: 'store_unreachable' }) as unknown),
+  )
+})

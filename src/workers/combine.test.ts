@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { memory } from '../store/memory.ts'
+import type { TaskStore } from '../tasks/store.ts'
+import { combineStores } from './combine.ts'
+import { openParentStores } from './store-host.ts'
+
+const parent = openParentStores()
+const KINDS = ['sessions', 'events', 'changes', 'cache', 'rates', 'nodes', 'tasks'] as const
+
+test('without a store, and with one in the memory of the process, everything is in the parent', () => {
+  for (const given of [undefined, {}, memory()]) {
+    const { stores, inParent } = combineStores(given, parent)
+    for (const kind of KINDS) expect(stores[kind]).toBe(parent[kind])
+    expect(inParent).toEqual([])
+  }
+})
+
+test('tasks that are not in memory stay with a driver that knows no nodes', () => {
+  const tasks = {} as TaskStore
+  const { stores, inParent } = combineStores({ ...memory(), tasks }, parent)
+  expect(stores.tasks).toBe(tasks)
+  expect(stores.sessions).toBe(parent.sessions)
+  expect(inParent).toEqual([])
+})
+
+test('of a driver that knows nodes, everything is used, and others learn what is in the parent', () => {
+  const shared = openParentStores()
+  const { stores, inParent } = combineStores({ ...shared, rates: undefined, tasks: memory().tasks }, parent)
+  for (const kind of ['sessions', 'events', 'changes', 'cache', 'nodes'] as const)
+    expect(stores[kind]).toBe(shared[kind])
+  expect([stores.rates, stores.tasks]).toEqual([parent.rates, parent.tasks])
+  expect(inParent).toEqual(['rates', 'tasks'])
+})

@@ -1,0 +1,80 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { taskStoreContract } from '../../src/testing.ts'
+import { Lifetime } from '../../src/store/lifetime.ts'
+import { MemoryNodeStore } from '../../src/store/nodes-memory.ts'
+import { KITS } from '../stores/kits.ts'
+import { StoreParent } from './connection.ts'
+
+const parent = new StoreParent()
+afterAll(() => parent.close())
+const LONG_MS = 3_600_000
+const FILMS = { server: 'films', inMemory: [] }
+
+describe('tasks in the parent process', () => {
+  const kit = taskStoreContract({ open: (place) => parent.connect(place).driver.tasks, durable: true })
+  test.each(kit)('$name', async ({ run }) => {
+    await expect(run()).resolves.toBeUndefined()
+  })
+})
+
+describe.each(Object.entries(KITS))('%s in the parent process', (_kind, kit) => {
+  test.each(kit({ open: (place) => parent.connect(place).driver, shared: true }))(
+    '$name',
+    async ({ run }) => {
+      await expect(run()).resolves.toBeUndefined()
+    },
+  )
+})
+
+test('steps of one turn travel in one message', async () => {
+  const { driver, sent } = parent.connect('batch')
+  await driver.cache.get('first')
+  const before = sent()
+  await Promise.all(Array.from({ length: 100 }, (_, index) => driver.cache.get(`${index}`)))
+  expect(sent() - before).toBe(1)
+})
+
+test('errors arrive with all that programs read of them', async () => {
+  const { driver } = parent.connect('errors')
+  await expect(driver.sessions.use(null as never, undefined, 1)).resolves.toBeUndefined()
+  const step = (): unknown => driver.sessions.create(null as never, { sessions: 1, freshMs: 0 })
+  await expect(step()).rejects.toMatchObject({ name: 'TypeError' })
+})
+
+test('a process that is gone has no watches, its nodes are dead, and its tasks can be claimed', async () => {
+  const [gone, left] = [parent.connect('gone'), parent.connect('gone')]
+  const { number } = await gone.driver.nodes.join(FILMS, LONG_MS)
+  expect(await left.driver.nodes.isAlive(number)).toBe(true)
+  const heard: string[] = []
+  gone.driver.tasks.watch((id) => void heard.push(id))
+  gone.end()
+  await expect.poll(() => left.driver.nodes.isAlive(number)).toBe(false)
+  expect(heard).toEqual([])
+})
+
+test('calls fail when the other process is gone', async () => {
+  const { driver, channel } = parent.connect('closed')
+  const asked = expect(driver.cache.get('a')).rejects.toMatchObject({ kind: 'store_unreachable' })
+  channel.close()
+  await asked
+  await expect(driver.cache.get('a')).rejects.toMatchObject({ kind: 'store_unreachable', retryable: true })
+})
+
+test('a driver that was closed cannot be used any more', async () => {
+  const { driver } = parent.connect('over')
+  driver.close()
+  await expect(driver.cache.get('a')).rejects.toMatchObject({ kind: 'store_closed' })
+  await expect(
+    driver.changes.subscribe(
+      0,
+      () => {},
+      () => {},
+    ),
+  ).rejects.toMatchObject({ kind: 'store_closed' })
+})
+
+test('numbers of nodes begin again after the highest one, without those of known nodes', () => {
+  const nodes = new MemoryNodeStore(new Lifetime(), 1_999_999)
+  const next = (): number => nodes.join(FILMS, LONG_MS).number
+  expect([next(), next()]).toEqual([2_000_000, 1])
+})
