@@ -7,7 +7,11 @@ export async function startProxy(ports: readonly number[], port = 0): Promise<st
   let turn = 0
   const server = createServer((asked, answered) => {
     turn++
-    pass(asked, answered, ports.map((_, at) => ports[(turn + at) % ports.length] as number))
+    pass(
+      asked,
+      answered,
+      ports.map((_, at) => ports[(turn + at) % ports.length] as number),
+    )
   })
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')

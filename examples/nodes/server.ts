@@ -2,7 +2,12 @@ import { hostname } from 'node:os'
 import { createHarbour, storesFrom } from './harbour.ts'
 
 // One node. All nodes have the same settings in their environment, apart from NODE_NAME.
-const { HOST = '127.0.0.1', HOSTS = 'localhost,127.0.0.1', NODE_NAME = hostname(), PORT = '3000' } = process.env
+const {
+  HOST = '127.0.0.1',
+  HOSTS = 'localhost,127.0.0.1',
+  NODE_NAME = hostname(),
+  PORT = '3000',
+} = process.env
 const proxies = Number(process.env['TRUST_PROXY'] ?? 0)
 
 const app = createHarbour(NODE_NAME, storesFrom(process.env))

@@ -64,7 +64,10 @@ export async function buildImage(
     if (name === 'FROM') {
       const [from = '', , alias = `stage ${stages.size}`] = rest.split(' ')
       const root = join(place, alias)
-      stages.set(alias, (stage = { from, root, folder: root, env: {}, user: 'root', port: 0, command: [], health: [] }))
+      stages.set(
+        alias,
+        (stage = { from, root, folder: root, env: {}, user: 'root', port: 0, command: [], health: [] }),
+      )
       continue
     }
     if (stage === undefined) throw new Error(`${name} before FROM`)
@@ -106,7 +109,10 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       if (!existsSync(whole)) throw new Error(`there is no file ${path} to copy`)
       // The contents of a folder are copied, but a file as a whole.
       const isFolder = from !== undefined
-      cpSync(whole, isFolder ? target : join(target, basename(path)), { recursive: true, verbatimSymlinks: true })
+      cpSync(whole, isFolder ? target : join(target, basename(path)), {
+        recursive: true,
+        verbatimSymlinks: true,
+      })
     }
   },
   RUN: async (stage, rest, { node }) => {

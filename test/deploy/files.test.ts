@@ -14,7 +14,9 @@ import { compile } from '../types/compiler.ts'
 import { readDockerfile } from './dockerfile.ts'
 
 const read = (name: string): string => readFileSync(join('examples/deploy', name), 'utf8')
-const SERVER = ['server.ts', 'harbour.ts'].map((name) => readFileSync(`examples/nodes/${name}`, 'utf8')).join()
+const SERVER = ['server.ts', 'harbour.ts']
+  .map((name) => readFileSync(`examples/nodes/${name}`, 'utf8'))
+  .join()
 /** A server that closes finishes its requests, then its tasks and `onStop`, and then tells the other nodes. */
 const CLOSING_S = (3 * LIMITS.drainMs.usual) / 1000
 
@@ -77,12 +79,26 @@ test('the manifest obeys the schemas of Kubernetes, and has no members that thes
   ])
   const planted = `export const planted: IService = { apiVersion: 'v1', kind: 'Service', spec: { sticky: true } }`
   writeFileSync(join(folder, 'manifest.ts'), [...lines, planted].join('\n'))
-  const said = compile(folder, ['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--types', '', 'manifest.ts'])
-  expect(said.split('\n').filter((line) => line.includes('error'))).toEqual([expect.stringContaining("'sticky'")])
+  const said = compile(folder, [
+    '--ignoreConfig',
+    '--noEmit',
+    '--strict',
+    '--skipLibCheck',
+    '--module',
+    'nodenext',
+    '--types',
+    '',
+    'manifest.ts',
+  ])
+  expect(said.split('\n').filter((line) => line.includes('error'))).toEqual([
+    expect.stringContaining("'sticky'"),
+  ])
 })
 
 test('the image has the versions that we test with', () => {
-  const { dependencies } = JSON.parse(read('package.json')) as { readonly dependencies: Record<string, string> }
+  const { dependencies } = JSON.parse(read('package.json')) as {
+    readonly dependencies: Record<string, string>
+  }
   const { version, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     readonly version: string
     readonly devDependencies: Record<string, string>
@@ -139,9 +155,17 @@ test('the objects of the manifest find each other', () => {
   const scaler = new HorizontalPodAutoscaler(manifest.get('HorizontalPodAutoscaler') as never)
   const ingress = new Ingress(manifest.get('Ingress') as never)
   const labels = spec!.template.metadata!.labels
-  for (const selector of [spec!.selector.matchLabels, service.spec!.selector, budget.spec!.selector!.matchLabels])
+  for (const selector of [
+    spec!.selector.matchLabels,
+    service.spec!.selector,
+    budget.spec!.selector!.matchLabels,
+  ])
     expect(selector).toEqual(labels)
-  expect(scaler.spec!.scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name: metadata!.name })
+  expect(scaler.spec!.scaleTargetRef).toEqual({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    name: metadata!.name,
+  })
   expect(service.spec!.ports![0]!.targetPort).toBe(spec!.template.spec!.containers[0]!.ports![0]!.name)
   const [rule] = ingress.spec!.rules!
   expect(rule!.http!.paths[0]!.backend.service).toEqual({

@@ -1,6 +1,15 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,7 +56,11 @@ beforeAll(async () => {
   writeFileSync(settings, readFileSync(settings, 'utf8').replace(/"pierhead": "[\d.]+"/, file))
   for (const path of [DEPLOY, 'examples/nodes'])
     expect(packed.files.filter((each) => each.startsWith(`${path}/`)).length).toBeGreaterThan(3)
-  image = await buildImage(readDockerfile(`${DEPLOY}/Dockerfile`), { context, place: join(folder, 'stages'), node })
+  image = await buildImage(readDockerfile(`${DEPLOY}/Dockerfile`), {
+    context,
+    place: join(folder, 'stages'),
+    node,
+  })
   redis = await startRedis()
   database = await startPostgres()
 }, 240_000)
@@ -113,10 +126,13 @@ function isHealthy({ env }: Container): Promise<boolean> {
 /** The status of a path, asked as the kubelet does: at the address of the pod. */
 function probe(port: number, path: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, path, headers: { host: `10.1.2.3:${port}` } }, (reply) => {
-      reply.resume()
-      resolve(reply.statusCode)
-    })
+    const sent = request(
+      { host: '127.0.0.1', port, path, headers: { host: `10.1.2.3:${port}` } },
+      (reply) => {
+        reply.resume()
+        resolve(reply.statusCode)
+      },
+    )
     sent.once('error', reject).end()
   })
 }
@@ -133,7 +149,9 @@ async function startProxy(ports: readonly number[]): Promise<string> {
   const places = paths.map((name) => `${name}_temp_path ${home};`).join(' ')
   const around = `daemon off; pid ${home}/pid; error_log stderr; events {} http { access_log off; ${places}\n${site}}`
   writeFileSync(join(home, 'nginx.conf'), around)
-  const child = spawn(ensureProgram('nginx'), ['-p', home, '-c', join(home, 'nginx.conf')], { stdio: 'ignore' })
+  const child = spawn(ensureProgram('nginx'), ['-p', home, '-c', join(home, 'nginx.conf')], {
+    stdio: 'ignore',
+  })
   onTestFinished(async () => {
     child.kill('SIGQUIT')
     await once(child, 'exit')
@@ -190,13 +208,18 @@ describe('the image of the Dockerfile, whose steps run without Docker', { timeou
     const steps: number[] = []
     const onProgress = ({ progress }: { readonly progress: number }): void => void steps.push(progress)
     expect(await client.call('unload', { crates: 3 }, { onProgress })).toBe('3 crates are on the quay.')
-    // Calls go on while a node stops: what it accepted it answers, and nginx asks the other one for the rest.
     const stopped = once(containers[0]!.child, 'exit')
     containers[0]!.child.kill('SIGTERM')
-    for (let count = 7; count <= 30; count++)
-      expect(await client.call('count')).toMatch(new RegExp(`^${count} at (one|two)$`))
+    // A connection that the system accepts in the very moment in which the node stops is lost, and nginx must not repeat its request.
+    let lost = 0
+    for (let calls = 0; calls < 24; calls++)
+      await client.call('where').catch((error: Error) => {
+        expect(error.message).toContain('status 502')
+        lost++
+      })
+    expect(lost).toBeLessThan(2)
     expect(await stopped).toEqual([0, null])
-    expect(await client.call('where')).toBe('two')
+    expect(await client.call('count')).toBe('7 at two')
   })
 
   test('nginx does not show health to clients', async () => {
