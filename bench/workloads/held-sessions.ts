@@ -160,7 +160,10 @@ async function openPair(
 ): Promise<Pair> {
   const file = transport === 'sse' && subject === LIMIT ? 'limit-held' : subject.file
   const program = programOf({ ...subject, file }, transport === 'sse' ? 'http' : transport)
-  const server = await startHttp(program, argumentOf(subject, { change: true, wait: true, sessions: 20_000, ...more }))
+  const server = await startHttp(
+    program,
+    argumentOf(subject, { change: true, wait: true, sessions: 20_000, ...more }),
+  )
   return { server, clients: startWorker('held-sessions') }
 }
 

@@ -1,18 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer, type App } from 'pierhead'
-import { postgres, redis, type DriverOf, type StoreDriver } from 'pierhead/stores'
+import { postgres, redis, type DriverOf } from 'pierhead/stores'
 import * as z from 'zod'
 
-/** The stores that all nodes share: Redis, and PostgreSQL for tasks if there is one. */
-export function storesFrom(env: Readonly<Record<string, string | undefined>>): DriverOf<'cache'> {
+/** A harbour that any number of nodes serve: nothing that clients share is in the memory of one of them. */
+export function createHarbour(node: string, env: Readonly<Record<string, string | undefined>>): App {
   const { REDIS_URL, DATABASE_URL } = env
   if (!REDIS_URL) throw new Error('set REDIS_URL to the Redis of all nodes, such as redis://127.0.0.1:6379')
   const shared = redis(REDIS_URL)
-  return DATABASE_URL ? { ...shared, tasks: postgres(DATABASE_URL).tasks } : shared
-}
-
-/** A harbour that any number of nodes serve: nothing that clients share is in the memory of one of them. */
-export function createHarbour(node: string, store: DriverOf<'cache'>): App {
+  const store = DATABASE_URL ? { ...shared, tasks: postgres(DATABASE_URL).tasks } : shared
   const app = createServer({ name: 'harbour', version: '1.0.0', store })
 
   app.tool('where', { description: 'Says which node answers.' }, () => node)
@@ -26,15 +22,14 @@ export function createHarbour(node: string, store: DriverOf<'cache'>): App {
   app.tool('book', { input: z.object({ berth: z.string() }) }, async ({ berth }, { elicit, once }) => {
     const answer = await elicit('Which ship?', z.object({ ship: z.string() }))
     if (answer.action !== 'accept') return 'Nothing was booked.'
-    await once('booking', () => book(store, berth, answer.content.ship))
+    await once('booking', () => book(shared, berth, answer.content.ship))
     app.updated(`berth://${berth}`)
     return `${berth} is booked for ${answer.content.ship} by ${node}.`
   })
 
-  app.resource('berth://{berth}', {}, async ({ berth }) => (await store.cache.get(berth)) ?? 'free')
+  app.resource('berth://{berth}', {}, async ({ berth }) => (await shared.cache.get(berth)) ?? 'free')
 
-  // Tasks need a store that nodes share.
-  if ((store as StoreDriver).tasks !== undefined)
+  if (DATABASE_URL)
     app.tool(
       'unload',
       { input: z.object({ crates: z.number().int().min(1).max(100) }), task: { onRestart: 'retry' } },

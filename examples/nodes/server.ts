@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { createHarbour, storesFrom } from './harbour.ts'
+import { createHarbour } from './harbour.ts'
 
 // One node. All nodes have the same settings in their environment, apart from NODE_NAME.
 const {
@@ -10,7 +10,7 @@ const {
 } = process.env
 const proxies = Number(process.env['TRUST_PROXY'] ?? 0)
 
-const app = createHarbour(NODE_NAME, storesFrom(process.env))
+const app = createHarbour(NODE_NAME, process.env)
 const { url } = await app.listen({
   http: { port: Number(PORT), host: HOST, hosts: HOSTS.split(','), trustProxy: proxies > 0 && proxies },
 })

@@ -130,6 +130,13 @@ test('the compose file fits the image, the proxy and the server', () => {
   for (const name of ['redis', 'postgres']) expect(file.services![name]!.healthcheck).toBeDefined()
 })
 
+test('the guide shows the configuration of nginx that runs in tests', () => {
+  const guide = readFileSync('docs/guides/more-than-one-machine.md', 'utf8')
+  const [, shown = ''] = /```nginx\n([\s\S]*?)```/.exec(guide) ?? []
+  expect(shown.length).toBeGreaterThan(100)
+  expect(read('nginx.conf')).toContain(shown.trimEnd())
+})
+
 test('the manifest fits the image and the server', () => {
   const pod = deployment().spec!.template.spec!
   const [container] = pod.containers
