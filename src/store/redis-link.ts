@@ -4,7 +4,14 @@ import { mcpError, McpError } from '../errors/error.ts'
 import { SOON } from '../errors/retry-after.ts'
 import { STORE_FAILED, STORE_UNREACHABLE } from '../errors/store.ts'
 import { Lifetime } from './lifetime.ts'
-import { isReply, makeClient, type Argument, type Client, type ClientSettings } from './redis-client.ts'
+import {
+  isReply,
+  makeClient,
+  sendTogether,
+  type Argument,
+  type Client,
+  type ClientSettings,
+} from './redis-client.ts'
 import { RedisConnection } from './redis-connection.ts'
 import { durabilityWarnings } from './redis-durability.ts'
 import { SCRIPTS, type ScriptName } from './redis-scripts.ts'
@@ -87,6 +94,7 @@ export class RedisLink {
   ): Promise<unknown> {
     const client = this.#main?.current
     if (client === undefined || this.lifetime.isOver) return this.#insist(act, options)
+    sendTogether(client)
     return act(client, false).catch((error: unknown) => this.#insist(act, options, error))
   }
 
