@@ -2,11 +2,11 @@ import { CALL_ROWS, type CallRow, titleOf } from './call-rows.ts'
 import type { HandlerKind } from './kinds.ts'
 import type { Row, Verdict } from './measure.ts'
 import { LATENCIES } from './latency-rows.ts'
-import { OURS, OURS_JSON, OURS_OPEN, V2 } from './subjects.ts'
+import { OURS, OURS_IN_MEMORY, OURS_JSON, OURS_OPEN, V2 } from './subjects.ts'
 import { workersWork } from './workloads/workers.ts'
 
-/** What a goal bounds: the ratio to the limit, to official v2 or to our server without `auth`, the difference from the limit, or the value itself. */
-type Measure = 'limit' | 'official v2' | 'no auth' | 'above the limit' | 'value'
+/** What a goal bounds: the ratio to the limit, to official v2, to our server without `auth` or with its sessions in memory, the difference from the limit, or the value itself. */
+type Measure = 'limit' | 'official v2' | 'no auth' | 'in memory' | 'above the limit' | 'value'
 
 type Bound = { readonly of: Measure } & ({ readonly least: number } | { readonly most: number })
 
@@ -125,6 +125,15 @@ export const GOALS: readonly Goal[] = [
     of: 'value',
     most: 5,
   },
+  { work: 'connections held over ten nodes', unit: 'answered', of: 'value', least: 100_000 },
+  { work: 'HTTP tools/call at another node, sessions in Redis', unit: 'round trips', of: 'value', most: 2 },
+  { work: 'HTTP tools/call, sessions in Redis', unit: 'req/s', of: 'in memory', least: 0.5 },
+  {
+    work: 'HTTP tools/call, what a call costs more with many sessions in Redis than with few',
+    unit: '%',
+    of: 'value',
+    most: 5,
+  },
   { work: 'HTTP, three times what the server can do', unit: 'answers/s', of: 'limit', least: 0.8 },
   { work: 'client tools/call over HTTP, 2026-07-28', unit: 'µs p50', of: 'limit', most: 1.5 },
   { work: 'client tools/call over HTTP, 2025-11-25', unit: 'µs p50', of: 'limit', most: 1.5 },
@@ -181,6 +190,7 @@ function measurementOf(of: Measure, row: Row, rows: readonly Row[]): number | un
   const limit = valueOf('limit')
   const peer = valueOf(V2.name)
   const open = valueOf(OURS_OPEN.name)
+  const inMemory = valueOf(OURS_IN_MEMORY.name)
   switch (of) {
     case 'limit':
       return limit === undefined ? undefined : row.value / limit
@@ -188,6 +198,8 @@ function measurementOf(of: Measure, row: Row, rows: readonly Row[]): number | un
       return peer === undefined ? undefined : row.value / peer
     case 'no auth':
       return open === undefined ? undefined : row.value / open
+    case 'in memory':
+      return inMemory === undefined ? undefined : row.value / inMemory
     case 'above the limit':
       return limit === undefined ? undefined : row.value - limit
     case 'value':
@@ -208,6 +220,8 @@ function boundText(bound: Bound, { unit }: Row): string {
       return `${amount} × official v2`
     case 'no auth':
       return `${amount} × without auth`
+    case 'in memory':
+      return `${amount} × in memory`
     case 'above the limit':
       return `${amount} ${unit} above limit`
     case 'value':

@@ -1,6 +1,8 @@
 import { createServer as createNetServer, type Server, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { createServer, type Running } from '../src/index.ts'
+import { redis as openRedis } from '../src/stores.ts'
+import { startRedis } from '../test/harness/redis.ts'
 import { GOALS } from './goals.ts'
 import { type HeldSessions, holdSockets } from './load/held-sockets.ts'
 import { holdStreams } from './load/held-streams.ts'
@@ -54,6 +56,26 @@ test('the goals are 45,000 sessions over TCP, each at most 8 KB above a bare soc
     { work: 'sessions held over TCP', unit: 'answered', of: 'value', least: 45_000 },
     { work: 'sessions held over TCP', unit: 'KB', of: 'above the limit', most: 8 },
   ])
+})
+
+test('connections held over several nodes count if each answers a last ping; the goal is 100,000 over ten [S2-11.3-4]', async () => {
+  const goals = GOALS.filter(({ work }) => work === 'connections held over ten nodes')
+  expect(goals).toMatchObject([{ unit: 'answered', of: 'value', least: 100_000 }])
+  const redis = await startRedis()
+  onTestFinished(() => redis.close())
+  let answered = 0
+  for (let node = 0; node < 3; node++) {
+    const store = openRedis(redis.url)
+    const running = await createServer({ name: 'held', version: '1', store }).listen({ tcp: { port: 0 } })
+    onTestFinished(async () => {
+      await running.close()
+      await store.close()
+    })
+    const held = closeLater(holdSockets('tcp', portOf(running, 'tcp')))
+    await held.open(COUNT)
+    answered += await held.ping()
+  }
+  expect(answered).toBe(3 * COUNT)
 })
 
 const LIMIT = new URL('subjects/limit-memory.mjs', import.meta.url).href

@@ -24,6 +24,8 @@ export interface Plan {
     readonly ws: number
     readonly sse: number
     readonly busy: number
+    /** Over ten nodes together. */
+    readonly nodes: number
     readonly seconds: number
   }
   readonly toolCounts: readonly number[]

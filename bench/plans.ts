@@ -13,7 +13,7 @@ export const FULL: Plan = {
   sessions: 2000,
   sessionCounts: [10, 1000, 100_000],
   sustained: 30,
-  held: { tcp: 45_000, ws: 15_000, sse: 15_000, busy: 3000, seconds: 60 },
+  held: { tcp: 45_000, ws: 15_000, sse: 15_000, busy: 3000, nodes: 100_000, seconds: 60 },
   toolCounts: [1, 100, 1000, 10_000],
   typeCounts: [50, 200],
 }
@@ -28,7 +28,7 @@ export const QUICK: Plan = {
   sessions: 300,
   sessionCounts: [10, 1000],
   sustained: 3,
-  held: { tcp: 3000, ws: 1500, sse: 1500, busy: 300, seconds: 1 },
+  held: { tcp: 3000, ws: 1500, sse: 1500, busy: 300, nodes: 1000, seconds: 1 },
   toolCounts: [1, 1000],
   typeCounts: [50],
 }

@@ -28,6 +28,8 @@ export const OURS_NO_TOKEN: Subject = {
   role: 'ours',
   file: 'pierhead',
 }
+/** The same server with its sessions in the memory of its process, next to one that has them in Redis. */
+export const OURS_IN_MEMORY: Subject = { name: 'pierhead in memory', role: 'ours', file: 'pierhead' }
 export const V1: Subject = { name: 'official v1', role: 'peer', file: 'official-v1' }
 export const V2: Subject = { name: 'official v2', role: 'peer', file: 'official-v2' }
 export const TMCP: Subject = { name: 'tmcp', role: 'peer', file: 'tmcp' }

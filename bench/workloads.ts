@@ -4,11 +4,12 @@ import { authCalls, freshTokens } from './workloads/auth.ts'
 import { clientHttp, clientStdio } from './workloads/client.ts'
 import { events2026, eventsSession } from './workloads/events.ts'
 import { manyTools, sustained } from './workloads/growth.ts'
-import { heldBusy, heldSse, heldTcp, heldWs } from './workloads/held-sessions.ts'
+import { heldBusy, heldNodes, heldSse, heldTcp, heldWs } from './workloads/held-sessions.ts'
 import { http2026, httpSession } from './workloads/http.ts'
 import { batches, inProcess2025, inProcess2026 } from './workloads/in-process.ts'
 import { install } from './workloads/install.ts'
 import { list100, list1000 } from './workloads/lists.ts'
+import { nodeCalls, redisSessions, redisTrips } from './workloads/nodes.ts'
 import { overload } from './workloads/overload.ts'
 import { scanCost } from './workloads/scan.ts'
 import { idleSessions, manySessions } from './workloads/sessions.ts'
@@ -69,6 +70,10 @@ export const WORKLOADS: readonly Workload[] = [
   heldWs,
   heldSse,
   heldBusy,
+  heldNodes,
+  redisTrips,
+  nodeCalls,
+  redisSessions,
   overload,
   workers,
   scanCost,

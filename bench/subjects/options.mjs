@@ -4,7 +4,9 @@
  * take 4 KB of text), `change` (serve a tool that changes the list of tools), `wait` (serve a tool that does not answer, and
  * resources to subscribe to), `wide` (the number of tools with ten fields), `schema` ('zod' or 'json', for servers that accept
  * both), `sessions` (the limit of sessions, if there is one), `listeners` (the number of servers, each on its own port),
- * `workers` (the number of processes), `auth` (issuer and resource of the tokens that our server requires), `body` (for the limit: a file with the answer), `profile` (the beginning of the path for a CPU profile of the process).
+ * `workers` (the number of processes),
+ * `redis` (the URL and the prefix of a Redis for all sessions, one prefix for each listener),
+ * `auth` (issuer and resource of the tokens that our server requires), `body` (for the limit: a file with the answer), `profile` (the beginning of the path for a CPU profile of the process).
  */
 export const options = {
   add: true,
@@ -18,6 +20,7 @@ export const options = {
   sessions: 10_000,
   listeners: 1,
   workers: 1,
+  redis: undefined,
   auth: undefined,
   body: '',
   profile: '',

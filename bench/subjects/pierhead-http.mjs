@@ -4,7 +4,9 @@ import { createApp } from './pierhead-server.mjs'
 
 const ports = []
 for (let count = 0; count < options.listeners; count++) {
-  const { url } = await createApp(options.wide).listen({ http: { port: 0, ...(await authOf(options)) } })
+  const { url } = await createApp(options.wide, count).listen({
+    http: { port: 0, ...(await authOf(options)) },
+  })
   ports.push(Number(new URL(url).port))
 }
 announce(...ports)

@@ -4,9 +4,13 @@ import { about, options } from './options.mjs'
 
 const { addInput, textInput, wideToolsOf } = await import(`./${options.schema}-tools.mjs`)
 
+const stores = options.redis === undefined ? undefined : await import('pierhead/stores')
+
 /** Our server with `wide` tools of ten fields, from the built package. */
-export function createApp(wide) {
-  const app = createServer({ ...about, pageSize: 100_000, limits: { sessions: options.sessions } })
+export function createApp(wide, listener = 0) {
+  const store = stores?.redis({ url: options.redis.url, prefix: `${options.redis.prefix}-${listener}` })
+  const limits = { sessions: options.sessions }
+  const app = createServer({ ...about, pageSize: 100_000, limits, store })
   const described = { description: 'Adds two numbers.', input: addInput }
   if (options.add) app.tool('add', described, options.progress ? addWithProgress : add)
   if (options.text) {

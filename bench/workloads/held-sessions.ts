@@ -3,6 +3,7 @@ import type { PingResult, HeldCommands, HeldTransport } from '../held-sessions.t
 import type { Plan, Sample, Workload } from '../measure.ts'
 import { watchOtherPrograms } from '../machine.ts'
 import { LIMIT, OURS, type Subject, argumentOf, programOf } from '../subjects.ts'
+import { startRedis } from '../../test/harness/redis.ts'
 import { usageOf } from '../usage.ts'
 
 /** The number of servers, and of client processes: a process may have only 20,000 open files. */
@@ -18,6 +19,33 @@ export const heldWs: Workload = { name: 'held-ws', run: (plan, log) => hold('ws'
 
 /** Streamable HTTP sessions of 2025-11-25, each held with its stream from the server. */
 export const heldSse: Workload = { name: 'held-sse', run: (plan, log) => hold('sse', 'SSE', plan, log) }
+
+const NODES = 10
+
+/** Connections held over ten nodes that share a Redis, each with its own clients. */
+export const heldNodes: Workload = {
+  name: 'held-nodes',
+  run: async (plan, log) => {
+    const redis = await startRedis()
+    try {
+      const extent = {
+        each: Math.ceil(plan.held.nodes / NODES),
+        seconds: plan.held.seconds,
+        processes: NODES,
+        redis: { url: redis.url, prefix: 'held' },
+      }
+      const { answered, kilobytes, busy } = await holdOnce(OURS, 'tcp', extent)
+      log(`${answered} of ${plan.held.nodes} answered a last ping, ${kilobytes.toFixed(1)} KB each`)
+      const work = 'connections held over ten nodes'
+      return [
+        { work, subject: OURS, value: answered, unit: 'answered', better: 'more', busy },
+        { work, subject: OURS, value: kilobytes, unit: 'KB', better: 'less', busy },
+      ]
+    } finally {
+      await redis.close()
+    }
+  },
+}
 
 const SUBSCRIPTIONS = 100
 
@@ -65,16 +93,25 @@ async function hold(
   return samples
 }
 
+interface HoldExtent {
+  /** The number of sessions of each process. */
+  readonly each: number
+  readonly seconds: number
+  readonly subscriptions?: number
+  /** The number of servers, and of client processes. */
+  readonly processes?: number
+  /** The Redis that makes the servers nodes. */
+  readonly redis?: { readonly url: string; readonly prefix: string } | undefined
+}
+
 async function holdOnce(
   subject: Subject,
   transport: HeldTransport,
-  {
-    each,
-    seconds,
-    subscriptions,
-  }: { readonly each: number; readonly seconds: number; readonly subscriptions?: number },
+  { each, seconds, subscriptions, processes = PROCESSES, redis }: HoldExtent,
 ): Promise<Sum> {
-  const pairs = await Promise.all(Array.from({ length: PROCESSES }, () => openPair(subject, transport)))
+  const pairs = await Promise.all(
+    Array.from({ length: processes }, () => openPair(subject, transport, { redis })),
+  )
   let cpuMs = 0
   const askAll = async <Result>(
     name: keyof HeldCommands,
@@ -102,7 +139,7 @@ async function holdOnce(
     const alive = await askAll<PingResult>('ping', () => ({}))
     return {
       answered: sumOf(alive.map(({ answered }) => answered)),
-      kilobytes: (after - before) / (each - first) / PROCESSES / 1000,
+      kilobytes: (after - before) / (each - first) / processes / 1000,
       busy: disturbed(cpuMs + serverCpuMs()),
     }
   } finally {
@@ -116,10 +153,17 @@ interface Pair {
   readonly clients: Worker<HeldCommands>
 }
 
-async function openPair(subject: Subject, transport: HeldTransport): Promise<Pair> {
+async function openPair(
+  subject: Subject,
+  transport: HeldTransport,
+  more: Pick<HoldExtent, 'redis'>,
+): Promise<Pair> {
   const file = transport === 'sse' && subject === LIMIT ? 'limit-held' : subject.file
   const program = programOf({ ...subject, file }, transport === 'sse' ? 'http' : transport)
-  const server = await startHttp(program, argumentOf(subject, { change: true, wait: true, sessions: 20_000 }))
+  const server = await startHttp(
+    program,
+    argumentOf(subject, { change: true, wait: true, sessions: 20_000, ...more }),
+  )
   return { server, clients: startWorker('held-sessions') }
 }
 

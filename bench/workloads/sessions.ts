@@ -57,7 +57,7 @@ export const manySessions: Workload = {
     try {
       for (const [index, count] of counts.entries())
         await withSubjectName(OURS, load.ask('sessionPool', { port: server.ports[index] ?? 0, count }))
-      return await compareSessionPools(load, server, plan, log)
+      return await compareSessionPools(load, server, plan, { place: 'held', log })
     } finally {
       await load.close()
       await server.close()
@@ -65,11 +65,12 @@ export const manySessions: Workload = {
   },
 }
 
-async function compareSessionPools(
+/** Compares the pools of sessions that were opened at the ports of a server; `place` says in the rows where sessions are. */
+export async function compareSessionPools(
   load: Worker<LoadCommands>,
   server: HttpServer,
   plan: Plan,
-  log: (line: string) => void,
+  { place, log }: { readonly place: 'held' | 'in Redis'; readonly log: (line: string) => void },
 ): Promise<readonly Sample[]> {
   const servers = new Map<Subject, HttpServer>(
     plan.sessionCounts.map((count, index) => [
@@ -86,11 +87,12 @@ async function compareSessionPools(
     return each
   })
   const samples = [...results].map(([{ name }, rounds], index): Sample => {
-    const work = `HTTP tools/call, ${name} held`
+    const work = `HTTP tools/call, ${name} ${place}`
     const value = median(costs[index] ?? [])
     return { work, subject: OURS, value, unit: 'µs server CPU', better: 'less', busy: mostlyBusy(rounds) }
   })
-  const work = 'HTTP tools/call, what a call costs more with many sessions than with few'
+  const many = place === 'held' ? 'many sessions' : `many sessions ${place}`
+  const work = `HTTP tools/call, what a call costs more with ${many} than with few`
   const busy = samples.some((sample) => sample.busy)
   return [...samples, { work, subject: OURS, value: increasePercent(costs), unit: '%', better: 'less', busy }]
 }

@@ -23,6 +23,7 @@ export type ErrorKind =
   | 'timeout'
   | 'closed'
   | 'shutting_down'
+  | 'node_stopping'
   | 'tool_arguments'
   // server.ts
   | 'name_too_long'

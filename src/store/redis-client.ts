@@ -16,6 +16,8 @@ export type Argument = string | number
 /** The part of a client that the stores use. Scripts are methods that `defineCommand` adds. */
 export interface Client {
   readonly status: string
+  /** The connection to the server; a client of a cluster has many, and none here. */
+  readonly stream?: Corkable
   connect(): Promise<void>
   disconnect(): void
   defineCommand(name: string, script: { readonly lua: string; readonly numberOfKeys: number }): void
@@ -24,6 +26,21 @@ export interface Client {
   subscribe(...channels: readonly string[]): Promise<unknown>
   unsubscribe(...channels: readonly string[]): Promise<unknown>
   on(event: string, listener: (...values: readonly unknown[]) => void): unknown
+}
+
+/** A connection whose writes can be held back. */
+interface Corkable {
+  readonly writableCorked: number
+  cork(): void
+  uncork(): void
+}
+
+/** Sends the commands of a turn of the event loop together, which takes far less time than one after the other. */
+export function sendTogether({ stream }: Client): void {
+  // Streams of other runtimes may lack it.
+  if (stream?.writableCorked !== 0) return
+  stream.cork()
+  setImmediate(() => stream.uncork())
 }
 
 /** Where and how to connect. */

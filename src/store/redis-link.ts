@@ -4,7 +4,7 @@ import { mcpError, McpError } from '../errors/error.ts'
 import { SOON } from '../errors/retry-after.ts'
 import { STORE_FAILED, STORE_UNREACHABLE } from '../errors/store.ts'
 import { Lifetime } from './lifetime.ts'
-import { isReply, makeClient, makeQueueClient } from './redis-client.ts'
+import { isReply, makeClient, makeQueueClient, sendTogether } from './redis-client.ts'
 import type { Argument, Client, ClientSettings } from './redis-client.ts'
 import { RedisConnection } from './redis-connection.ts'
 import { durabilityWarnings } from './redis-durability.ts'
@@ -93,6 +93,7 @@ export class RedisLink {
   ): Promise<unknown> {
     const client = this.#main?.current
     if (client === undefined || this.lifetime.isOver) return this.#insist(act, options)
+    sendTogether(client)
     return act(client, false).catch((error: unknown) => this.#insist(act, options, error))
   }
 

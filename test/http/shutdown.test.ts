@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Agent, type OutgoingHttpHeaders } from 'node:http'
 import { Agent as SecureAgent, request } from 'node:https'
 import { connect as connectNet, createServer as createNet, type AddressInfo } from 'node:net'
@@ -305,3 +306,24 @@ function postSecurely(
     asked.end(body)
   })
 }
+
+test('a connection that was accepted before the listener closed gets an answer', async () => {
+  const { server, port } = await start()
+  const early = connectNet(port, '127.0.0.1')
+  await once(early, 'connect')
+  // It is accepted once a later one is answered.
+  await fetch(`http://127.0.0.1:${port}/healthz`, { headers: { connection: 'close' } })
+  const closing = server.close()
+  const isRefused = (): Promise<boolean> =>
+    new Promise((resolve) => {
+      const late = connectNet(port, '127.0.0.1')
+      late.on('error', () => resolve(true))
+      late.once('connect', () => resolve(false))
+      late.once('connect', () => late.destroy())
+    })
+  while (!(await isRefused())) await new Promise((resolve) => void setImmediate(resolve))
+  early.write(`POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 2\r\n\r\n{}`)
+  const [bytes] = (await once(early, 'data')) as [Buffer]
+  expect(bytes.toString()).toMatch(/^HTTP\/1\.1 503 /)
+  await closing
+})

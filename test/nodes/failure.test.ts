@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { connect } from '../../src/client.ts'
 import type { App } from '../../src/index.ts'
 import { BOTH, call, initialize, message } from '../http/messages.ts'
 import { Gate, open, type Session } from '../http/server.ts'
 import { send, type Stream } from '../http/wire.ts'
-import { at, startNodes, type TestNode } from './nodes.ts'
+import { at, balance, startNodes, type TestNode } from './nodes.ts'
 import type { View } from './store.ts'
 
 const TOKEN = { progressToken: 't' }
@@ -209,6 +210,42 @@ describe('a node that is told to stop', () => {
     expect(stores.nodes.numbers).toEqual([2])
     expect((await at(two, session).post(call('quick'))).status).toBe(200)
     expect(next.ended).toBe(false)
+  })
+
+  test('keeps the session of a client that still asks it, which goes on elsewhere', async () => {
+    const gate = new Gate()
+    const define = (app: App): void =>
+      void app
+        .tool('long', {}, async () => {
+          gate.enter()
+          await gate.opened
+          return 'done'
+        })
+        .tool('count', {}, async (_, { session }) => {
+          const count = ((await session?.get<number>('count')) ?? 0) + 1
+          await session?.set('count', count)
+          return `${count}`
+        })
+    const { nodes } = await startNodes({ define })
+    const [one] = nodes as [TestNode, TestNode]
+    // The node stays until all have heard of it.
+    const running = (await opened(one)).post(call('long'))
+    await gate.entered
+    const proxy = await balance(nodes)
+    await using client = await connect(proxy.url, { revision: '2025-11-25', recovery: { first: '1ms' } })
+    for (const count of ['1', '2']) expect(await client.call('count')).toBe(count)
+    const closing = one.app.close()
+    proxy.choose = ({ method }) => {
+      if (method === 'POST') proxy.choose = undefined
+      return one.port
+    }
+    proxy.leave(one.port)
+    for (const count of ['3', '4']) expect(await client.call('count')).toBe(count)
+    gate.open()
+    expect((await running).status).toBe(200)
+    await closing
+    expect(one.app.counts.get('node_stopping')).toBe(1)
+    expect(await client.call('count')).toBe('5')
   })
 
   test('has the answer of a question that arrives elsewhere while it stops', async () => {

@@ -30,6 +30,11 @@ export class RoundRobin {
     return `http://127.0.0.1:${this.port}/mcp`
   }
 
+  /** Passes requests to another server, too. */
+  join(port: number): void {
+    this.#ports.push(port)
+  }
+
   /** Passes no further requests to a server. */
   leave(port: number): void {
     this.#ports.splice(this.#ports.indexOf(port), 1)

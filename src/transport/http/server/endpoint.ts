@@ -2,9 +2,9 @@ import { toErrorObject, toStatus } from '../../../errors/reply.ts'
 import { BAD_PARAMS } from '../../../errors/wire.ts'
 import { type McpError, mcpError } from '../../../errors/error.ts'
 import { BAD_ACCEPT, BAD_VERB, SESSION_REQUIRED } from '../../../errors/http.ts'
-import { CONNECTION_CLOSED, OVERLOADED, SHUTTING_DOWN } from '../../../errors/rpc.ts'
+import { CONNECTION_CLOSED, OVERLOADED } from '../../../errors/rpc.ts'
 import { ALREADY_INITIALIZED } from '../../../errors/server.ts'
-import { LATER, MUCH_LATER, SOON } from '../../../errors/retry-after.ts'
+import { MUCH_LATER, SOON } from '../../../errors/retry-after.ts'
 import type { JsonObject, RequestId, Message } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { MethodParams } from '../../../protocol/wire-adapter.ts'
@@ -90,7 +90,7 @@ export class Endpoint implements HttpHandler {
     this.service = service
     this.limits = options.limits
     this.#onClosed = options.onClosed
-    this.#inFlight = new InFlight(service, options.limits)
+    this.#inFlight = new InFlight(service, options.limits, options.replicas !== undefined)
     const unwatch = service.leases.watch((concerns) => this.#inFlight.cancelOf(concerns))
     this.#written = budgetsOf(service, options.limits).write
     checkUnsent(service, options.limits)
@@ -130,7 +130,7 @@ export class Endpoint implements HttpHandler {
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.guard.preflight(head) }
       head.cors = this.guard.check(head)
-      if (this.#inFlight.closing) throw mcpError(SHUTTING_DOWN, {}, LATER)
+      if (this.#inFlight.closing) throw this.#inFlight.closingError
     } catch (thrown) {
       return this.rejectUnread(head, thrown)
     }
@@ -242,7 +242,7 @@ export class Endpoint implements HttpHandler {
       // A batch may take long enough for its caller to be revoked.
       checkCaller(this.service, request)
       // Checked before the session, which may have ended already while the server closes.
-      if (this.#inFlight.rejects) throw mcpError(SHUTTING_DOWN, {}, LATER)
+      if (this.#inFlight.rejects) throw this.#inFlight.closingError
       if (hasEnvelope(params) || request.header('mcp-protocol-version') === LATEST) {
         dialect = this.service.dialects[LATEST]
         const peer = openRequest(method, params, request, this.service)

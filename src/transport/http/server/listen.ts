@@ -7,7 +7,7 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { Server as NetServer, type AddressInfo, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { mcpError, type McpError } from '../../../errors/error.ts'
@@ -71,6 +71,8 @@ const PROBE_MS = 15_000
 const LARGEST = 2 ** 30
 const QUIET_TURNS = 5
 const MAX_TURNS = 1000
+/** How long the last connections may take to send a request, and how often to look. */
+const [FIRST_MS, POLL_MS] = [500, 5]
 /** How long sending the last replies may take once everything has been answered. */
 const CLOSE_MS = 2000
 
@@ -157,11 +159,14 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     ready = false
     await Promise.all([endpoint.close(), endpoint.acceptQueue.emptied(), upgraded?.close()])
     await acceptWaiting(() => connections.accepted)
+    // Proxies try another server if a connection is refused, but not if it is lost. Unlike that of HTTP, this `close` keeps connections.
+    const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
+    await answerAccepted(sockets)
     await closeSent(sockets)
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     for (const socket of all) socket.destroy()
     connections.unguard()
     await closed
+    server.close()
   }
 }
 
@@ -392,6 +397,14 @@ async function acceptWaiting(accepted: () => number): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve))
     quiet = accepted() === before ? quiet + 1 : 0
   }
+}
+
+/** Gives accepted connections a moment to send their first request, which is rejected. */
+async function answerAccepted(sockets: ReadonlySet<Socket>): Promise<void> {
+  const until = performance.now() + FIRST_MS
+  const isSilent = ({ bytesRead, destroyed }: Socket): boolean => bytesRead === 0 && !destroyed
+  while ([...sockets].some(isSilent) && performance.now() < until)
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
 }
 
 /** Closes connections once everything written has been sent. Node would abort them in the middle. */

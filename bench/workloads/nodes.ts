@@ -1,0 +1,128 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { startRedis, type TestRedis } from '../../test/harness/redis.ts'
+import { type HttpServer, startHttp, startWorker, type Worker } from '../children.ts'
+import type { LoadCommands } from '../load.ts'
+import { openSession, post } from '../load/http.ts'
+import { type Sample, type Workload, mostlyBusy, rateOf } from '../measure.ts'
+import { callText, numbered } from '../messages.ts'
+import { OURS, OURS_IN_MEMORY, type Subject, argumentOf, programOf } from '../subjects.ts'
+import { CONNECTIONS, loadAll, withSubjectName } from './http.ts'
+import { compareSessionPools } from './sessions.ts'
+
+const REQUESTS = 400
+
+/** The round trips to Redis of a call whose session began at another node. */
+export const redisTrips: Workload = {
+  name: 'redis-trips',
+  run: (_, log) =>
+    withNodes(2, async ([one, two], redis) => {
+      const { id = '', revision } = await openSession(one!.port)
+      const headers = { 'mcp-session-id': id, 'mcp-protocol-version': revision }
+      const call = async (server: HttpServer, index: number): Promise<void> => {
+        const reply = await post(server.port, callText(numbered(index), '2025-11-25'), headers)
+        if (!reply.ok) throw new Error(`a call was answered with ${reply.status}`)
+        await reply.arrayBuffer()
+      }
+      await call(two!, 0)
+      const commands = await countCommands(redis, async () => {
+        for (let index = 1; index <= REQUESTS; index++) await call(index % 2 === 0 ? one! : two!, index)
+      })
+      const value = commands / REQUESTS
+      log(`${commands} commands for ${REQUESTS} calls`)
+      const work = 'HTTP tools/call at another node, sessions in Redis'
+      return [{ work, subject: OURS, value, unit: 'round trips', better: 'less', busy: false }]
+    }),
+}
+
+/** Calls of sessions in Redis, next to those of sessions in memory. */
+export const nodeCalls: Workload = {
+  name: 'redis-calls',
+  run: (plan, log) =>
+    withNodes(1, async ([shared]) => {
+      const alone = await startHttp(programOf(OURS, 'http'), argumentOf(OURS_IN_MEMORY))
+      try {
+        const servers = new Map<Subject, HttpServer>([
+          [OURS, shared!],
+          [OURS_IN_MEMORY, alone],
+        ])
+        const target = { work: 'call', revision: '2025-11-25', connections: CONNECTIONS } as const
+        const results = await loadAll(servers, target, plan, log)
+        return [...results].map(([subject, rounds]): Sample => ({
+          work: 'HTTP tools/call, sessions in Redis',
+          subject,
+          value: rateOf(rounds),
+          unit: 'req/s',
+          better: 'more',
+          busy: mostlyBusy(rounds),
+        }))
+      } finally {
+        await alone.close()
+      }
+    }),
+}
+
+/** The cost of a call with a growing number of sessions in Redis, as `many-sessions` measures it in memory. */
+export const redisSessions: Workload = {
+  name: 'many-redis-sessions',
+  run: async (plan, log) => {
+    const counts = plan.sessionCounts
+    const more = { sessions: Math.max(...counts), listeners: counts.length, wide: 49 }
+    return await withNodes(
+      1,
+      async ([server]) => {
+        const load: Worker<LoadCommands> = startWorker('load')
+        try {
+          for (const [index, count] of counts.entries())
+            await withSubjectName(OURS, load.ask('sessionPool', { port: server!.ports[index] ?? 0, count }))
+          return await compareSessionPools(load, server!, plan, { place: 'in Redis', log })
+        } finally {
+          await load.close()
+        }
+      },
+      more,
+    )
+  },
+}
+
+/** Runs an action with servers that share a Redis of their own. */
+async function withNodes<Result>(
+  count: number,
+  act: (nodes: readonly HttpServer[], redis: TestRedis) => Promise<Result>,
+  more: object = {},
+): Promise<Result> {
+  const redis = await startRedis()
+  const nodes: HttpServer[] = []
+  try {
+    const options = { ...more, redis: { url: redis.url, prefix: 'bench' } }
+    for (let at = 0; at < count; at++)
+      nodes.push(await startHttp(programOf(OURS, 'http'), argumentOf(OURS, options)))
+    return await act(nodes, redis)
+  } finally {
+    await Promise.all(nodes.map((node) => node.close()))
+    await redis.close()
+  }
+}
+
+const LAST = 'the last command'
+
+/** Counts the commands that arrive at Redis, without those that its scripts run, and those of the registry and the bus. */
+async function countCommands({ port, send }: TestRedis, act: () => Promise<void>): Promise<number> {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  let text = ''
+  const seen = new Promise<void>((resolve) =>
+    socket.on('data', (bytes) => {
+      text += bytes.toString('latin1')
+      if (text.includes(LAST)) resolve()
+    }),
+  )
+  socket.write('MONITOR\r\n')
+  await once(socket, 'data')
+  await act()
+  await send('ECHO', LAST)
+  await seen
+  socket.destroy()
+  const commands = text.split('\r\n').filter((line) => /^\+[\d.]+ \[0 127/.test(line))
+  return commands.filter((line) => !/"(xread|xrevrange|ping|echo)"|nodes/i.test(line)).length
+}
