@@ -114,7 +114,7 @@ const sessions: SessionClient[] = []
 async function useSessions(): Promise<void> {
   const world = { url, random, log, isOver: () => isOver }
   const free: SessionClient[] = []
-  await inParallel(Math.min(settings.atOnce, settings.sessions), async () => {
+  await inParallel(Math.min(settings.atOnce, settings.sessions), async (place) => {
     if (sessions.length < settings.sessions) {
       const number = from + sessions.length
       const client = new SessionClient(number, { ...world, apiKey: keyOf(number) })
@@ -123,9 +123,11 @@ async function useSessions(): Promise<void> {
       free.push(client)
       return
     }
+    const isExtra = visits >= settings.sessions * settings.visits
+    if (isExtra && place > 1) return pause(EXTRA_MS)
     const [client] = free.splice(Math.floor(random() * free.length), 1)
     if (client === undefined) return pause(EXTRA_MS)
-    if (visits >= settings.sessions * settings.visits) await pause(EXTRA_MS)
+    if (isExtra) await pause(EXTRA_MS)
     await client.visit()
     free.push(client)
     visits++

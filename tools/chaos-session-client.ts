@@ -20,6 +20,8 @@ const REVISION = '2025-11-25'
 const CAPABILITIES = { elicitation: { form: {} } }
 /** Statuses that mean: try again. */
 const LATER: readonly number[] = [429, 502, 503, 504]
+/** The status that means: nothing follows, so do not try again. */
+const OVER = 204
 const RETRY_MS = 200
 /** The part of streams whose connection the client breaks. */
 const DROP_PART = 0.6
@@ -212,7 +214,7 @@ export class SessionClient {
       const after = last()
       this.#log({ event: 'resumed', call, after })
       const stream = await this.#get(after, onEvent)
-      if (stream !== undefined) return stream
+      if (stream !== undefined) return stream.status === OVER ? undefined : stream
       await pause(RETRY_MS)
     }
     return undefined
@@ -227,7 +229,8 @@ export class SessionClient {
     const more = after === undefined ? {} : { 'last-event-id': after }
     const headers = { ...asked.headers, accept: 'text/event-stream', ...more }
     const stream = await openStream({ ...asked, headers }, onEvent)
-    return this.#isRefused(stream) ? undefined : stream
+    if (stream?.status === OVER) this.#log({ event: 'refused', error: `nothing follows ${after}` })
+    return stream?.status !== OVER && this.#isRefused(stream) ? undefined : stream
   }
 
   /** Whether there is no stream. Logs why, unless it may be tried again. */
