@@ -1,5 +1,6 @@
 // A process of the chaos test: a node that serves clients at a port, or a worker. Its settings are the JSON of its first argument.
 import { randomUUID } from 'node:crypto'
+import { appendFileSync } from 'node:fs'
 import { apiKeys } from '../src/auth.ts'
 import { createServer } from '../src/index.ts'
 import type { JsonObject } from '../src/protocol/jsonrpc.ts'
@@ -14,6 +15,8 @@ export interface ServerSettings {
   /** The callers, by the digest of their key. */
   readonly digests: Readonly<Record<string, { readonly sub: string }>>
   readonly leaseMs: number
+  /** The file for warnings and errors. */
+  readonly log: string
   readonly taskStore: 'postgres' | 'redis'
 }
 
@@ -52,7 +55,10 @@ const app = createServer({
   version: '1.0.0',
   store,
   auth: apiKeys({ digests: settings.digests }),
-  log: () => undefined,
+  log: (level, message, facts) => {
+    const entry = { at: Date.now(), pid: process.pid, level, message, facts }
+    if (level !== 'info' && level !== 'debug') appendFileSync(settings.log, `${JSON.stringify(entry)}\n`)
+  },
   // A node counts as dead after three of these.
   limits: { keepAliveMs: settings.leaseMs / 3 },
 })

@@ -34,8 +34,8 @@ const NODES = 3
 const WORKERS = 2
 const CALLERS = 8
 const CLIENT_PROCESSES = 2
-/** Tasks, and sessions, that a process with clients uses at once. */
-const AT_ONCE = 40
+/** Tasks, and sessions, that a process with clients uses at once: a hundredth of all tasks, within these. */
+const AT_ONCE = { least: 20, most: 100 }
 /** How often each session is used. */
 const VISITS = 4
 const LEASE_MS = 4000
@@ -87,6 +87,7 @@ class Cluster {
       postgres: this.#postgres.url,
       digests: Object.fromEntries(await Promise.all(callers)),
       leaseMs: LEASE_MS,
+      log: join(this.folder, 'servers.log'),
       taskStore: this.#extent.taskStore,
     }
     const ports: number[] = []
@@ -112,7 +113,7 @@ class Cluster {
         sessions: part(sessions),
         visits: VISITS,
         apiKeys: keys,
-        atOnce: AT_ONCE,
+        atOnce: Math.min(Math.max(AT_ONCE.least, Math.round(tasks / 100)), AT_ONCE.most),
       })
   }
 
