@@ -114,9 +114,10 @@ const sessions: SessionClient[] = []
 async function useSessions(): Promise<void> {
   const world = { url, random, log, isOver: () => isOver }
   const free: SessionClient[] = []
+  let opened = 0
   await inParallel(Math.min(settings.atOnce, settings.sessions), async (place) => {
-    if (sessions.length < settings.sessions) {
-      const number = from + sessions.length
+    if (opened < settings.sessions) {
+      const number = from + opened++
       const client = new SessionClient(number, { ...world, apiKey: keyOf(number) })
       sessions.push(client)
       await client.open()

@@ -57,7 +57,7 @@ const app = createServer({
   auth: apiKeys({ digests: settings.digests }),
   log: (level, message, facts) => {
     const entry = { at: Date.now(), pid: process.pid, level, message, facts }
-    if (level !== 'info' && level !== 'debug') appendFileSync(settings.log, `${JSON.stringify(entry)}\n`)
+    appendFileSync(settings.log, `${JSON.stringify(entry)}\n`)
   },
   // A node counts as dead after three of these.
   limits: { keepAliveMs: settings.leaseMs / 3 },
