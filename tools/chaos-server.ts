@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
 import { apiKeys } from '../src/auth.ts'
-import { createServer } from '../src/index.ts'
+import { createServer, type ServerStore } from '../src/index.ts'
 import type { JsonObject } from '../src/protocol/jsonrpc.ts'
 import { postgres, redis } from '../src/stores.ts'
 
@@ -45,10 +45,14 @@ async function act(tool: string, { task, ms, ledger }: Work): Promise<string> {
   return `${task}:${run}`
 }
 
-const store = {
-  ...redis({ url: settings.redis }),
-  tasks: postgres({ connectionString: settings.postgres, lease: settings.leaseMs }).tasks,
-}
+const shared: ServerStore = redis({ url: settings.redis })
+const store =
+  settings.taskStore === 'redis'
+    ? shared
+    : {
+        ...shared,
+        tasks: postgres({ connectionString: settings.postgres, lease: settings.leaseMs }).tasks,
+      }
 
 const app = createServer({
   name: 'chaos',

@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createApiKey, digestApiKey } from '../src/auth.ts'
+import type { ServerStore } from '../src/index.ts'
+import { redis } from '../src/stores.ts'
 import { freePort } from '../test/harness/free-port.ts'
 import { startPostgres, type TestPostgres } from '../test/harness/postgres.ts'
 import { startRedis, type TestRedis } from '../test/harness/redis.ts'
@@ -263,7 +265,7 @@ two processes, and checks from the logs of the clients that nothing is lost, rep
   --kills N        processes that are killed; other faults come in between (60)
   --minutes N      how long faults happen at most (30)
   --seed N         chooses the faults, and what clients do (1)
-  --task-store S   where tasks are: postgres (postgres)
+  --task-store S   where tasks are: postgres, or redis if its driver keeps tasks (postgres)
   --keep           keeps the logs
 `
 
@@ -289,7 +291,10 @@ async function runChaos(): Promise<void> {
     throw new Error(`--${name} must be a number, such as --${name} 10`)
   }
   const taskStore = values['task-store']
-  if (taskStore !== 'postgres') throw new Error('--task-store must be postgres')
+  if (taskStore !== 'postgres' && taskStore !== 'redis')
+    throw new Error('--task-store must be postgres or redis')
+  const onRedis: ServerStore = redis()
+  if (taskStore === 'redis' && onRedis.tasks === undefined) throw new Error('redis keeps no tasks; use postgres')
   const [tasks, sessions, kills] = [count('tasks'), count('sessions'), count('kills')]
   const extent = { tasks, sessions, kills, minutes: count('minutes'), seed: count('seed'), taskStore } as const
   const folder = mkdtempSync(join(tmpdir(), 'pierhead-chaos-'))
