@@ -10,6 +10,8 @@ const META = {
 const FINAL: readonly unknown[] = ['completed', 'failed', 'cancelled']
 const POLL_MS = 700
 const RETRY_MS = 200
+/** How long a client waits for an answer. */
+const PATIENCE_MS = 10_000
 
 /** The clients, and where they write. */
 export interface CrashClients {
@@ -17,6 +19,8 @@ export interface CrashClients {
   readonly urls: readonly string[]
   readonly apiKey: string
   readonly log: (line: CrashLine) => void
+  /** Further arguments of every call. */
+  readonly more?: Readonly<Record<string, unknown>>
   /** Whether to stop waiting: something is badly wrong. */
   readonly isOver: () => boolean
 }
@@ -35,7 +39,7 @@ export async function runTask(
   // A call without a key that got no answer may have become a task or not: another one takes its place.
   while (!isOver()) {
     log({ event: 'call', task, tool, ...key })
-    const answer = await request(clients, 'tools/call', { name: tool, arguments: { task, ms } }, tool)
+    const answer = await request(clients, 'tools/call', { name: tool, arguments: { task, ms, ...clients.more } }, tool)
     if (answer === undefined) {
       log({ event: 'unanswered', task })
       if (tool !== 'keyed') return undefined
@@ -101,10 +105,11 @@ async function request(
         'mcp-name': name,
       },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: META } }),
+      signal: AbortSignal.timeout(PATIENCE_MS),
     })
     const text = await response.text()
-    // A server that is about to start or stop answers so; the client asks again.
-    if (response.status === 503) return undefined
+    // A server that is about to start or stop answers so, or a proxy whose server has died; the client asks again.
+    if ([429, 502, 503].includes(response.status)) return undefined
     return JSON.parse(text.replace(/^(event: .*\n)?data: /, '')) as Answer
   } catch {
     return undefined

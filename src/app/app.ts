@@ -25,7 +25,7 @@ import { Items, type ItemKind, type ItemList } from './items.ts'
 import type { Running } from './listen/listen.ts'
 import type { ListenOptions, MountOptions, ServerOptions } from './options.ts'
 import { TaskDesk } from './task-desk.ts'
-import { defaultListen, readOptions, sealerOf, secretsOf } from './settings.ts'
+import { readOptions, sealerOf } from './settings.ts'
 import type {
   Addition,
   AnyContext,
@@ -232,10 +232,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     return this
   }
 
-  /**
-   * Notifies clients that a list would now be different, because `visible`, or `list` of a template, would give other
-   * answers; without an argument, that all would. Changes to the definitions are announced without it.
-   */
+  /** Notifies clients that a list would now be different, because `visible`, or `list` of a template, would give other answers; without an argument, that all would. Changes to the definitions are announced without it. */
   changed(list?: ItemList): void {
     this.#items.changed(list)
   }
@@ -256,10 +253,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     return this
   }
 
-  /**
-   * Adds an interceptor, which runs before providers and middleware and answers requests itself or by calling `next`.
-   * The interceptors of a method run in the order they were added.
-   */
+  /** Adds an interceptor, which runs before providers and middleware and answers requests itself or by calling `next`. The interceptors of a method run in the order they were added. */
   intercept(method: ServerMethod | (string & {}), interceptor: Interceptor): this {
     addInterceptor(this.#service, method, interceptor)
     return this
@@ -286,11 +280,17 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 
   /** Opens transports, such as `{ http: { port: 3000 } }`. Default: those of the option `transports`, which are stdio. */
   listen(options: ListenOptions = {}): Promise<Running> {
+    return this.#run(({ listen }) => listen(this, options, this.#options))
+  }
+
+  /** Makes this process a worker: it runs tasks that wait in the store, or that a dead process left, and serves no clients. Needs a store of tasks that other processes share. */
+  work(): Promise<Running> {
+    return this.#run(({ work }) => work(this, this.#options))
+  }
+
+  #run(start: (module: typeof import('#listen')) => Promise<Running>): Promise<Running> {
     this.#service.isClosed = false
-    const running = import('#listen').then(({ listen }) => {
-      secretsOf(this.#options)
-      return listen(this, options, defaultListen(this.#options), this.#options.log)
-    })
+    const running = import('#listen').then(start)
     this.#running.add(running)
     const closed = running.then((one) => one.closed).catch(() => undefined)
     void closed.then(() => this.#running.delete(running))
@@ -354,10 +354,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     return this.#service.observers.counts
   }
 
-  /**
-   * Finishes running requests, ends sessions and streams, and closes the transports that `listen` opened and the connections of
-   * clients in the same process. Mounts answer 503 from then on; `listen` may be called again.
-   */
+  /** Finishes running requests, ends sessions and streams, and closes the transports that `listen` opened and the connections of clients in the same process. Mounts answer 503 from then on; `listen` may be called again. */
   async close(): Promise<void> {
     const begun = performance.now()
     const closeTasks = await this.#service.tasks.beginClose()

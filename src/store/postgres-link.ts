@@ -187,14 +187,15 @@ export class PostgresLink {
   async #locked<Value>(session: Session, lock: string, isRepeated: boolean, act: Act<Value>): Promise<Value> {
     const { schema, timeoutMs } = this.settings
     const ms = Math.ceil(timeoutMs)
-    await session.exec(
-      `BEGIN; SET LOCAL statement_timeout = ${ms}; SET LOCAL idle_in_transaction_session_timeout = ${ms}; SELECT pg_advisory_xact_lock(hashtextextended('pierhead:${schema}:${lock}', 0))`,
-    )
     try {
+      await session.exec(
+        `BEGIN; SET LOCAL statement_timeout = ${ms}; SET LOCAL idle_in_transaction_session_timeout = ${ms}; SELECT pg_advisory_xact_lock(hashtextextended('pierhead:${schema}:${lock}', 0))`,
+      )
       const value = await act(session, isRepeated)
       await session.exec('COMMIT')
       return value
     } catch (error) {
+      // Also if the lock did not come in time: the next user of the connection must not be inside this transaction.
       if (isReply(error)) await session.exec('ROLLBACK')
       throw error
     }

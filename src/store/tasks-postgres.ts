@@ -3,7 +3,7 @@ import { hasBytes, rejectionOf, TASK_OVERHEAD, tasksTooLarge } from '../tasks/ro
 import type { Created, OwnTasks, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
 import type { Param } from './postgres-client.ts'
 import type { PostgresLink, Session } from './postgres-link.ts'
-import { hashed } from './postgres-schema.ts'
+import { hashed, NOW } from './postgres-schema.ts'
 import { PostgresSteps } from './postgres-steps.ts'
 import type { Row } from './sqlite-engine.ts'
 import { readableText, storedText } from './stored-text.ts'
@@ -29,6 +29,10 @@ export class PostgresTaskStore implements TaskStore {
     this.#steps = new PostgresSteps(link)
     this.#watchers = new PostgresTaskWatchers(link)
     this.#claimSql = claimSql(this.#watchers.notification('claimed.id'))
+  }
+
+  async now(): Promise<number> {
+    return Number((await this.#query(`SELECT ${NOW}`))[0]?.[0])
   }
 
   async create(record: TaskRecord, room: TaskRoom): Promise<Created> {

@@ -10,7 +10,7 @@ import type { Call } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { Admission, type Admitted } from './admission.ts'
 import { bytesOf, holderOf, keptBytesOf, TaskBytes } from './bytes.ts'
-import { CLOCK, type TaskClock } from './clock.ts'
+import { CLOCK, clockFor, type TaskClock } from './clock.ts'
 import { closeTasks, giveUp } from './closing.ts'
 import { Followers } from './followers.ts'
 import { Gates, Place } from './gate.ts'
@@ -72,7 +72,7 @@ export class TaskRunner {
     this.host = host
     this.store = options.store
     this.isInMemory = options.isInMemory
-    this.clock = options.clock ?? CLOCK
+    this.clock = clockFor(options.store, options.clock ?? CLOCK)
     this.#random = options.random ?? Math.random
     this.bytes = new TaskBytes(host.limits.taskBytes)
     this.strays = new Strays(host.limits, this.clock)
@@ -99,16 +99,17 @@ export class TaskRunner {
     if (refusal !== undefined) return { outcome: 'rejected', error: refusal }
     run.requestBytes = textBytes(text)
     run.givenBytes = keptBytesOf(draft.request, draft.keeps)
-    const record = newRecord(run, draft, text)
-    const bytes = bytesOf(run.requestBytes, record.state)
-    const enter = (): Soon<Admitted> => this.admission.enter(record, run.holder, bytes + run.heldBytes)
-    return soon(soon(this.upkeep.start(), enter), (admitted) => {
-      if (admitted.outcome !== 'created') return admitted
-      const head = headOf(record)
-      run.head = head
-      this.enter(run, bytes)
-      this.upkeep.expect()
-      return { outcome: 'created', head }
+    return soon(this.upkeep.start(), () => {
+      const record = newRecord(run, draft, text)
+      const bytes = bytesOf(run.requestBytes, record.state)
+      return soon(this.admission.enter(record, run.holder, bytes + run.heldBytes), (admitted) => {
+        if (admitted.outcome !== 'created') return admitted
+        const head = headOf(record)
+        run.head = head
+        this.enter(run, bytes)
+        this.upkeep.expect()
+        return { outcome: 'created', head }
+      })
     })
   }
 

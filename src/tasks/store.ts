@@ -107,6 +107,11 @@ export interface TaskStore {
   readonly isInMemory?: boolean | undefined
   /** How long a node counts as alive after its last sign of life, in milliseconds; 15,000 if not given. Stores in memory need none. */
   readonly leaseMs?: number | undefined
+  /**
+   * The time of the store, in milliseconds since 1970. All times that it gets are then of this clock, so nodes whose own clocks differ agree.
+   * Without it, they are of the clock of the node.
+   */
+  now?(): Soon<number>
   /** Adds a task, unless its key is taken or there is no room. Once it answers, the task survives a crash, if the store is durable. */
   create(record: TaskRecord, room: TaskRoom): Soon<Created>
   /** The whole record; undefined if there is no such task. */

@@ -191,9 +191,11 @@ export class Upkeep {
   }
 
   #beat(): Soon<void> {
-    const { store, node, isInMemory } = this.#tasks
-    this.#beatAt = this.#now
-    return store.beat(node, isInMemory ? Number.MAX_SAFE_INTEGER : this.#now + this.#leaseMs)
+    const { store, node, isInMemory, clock } = this.#tasks
+    return soon(clock.read?.(), () => {
+      this.#beatAt = this.#now
+      return store.beat(node, isInMemory ? Number.MAX_SAFE_INTEGER : this.#now + this.#leaseMs)
+    })
   }
 
   get #leaseMs(): number {

@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 import type { App } from '../../src/index.ts'
+import { chaos } from '../../tools/chaos.ts'
 import { call, message } from '../http/messages.ts'
 import { open, type Session } from '../http/server.ts'
 import type { Stream } from '../http/wire.ts'
@@ -101,3 +105,12 @@ test.each([1, 2, 3])(
     expect([...runs.values()]).toEqual(sessions.map(() => 1))
   },
 )
+
+// The whole test is `npm run chaos`.
+test('with real stores, processes that die and clocks that differ, nothing is lost, repeated, reordered or mixed up', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pierhead-chaos-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const extent = { tasks: 120, sessions: 24, kills: 3, minutes: 0.4, seed: 4, taskStore: 'postgres' } as const
+  const { faults, crashes } = await chaos(extent, folder)
+  expect({ faults, crashes }).toEqual({ faults: [], crashes: [] })
+}, 300_000)

@@ -160,6 +160,32 @@ describe('the stream of a request', () => {
     gate.open()
   })
 
+  test.each([1, 3])(
+    'of a node that died before the store had the last %i events ends with an error, too',
+    async (missing) => {
+      const gate = new Gate()
+      const cluster = await startNodes({ define: stepping(gate), limits: { keepAliveMs: 50 } })
+      const [one, two] = cluster.nodes as [TestNode, TestNode]
+      const session = await opened(two)
+      // The first event has only an id.
+      let left = EVENTS + 1 - missing
+      one.view.delay = (step) =>
+        step === 'events.append' && left-- <= 0 ? gate.opened : undefined
+      const first = await at(one, session).stream(call('stepping', {}, 2, TOKEN))
+      await first.until(({ events }) => events.length > EVENTS)
+      const last = idsOf(first).at(-1) as string
+      first.drop()
+      kill(cluster, 1, one)
+      let resumed = await session.get(last)
+      for (let each = 0; each < 3 && resumed.messages.length === 0; each++)
+        resumed = await (await session.get(last)).end()
+      expect(resumed.messages).toMatchObject([{ id: 2, error: { code: -32603 } }])
+      const [name, number] = last.split('_')
+      expect(idsOf(resumed)).toEqual([`${name}_${Number(number) + 1}`])
+      gate.open()
+    },
+  )
+
   test('is closed by its handler, and resumed at another node', async () => {
     const gate = new Gate()
     const define = (app: App): void =>

@@ -229,6 +229,32 @@ test('keys, scopes and names of any length are kept', async () => {
   expect(await rates.use(long, 1, LONG_MS)).toMatchObject({ isWithin: true })
 })
 
+test('a transaction that was cancelled while it waited for its lock leaves its connection usable', async () => {
+  const schema = newSchema()
+  const { tasks } = opened({ schema, connections: 1 })
+  await addTasks(tasks, 1)
+  const holder = new Pool({ connectionString: server.url, max: 1 })
+  onTestFinished(() => holder.end())
+  const lock = `hashtextextended('pierhead:${schema}:sums', 0)`
+  await holder.query(`SELECT pg_advisory_lock(${lock})`)
+  const task = sampleTask()
+  const creating = tasks.create(task, ROOMY)
+  const waiting = `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`
+  await expect.poll(() => server.sql(waiting)).toHaveLength(1)
+  await server.sql(`SELECT pg_cancel_backend(pid) FROM (${waiting}) AS waiting`)
+  await holder.query(`SELECT pg_advisory_unlock(${lock})`)
+  expect(await creating).toEqual({ outcome: 'created' })
+  expect((await tasks.get(task.id))?.id).toBe(task.id)
+})
+
+test('its time is that of the server', async () => {
+  const { tasks } = opened()
+  const [row] = await server.sql('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now')
+  const passed = ((await tasks.now?.()) ?? 0) - Number(row?.['now'])
+  expect(passed).toBeGreaterThanOrEqual(0)
+  expect(passed).toBeLessThan(60_000)
+})
+
 test('a task that cannot be stored takes no other with it', async () => {
   const { tasks } = opened()
   const [taken = ''] = await addTasks(tasks, 1)

@@ -3,12 +3,13 @@ import { hooksOf, serviceOf, type App } from '../app.ts'
 import { lazy } from '../../base/lazy.ts'
 import { badOption, checkOptions } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
-import { guardStdout, unguardStdout } from '../../transport/stdio/guard.ts'
+import { guardStdout, releaseStdout, unguardStdout } from '../../transport/stdio/guard.ts'
 import { serveStdio, type StdioServer } from '../../transport/stdio/server.ts'
 import { closeOnSignal, exitWhenClosed } from './exit.ts'
 import { watchUncaught } from './uncaught.ts'
 import type { ListenOptions, ServerOptions, StdioOptions } from '../options.ts'
 import { takesStdout } from '../logger.ts'
+import { defaultListen, secretsOf } from '../settings.ts'
 import { HTTP_OPTIONS, LISTEN_OPTIONS, STDIO_OPTIONS } from './options.ts'
 
 /** The transports that have an address. */
@@ -80,9 +81,9 @@ const TRANSPORTS: readonly ('stdio' | Addressed)[] = ['stdio', ...ADDRESSED]
 export async function listen<Ctx extends Context>(
   app: App<Ctx, unknown>,
   options: ListenOptions,
-  defaults: ListenOptions,
-  log: ServerOptions['log'],
+  server: ServerOptions,
 ): Promise<Running> {
+  secretsOf(server)
   if (typeof options !== 'object' || options === null) throw notOptions(options)
   const misplaced = Object.keys(options).find((name) => Object.hasOwn(HTTP_OPTIONS, name))
   if (misplaced !== undefined) {
@@ -95,14 +96,14 @@ export async function listen<Ctx extends Context>(
     throw badOption('listen', reason)
   }
   checkOptions('listen', options, LISTEN_OPTIONS)
-  const asked = TRANSPORTS.some((name) => options[name] !== undefined) ? options : defaults
+  const asked = TRANSPORTS.some((name) => options[name] !== undefined) ? options : defaultListen(server)
   const wanted = ADDRESSED.filter((name) => asked[name] !== undefined && asked[name] !== false)
   const stdioOptions = typeof asked.stdio === 'object' ? asked.stdio : {}
   checkOptions('listen stdio', stdioOptions, STDIO_OPTIONS)
   const wantsStdio = asked.stdio ?? wanted.length === 0
   if (wanted.length === 0 && wantsStdio === false)
     throw badOption('listen', 'name a transport: { stdio: true } or { http: {} }')
-  if (wantsStdio !== false && takesStdout(log)) {
+  if (wantsStdio !== false && takesStdout(server.log)) {
     const reason =
       'log writes to stdout, which carries the protocol: write log: pino(pino.destination(2)), which is stderr'
     throw badOption('listen stdio', reason)
@@ -170,6 +171,31 @@ function checkWorkers(wantsStdio: boolean, wanted: readonly Addressed[]): void {
   if (!wantsStdio && !wanted.includes('unix')) return
   const reason = `${wantsStdio ? 'stdio' : 'a Unix socket'} belongs to one process; use workers with http, ws and tcp alone`
   throw badOption('listen workers', reason)
+}
+
+/** The longest time of a timer. */
+const LONGEST_MS = 2 ** 31 - 1
+
+/** Runs tasks without a transport, until it is closed. */
+export async function work<Ctx extends Context>(
+  app: App<Ctx, unknown>,
+  { store }: ServerOptions,
+): Promise<Running> {
+  if (store?.tasks === undefined || store.tasks.isInMemory === true)
+    throw badOption(
+      'app.work',
+      'other processes cannot see the tasks of this one; give createServer a store that they share, such as store: postgres(url)',
+    )
+  releaseStdout()
+  serviceOf(app).tasks.start()
+  const opened = await openAll(app as unknown as App<Context>, [], {})
+  const removeHandlers = watchUncaught(serviceOf(app), false)
+  // Nothing else keeps the process alive while no task runs.
+  const alive = setInterval(() => undefined, LONGEST_MS)
+  return running(app as unknown as App<Context>, opened, undefined, () => {
+    clearInterval(alive)
+    removeHandlers()
+  })
 }
 
 /** Nothing happens in a terminal, because there the messages of a client are missing. */

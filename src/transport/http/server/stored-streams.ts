@@ -5,7 +5,8 @@ import { Steps } from '../../../nodes/steps.ts'
 import type { EventRoom } from '../../../rpc/event-store.ts'
 import { isPrimed, readEventId } from './event-stream.ts'
 import { toStream } from './exchange.ts'
-import type { Headers, HttpOut } from './parts.ts'
+import { messageEvent } from '../../../wire/sse.ts'
+import type { Headers, HttpOut, Sink } from './parts.ts'
 import type { Replica } from './replica.ts'
 import { STANDALONE, type HttpSession } from './sessions.ts'
 import { StreamFollower } from './stream-follower.ts'
@@ -59,7 +60,8 @@ export class StoredStreams {
     const page = await events.read(session.id, name, seq, 1)
     if (page === undefined && !REQUEST_STREAM.test(name)) throw mcpError(UNKNOWN_EVENT, {})
     // Tells the client not to reconnect: nothing follows.
-    if (page === undefined || (page.isOver && page.events.length === 0)) return { status: 204, headers }
+    if (page === undefined) return { status: 204, headers }
+    if (page.isOver && page.events.length === 0) return this.#end(session.id, { name, seq }, page.writer, headers)
     if (seq + 1 < page.first) throw mcpError(UNKNOWN_EVENT, {})
     if (name === STANDALONE) {
       this.#replace(session.id)
@@ -180,6 +182,28 @@ export class StoredStreams {
       },
     })
     return follower
+  }
+
+  /**
+   * The end of a stream after an event, which is the last one that the store has, or one that it never had: the node may have died
+   * before. Such a client has not got the response, which says so.
+   */
+  async #end(
+    session: string,
+    { name, seq }: { readonly name: string; readonly seq: number },
+    writer: string,
+    headers: Headers,
+  ): Promise<HttpOut> {
+    const response = writer.slice(writer.indexOf(' ') + 1)
+    const page = await this.#parts.node.stores.events.read(session, name, seq - 1, 1)
+    const last = page?.events[0]?.text ?? response
+    if (last !== response) return { status: 204, headers }
+    const event = messageEvent(response, `${name}_${seq + 1}`)
+    const attach = (sink: Sink): void => {
+      sink.write(event)
+      sink.end()
+    }
+    return toStream({ attach }, headers)
   }
 
   /** Ends the stream of a request whose node is dead. One that seems dead may only have waited for the store, so it gets a second look. */

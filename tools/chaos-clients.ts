@@ -1,0 +1,214 @@
+// A process with clients of the chaos test. Its settings are the JSON of its first argument; it logs what it does and sees.
+import { appendFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { connect } from '../src/client.ts'
+import type { ChaosLine } from './chaos-log.ts'
+import { seeded } from './chaos-random.ts'
+import { SessionClient } from './chaos-session-client.ts'
+import { look, runTask, type CrashClients } from './crash-clients.ts'
+
+/** What a process with clients needs to know. */
+export interface ClientSettings {
+  readonly url: string
+  /** The file that it writes. */
+  readonly log: string
+  readonly seed: number
+  /** The first number of a task and of a client. No other process uses those that follow. */
+  readonly from: number
+  readonly tasks: number
+  readonly sessions: number
+  /** How often each session is used. */
+  readonly visits: number
+  /** One for each caller. */
+  readonly apiKeys: readonly string[]
+  /** Tasks and sessions in use at once. */
+  readonly atOnce: number
+}
+
+/** What it tells the tool from time to time. */
+export interface ClientNews {
+  readonly accepted: number
+  readonly visits: number
+  /** Whether there are as many tasks and visits as there should be; whether nothing runs any more. */
+  readonly isDone: boolean
+  readonly isIdle: boolean
+}
+
+const settings = JSON.parse(process.argv[2] ?? '{}') as ClientSettings
+const { url, from, apiKeys } = settings
+const random = seeded(settings.seed)
+const TOOLS = ['sturdy', 'keyed', 'fragile', 'flaky']
+/** The longest time that a task works. */
+const WORK_MS = 1200
+/** The pause between tasks, or visits, beyond those that there should be. */
+const EXTRA_MS = 300
+const NEWS_MS = 500
+/** How many of our own clients there are, and their first number. */
+const OWN_CLIENTS = 4
+const OWN_FROM = 1_000_000_000
+/** How often one client changes a list that all have. */
+const RELIST_MS = 15_000
+
+let isStopping = false
+let isOver = false
+let [accepted, visits, isIdle] = [0, 0, false]
+
+const log = (line: ChaosLine): void =>
+  appendFileSync(settings.log, `${JSON.stringify({ ...line, at: Date.now() })}\n`)
+const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms))
+const keyOf = (number: number): string => apiKeys[number % apiKeys.length] ?? ''
+const isDone = (): boolean =>
+  accepted >= settings.tasks && visits >= settings.sessions * settings.visits
+
+/** The external system on which handlers have effects. */
+async function openLedger(): Promise<string> {
+  const server = createServer(async (asked, answered) => {
+    let text = ''
+    for await (const chunk of asked) text += String(chunk)
+    log({ event: 'effect', ...(JSON.parse(text) as { task: number; tool: string; run: string }) })
+    answered.end('{}')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
+
+/** Runs so many activities at once, until it is time to stop. */
+async function inParallel(count: number, act: (place: number) => Promise<void>): Promise<void> {
+  const places = Array.from({ length: count }, async (_, place) => {
+    while (!isStopping && !isOver) await act(place)
+  })
+  await Promise.all(places)
+}
+
+const ids = new Map<number, readonly [string, CrashClients]>()
+
+/** Starts tasks, at least as many as there should be. */
+async function useTasks(ledger: string): Promise<void> {
+  let next = from
+  await inParallel(settings.atOnce, async (place) => {
+    const isExtra = accepted >= settings.tasks
+    if (isExtra && place > 1) return pause(EXTRA_MS)
+    const task = next++
+    const clients: CrashClients = {
+      url,
+      apiKey: keyOf(task),
+      more: { ledger },
+      isOver: () => isOver,
+      log: (line) => {
+        if (line.event === 'accepted') accepted++
+        log(line)
+      },
+    }
+    const id = await runTask(clients, task, TOOLS[task % TOOLS.length] ?? '', random() * WORK_MS)
+    if (id !== undefined) ids.set(task, [id, clients])
+    if (isExtra || id === undefined) await pause(EXTRA_MS)
+  })
+}
+
+const sessions: SessionClient[] = []
+
+/** Opens all sessions, and uses them in any order. */
+async function useSessions(): Promise<void> {
+  const world = { url, random, log, isOver: () => isOver }
+  const free: SessionClient[] = []
+  let opened = 0
+  await inParallel(Math.min(settings.atOnce, settings.sessions), async (place) => {
+    if (opened < settings.sessions) {
+      const number = from + opened++
+      const client = new SessionClient(number, { ...world, apiKey: keyOf(number) })
+      sessions.push(client)
+      await client.open()
+      free.push(client)
+      return
+    }
+    const isExtra = visits >= settings.sessions * settings.visits
+    if (isExtra && place > 1) return pause(EXTRA_MS)
+    const [client] = free.splice(Math.floor(random() * free.length), 1)
+    if (client === undefined) return pause(EXTRA_MS)
+    if (isExtra) await pause(EXTRA_MS)
+    await client.visit()
+    free.push(client)
+    visits++
+  })
+}
+
+/** A client of its own changes lists. */
+async function changeLists(): Promise<void> {
+  const number = from + settings.sessions
+  const world = { url, random, log, isOver: () => isOver, apiKey: keyOf(number) }
+  const client = new SessionClient(number, world)
+  await client.open()
+  sessions.push(client)
+  await inParallel(1, async () => {
+    for (let waited = 0; waited < RELIST_MS && !isStopping; waited += 100) await pause(100)
+    await client.relist()
+  })
+}
+
+/** Uses our own client: its answers must be its own, too. */
+async function useOwnClients(): Promise<void> {
+  let calls = 0
+  await inParallel(OWN_CLIENTS, async (place) => {
+    const client = OWN_FROM + from + place
+    let marker = ''
+    const connected = await connect(url, {
+      headers: { authorization: `Bearer ${keyOf(place)}` },
+      answers: {
+        elicit: ({ message }) => {
+          log({ event: 'asked', client, call: marker, marker: message })
+          return { action: 'accept', content: { marker } }
+        },
+      },
+    }).catch(() => undefined)
+    if (connected === undefined) return pause(EXTRA_MS)
+    for (let each = 0; each < 20 && !isStopping; each++) {
+      marker = `m${client}-${++calls}`
+      log({ event: 'called', client, call: marker, marker, steps: 0 })
+      try {
+        const text = await connected.call(each % 2 === 0 ? 'ask' : 'echo', { marker })
+        log({ event: 'answered', client, call: marker, text: String(text) })
+      } catch {
+        log({ event: 'abandoned', client, call: marker })
+      }
+      await pause(EXTRA_MS)
+    }
+    await connected.close()
+  })
+}
+
+/** What the tool asks for: to begin nothing new, and then to read everything to the end. */
+async function main(): Promise<void> {
+  const drain = new Promise<void>((resolve) => {
+    process.on('message', (message) => {
+      if (message === 'stop') isStopping = true
+      if (message === 'drain') resolve()
+      if (message === 'give up') isOver = true
+    })
+  })
+  process.once('disconnect', () => process.exit())
+  const timer = setInterval(() => {
+    const news: ClientNews = { accepted, visits, isDone: isDone(), isIdle }
+    process.send?.(news)
+  }, NEWS_MS)
+  await Promise.all([useTasks(await openLedger()), useSessions(), changeLists(), useOwnClients()])
+  isIdle = true
+  await drain
+  const left = [...sessions]
+  const drains = Array.from({ length: settings.atOnce }, async () => {
+    for (let client = left.pop(); client !== undefined; client = left.pop()) await client.drain()
+  })
+  await Promise.all(drains)
+  // Outcomes stay as they are.
+  const looks = [...ids]
+  const looking = Array.from({ length: settings.atOnce }, async () => {
+    for (let one = looks.pop(); one !== undefined; one = looks.pop()) await look(one[1][1], one[0], one[1][0])
+  })
+  await Promise.all(looking)
+  clearInterval(timer)
+  process.exit()
+}
+
+await main()

@@ -1,0 +1,88 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
+
+/** Bundled CommonJS code needs `require`. */
+const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)"
+
+/** Bundles programs of this folder once, because they start often. They stay near `node_modules`. Answers their folder. */
+export function bundle(names: readonly string[]): string {
+  const parent = resolve('.cache/chaos')
+  mkdirSync(parent, { recursive: true })
+  const outdir = mkdtempSync(join(parent, 'programs-'))
+  buildSync({
+    entryPoints: names.map((name) => fileURLToPath(new URL(`${name}.ts`, import.meta.url))),
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    conditions: ['pierhead-source'],
+    external: ['pg-native'],
+    banner: { js: REQUIRE },
+  })
+  return outdir
+}
+
+/** A process that is killed and started again. */
+export class Victim {
+  readonly name: string
+  readonly #file: string
+  readonly #settings: string
+  readonly #shiftMs: number
+  #child: ChildProcess | undefined
+  #ready: Promise<void> = Promise.resolve()
+
+  constructor(
+    name: string,
+    file: string,
+    settings: object,
+    /** How far its clock is ahead, in milliseconds. */
+    shiftMs: number,
+  ) {
+    this.name = name
+    this.#file = file
+    this.#settings = JSON.stringify(settings)
+    this.#shiftMs = shiftMs
+  }
+
+  get isRunning(): boolean {
+    return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null
+  }
+
+  /** Starts the process. `onExit` is called if it ends by itself. */
+  start(onExit: (name: string, code: number | null) => void): void {
+    const child = fork(this.#file, [this.#settings], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      execArgv: ['--import', join(dirname(this.#file), 'chaos-clock.mjs')],
+      env: { ...process.env, CHAOS_SHIFT: String(this.#shiftMs) },
+    })
+    this.#child = child
+    child.once('exit', (code, signal) => {
+      if (signal !== 'SIGKILL') onExit(this.name, code)
+    })
+    this.#ready = once(child, 'message').then(() => undefined)
+    // Nobody waits for a process that is killed while it starts.
+    this.#ready.catch(() => undefined)
+  }
+
+  /** Resolves once it serves, or has ended. */
+  async ready(): Promise<void> {
+    const ended = this.isRunning ? once(this.#child as ChildProcess, 'exit') : undefined
+    await Promise.race([this.#ready, ended])
+  }
+
+  async kill(): Promise<void> {
+    if (!this.isRunning) return
+    const exited = once(this.#child as ChildProcess, 'exit')
+    this.#child?.kill('SIGKILL')
+    await exited
+  }
+
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child?.kill(signal)
+  }
+}

@@ -1,0 +1,361 @@
+// A client with a session of the chaos test, which speaks JSON-RPC over HTTP itself.
+import type { ChaosLine, SessionLine } from './chaos-log.ts'
+import { exchange, openStream, type Asked, type OpenStream, type StreamEvent } from './chaos-wire.ts'
+
+/** What a client needs besides its number. */
+export interface SessionWorld {
+  readonly url: string
+  readonly apiKey: string
+  readonly random: () => number
+  readonly log: (line: ChaosLine) => void
+  /** Whether to stop waiting: something is badly wrong. */
+  readonly isOver: () => boolean
+}
+
+type Message = Readonly<Record<string, unknown>>
+/** The line of a client, without its number. */
+type Said = SessionLine extends infer Line ? (Line extends SessionLine ? Omit<Line, 'client'> : never) : never
+
+const REVISION = '2025-11-25'
+const CAPABILITIES = { elicitation: { form: {} } }
+/** Statuses that mean: try again. */
+const LATER: readonly number[] = [429, 502, 503, 504]
+/** The status that means: nothing follows, so do not try again. */
+const OVER = 204
+const RETRY_MS = 200
+/** The part of streams whose connection the client breaks. */
+const DROP_PART = 0.6
+/** How long a client waits for the notification of its own change. */
+const HEARING_MS = 90_000
+const MOST_STEPS = 20
+
+/** One client. It does one thing at a time. */
+export class SessionClient {
+  readonly #number: number
+  readonly #world: SessionWorld
+  #session = ''
+  #calls = 0
+  #value = 0
+  #isSubscribed = false
+  /** The last event of the stream of the session. */
+  #lastEvent: string | undefined
+  #sent = 0
+  #touched = 0
+  #updates = 0
+  #lists = 0
+  #onUpdate: () => void = () => undefined
+  isGone = false
+
+  constructor(number: number, world: SessionWorld) {
+    this.#number = number
+    this.#world = world
+  }
+
+  /** Opens the session, however long it takes. */
+  async open(): Promise<void> {
+    const clientInfo = { name: 'chaos', version: '1.0.0' }
+    const params = { protocolVersion: REVISION, capabilities: CAPABILITIES, clientInfo }
+    while (!this.#world.isOver()) {
+      const reply = await exchange(this.#asked('POST', { id: 0, method: 'initialize', params }))
+      if (reply?.status === 200 && reply.session !== undefined) {
+        this.#session = reply.session
+        this.#log({ event: 'opened' })
+        await this.#insist({ method: 'notifications/initialized' })
+        return
+      }
+      if (reply !== undefined && !LATER.includes(reply.status))
+        this.#log({ event: 'refused', error: `${reply.status} ${reply.text}` })
+      await pause(RETRY_MS)
+    }
+  }
+
+  /** Does something that sessions are for. */
+  async visit(): Promise<void> {
+    const acts = [() => this.#count(), () => this.#ask(), () => this.#keep(), () => this.#touch('updated')]
+    const act = acts[Math.floor(this.#world.random() * acts.length)]
+    if (!this.isGone) await act?.()
+  }
+
+  /** Changes a list that every client has. */
+  async relist(): Promise<void> {
+    if (!this.isGone) await this.#touch('listed')
+  }
+
+  /** Reads the stream of the session up to a change that the client makes now. */
+  async drain(): Promise<void> {
+    if (!this.isGone && (await this.#touch('updated'))) this.#log({ event: 'drained' })
+  }
+
+  #count(): Promise<void> {
+    const steps = 1 + Math.floor(this.#world.random() * MOST_STEPS)
+    const ms = Math.floor(this.#world.random() * 60)
+    return this.#call('count', { steps, ms }, steps)
+  }
+
+  #ask(): Promise<void> {
+    return this.#call('ask', {}, 0)
+  }
+
+  async #keep(): Promise<void> {
+    const value = ++this.#value
+    this.#log({ event: 'keep', value })
+    const reply = await this.#post('tools/call', { name: 'keep', arguments: { value } })
+    const text = textOf(reply)
+    if (text !== undefined) this.#log({ event: 'kept', value, last: Number(text) })
+  }
+
+  /** Changes something, and waits on the stream of the session until that is announced. False if it never is. */
+  async #touch(what: 'updated' | 'listed'): Promise<boolean> {
+    const { isOver } = this.#world
+    if (!this.#isSubscribed) {
+      const params = { uri: `note://${this.#number}` }
+      this.#isSubscribed = await this.#insist({ id: 1, method: 'resources/subscribe', params })
+    }
+    const until = performance.now() + HEARING_MS
+    const lists = this.#lists
+    let isHeard = false
+    const reading = this.#readSession(() => isHeard || this.isGone || isOver() || performance.now() > until)
+    const name = what === 'updated' ? 'touch' : 'relist'
+    for (let isAnswered = false; !isAnswered && !this.isGone && !isOver(); ) {
+      if (what === 'updated') this.#sent++
+      this.#log({ event: 'touch', what })
+      const reply = await this.#post('tools/call', { name, arguments: { marker: `${this.#number}` } })
+      isAnswered = textOf(reply) !== undefined
+      if (isAnswered) this.#log({ event: 'touched', what })
+      else await pause(RETRY_MS)
+    }
+    if (what === 'updated') this.#touched++
+    const isDone = (): boolean => (what === 'updated' ? this.#updates >= this.#touched : this.#lists > lists)
+    while (!isDone() && !this.isGone && !isOver() && performance.now() < until)
+      await Promise.race([new Promise<void>((resolve) => (this.#onUpdate = resolve)), pause(500)])
+    // A change without an answer may be announced instead of the last one.
+    if (this.#sent > this.#touched) await pause(1000)
+    const done = isDone()
+    isHeard = true
+    this.#onUpdate()
+    await reading
+    return done
+  }
+
+  /** Reads the stream of the session, over one connection after the other. */
+  async #readSession(isEnough: () => boolean): Promise<void> {
+    while (!isEnough()) {
+      const after = this.#lastEvent
+      if (after !== undefined) this.#log({ event: 'resumed', call: 'session', after })
+      const stream = await this.#get(after, (event) => this.#onSessionEvent(event))
+      if (stream === undefined) {
+        await pause(RETRY_MS)
+        continue
+      }
+      let isEnded = false
+      void stream.ended.then(() => (isEnded = true))
+      const dropAt =
+        this.#world.random() < DROP_PART ? performance.now() + this.#world.random() * 2000 : Infinity
+      while (!isEnded && !isEnough() && performance.now() < dropAt) await pause(25)
+      stream.drop()
+      await stream.ended
+    }
+  }
+
+  #onSessionEvent({ id, data }: StreamEvent): void {
+    const what = described(data)
+    if (id === undefined) return
+    this.#lastEvent = id
+    this.#log({ event: 'received', call: 'session', id, what })
+    if (what.startsWith('updated')) this.#updates++
+    if (what === 'listed') this.#lists++
+    this.#onUpdate()
+  }
+
+  /** Calls a tool that streams, and goes on elsewhere when the connection breaks, or breaks it. */
+  async #call(name: string, args: object, steps: number): Promise<void> {
+    const id = `${this.#number}-${++this.#calls}`
+    const marker = `m${id}`
+    const _meta = { progressToken: id }
+    const params = { name, arguments: { marker, ...args }, _meta }
+    const log = (said: Said): void => this.#log(said)
+    let last: string | undefined
+    let isOver = false
+    let count = 0
+    log({ event: 'called', call: id, marker, steps })
+    const onEvent = ({ id: eventId, data }: StreamEvent): void => {
+      count++
+      if (eventId !== undefined)
+        log({ event: 'received', call: id, id: (last = eventId), what: described(data) })
+      if (data === '') return
+      const message = JSON.parse(data) as Message
+      if (message['method'] === 'elicitation/create') void this.#answer(id, message)
+      else if ('id' in message) {
+        isOver = true
+        this.#logResponse(id, message)
+      }
+    }
+    let stream = await openStream(this.#asked('POST', { id, method: 'tools/call', params }), onEvent)
+    if (this.#isRefused(stream)) stream = undefined
+    while (stream !== undefined) {
+      const wanted = this.#world.random() < DROP_PART ? count + 1 + Math.floor(this.#world.random() * 6) : 1e9
+      let isEnded = false
+      void stream.ended.then(() => (isEnded = true))
+      while (!isEnded && !isOver && count < wanted) await pause(5)
+      stream.drop()
+      await stream.ended
+      if (isOver || this.isGone) return
+      stream = last === undefined ? undefined : await this.#resume(id, () => last as string, onEvent)
+    }
+    if (!isOver) log({ event: 'abandoned', call: id })
+  }
+
+  async #resume(
+    call: string,
+    last: () => string,
+    onEvent: (event: StreamEvent) => void,
+  ): Promise<OpenStream | undefined> {
+    while (!this.#world.isOver() && !this.isGone) {
+      const after = last()
+      this.#log({ event: 'resumed', call, after })
+      const stream = await this.#get(after, onEvent)
+      if (stream !== undefined) return stream.status === OVER ? undefined : stream
+      await pause(RETRY_MS)
+    }
+    return undefined
+  }
+
+  /** Opens a stream with GET; undefined if it must be tried again. */
+  async #get(
+    after: string | undefined,
+    onEvent: (event: StreamEvent) => void,
+  ): Promise<OpenStream | undefined> {
+    const asked = this.#asked('GET')
+    const more = after === undefined ? {} : { 'last-event-id': after }
+    const headers = { ...asked.headers, accept: 'text/event-stream', ...more }
+    const stream = await openStream({ ...asked, headers }, onEvent)
+    if (stream?.status === OVER) this.#log({ event: 'refused', error: `nothing follows ${after}` })
+    return stream?.status !== OVER && this.#isRefused(stream) ? undefined : stream
+  }
+
+  /** Whether there is no stream. Logs why, unless it may be tried again. */
+  #isRefused(stream: OpenStream | undefined): boolean {
+    if (stream?.status === 200) return false
+    stream?.drop()
+    const status = stream?.status ?? 0
+    if (status === 404) this.#lose()
+    // Another connection still has the stream of the session.
+    else if (status !== 0 && status !== 409 && !LATER.includes(status))
+      this.#log({ event: 'refused', error: `status ${status}` })
+    return true
+  }
+
+  /** Answers a question, which may arrive at any node. */
+  async #answer(call: string, { id, params }: Message): Promise<void> {
+    const marker = String((params as Message)['message'])
+    this.#log({ event: 'asked', call, marker })
+    const result = { action: 'accept', content: { marker: `m${call}` } }
+    await this.#insist({ id: id as string, result })
+  }
+
+  #logResponse(call: string, message: Message): void {
+    const { error } = message as { readonly error?: { readonly data?: Message; readonly message: string } }
+    const text = textOf(message)
+    if (text !== undefined) this.#log({ event: 'answered', call, text })
+    else this.#log({ event: 'failed', call, kind: kindOf(error ?? { message: JSON.stringify(message) }) })
+  }
+
+  /** Sends a request, and answers the response; undefined if there is none. */
+  async #post(method: string, params: object): Promise<Message | undefined> {
+    const reply = await exchange(this.#asked('POST', { id: ++this.#calls, method, params }))
+    if (reply?.status === 404) this.#lose()
+    if (reply === undefined || LATER.includes(reply.status) || this.isGone) return undefined
+    const message = parsed(reply.text)
+    if (message?.['result'] !== undefined) return message
+    this.#log({ event: 'refused', error: `${reply.status} ${reply.text}` })
+    return undefined
+  }
+
+  /** Sends a message until it is accepted. */
+  async #insist(message: object): Promise<boolean> {
+    while (!this.#world.isOver() && !this.isGone) {
+      const reply = await exchange(this.#asked('POST', message))
+      if (reply?.status === 404) this.#lose()
+      else if (reply !== undefined && reply.status < 300) return true
+      else if (reply !== undefined && !LATER.includes(reply.status))
+        this.#log({ event: 'refused', error: `${reply.status} ${reply.text}` })
+      await pause(RETRY_MS)
+    }
+    return false
+  }
+
+  #lose(): void {
+    if (!this.isGone) this.#log({ event: 'gone' })
+    this.isGone = true
+  }
+
+  #asked(method: Asked['method'], message?: object): Asked {
+    const { url, apiKey } = this.#world
+    const ofSession =
+      this.#session === '' ? {} : { 'mcp-session-id': this.#session, 'mcp-protocol-version': REVISION }
+    const headers = {
+      authorization: `Bearer ${apiKey}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...ofSession,
+    }
+    if (message === undefined) return { url, method, headers }
+    return { url, method, headers, body: JSON.stringify({ jsonrpc: '2.0', ...message }) }
+  }
+
+  #log(said: Said): void {
+    this.#world.log({ client: this.#number, ...said } as SessionLine)
+  }
+}
+
+/** A message in a few words. */
+function described(data: string): string {
+  if (data === '') return ''
+  const message = JSON.parse(data) as Message
+  const params = (message['params'] ?? {}) as Message
+  switch (message['method']) {
+    case undefined:
+      return 'response'
+    case 'notifications/progress':
+      return `progress ${String(params['progress'])}`
+    case 'notifications/resources/updated':
+      return `updated ${String(params['uri'])}`
+    case 'notifications/tools/list_changed':
+      return 'listed'
+    default:
+      return String(message['method'])
+  }
+}
+
+/** Errors whose kind is not on the wire, by their text. */
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ['the node that ran the request stopped before it answered', 'node_lost'],
+  ['the store of the server cannot be reached now', 'store_unreachable'],
+])
+
+function kindOf({ message, data }: { readonly data?: Message; readonly message: string }): string {
+  if (typeof data?.['kind'] === 'string') return data['kind']
+  return KINDS.get(message) ?? message
+}
+
+function textOf(message: Message | undefined): string | undefined {
+  const { content, isError } = (message?.['result'] ?? {}) as {
+    readonly content?: readonly Message[]
+    readonly isError?: boolean
+  }
+  if (isError === true) return undefined
+  const text = content?.[0]?.['text']
+  return typeof text === 'string' ? text : undefined
+}
+
+function parsed(text: string): Message | undefined {
+  try {
+    return JSON.parse(text) as Message
+  } catch {
+    return undefined
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms))
+}
