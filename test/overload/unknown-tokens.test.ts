@@ -40,7 +40,7 @@ async function target(limits: object = {}): Promise<{
 }
 
 test('requests that wait for one token share its verification, and too many of them are rejected', async () => {
-  const { gate, asked, as } = await target()
+  const { gate, asked, as } = await target({ waitMs: 60_000 })
   const replies: Received[] = []
   const all = Array.from({ length: 1100 }, async () => void replies.push(await as('one')))
   await until(() => replies.length === 1100 - 1024, 20_000)
