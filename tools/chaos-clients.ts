@@ -93,7 +93,7 @@ async function useTasks(ledger: string): Promise<void> {
     if (isExtra && place > 1) return pause(EXTRA_MS)
     const task = next++
     const clients: CrashClients = {
-      url,
+      urls: [url],
       apiKey: keyOf(task),
       more: { ledger },
       isOver: () => isOver,
