@@ -14,7 +14,11 @@ interface Pair {
 }
 
 /** Two channels that are connected; `news` are those of the near one. */
-function pair(functions: Functions, news?: () => unknown, onSend: (sent: () => void) => void = (sent) => sent()): Pair {
+function pair(
+  functions: Functions,
+  news?: () => unknown,
+  onSend: (sent: () => void) => void = (sent) => sent(),
+): Pair {
   const { port1, port2 } = new MessageChannel()
   onTestFinished(() => port1.close())
   const sent: object[] = []
@@ -58,7 +62,11 @@ test('answers and errors come back, from functions that answer at once or later'
   const { kind, code, hint, message } = mcpError(TASKS_TOO_LARGE, { limit: 9 })
   await expect(near.call('fails')).rejects.toMatchObject({ kind, code, hint, message })
   const cause = expect.objectContaining({ message: 'why' }) as unknown
-  await expect(near.call('failsLater')).rejects.toMatchObject({ message: 'in use', code: 'EADDRINUSE', cause })
+  await expect(near.call('failsLater')).rejects.toMatchObject({
+    message: 'in use',
+    code: 'EADDRINUSE',
+    cause,
+  })
 })
 
 test('a function that does not exist, such as one of all objects, is an error', async () => {

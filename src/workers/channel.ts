@@ -136,7 +136,7 @@ export class Channel {
   #take(entry: Entry): void {
     switch (entry[0]) {
       case 'call':
-        return void this.#answer(entry[1], entry[2], entry[3])
+        return this.#answer(entry[1], entry[2], entry[3])
       case 'answer':
         return this.#settle(entry[1])?.resolve(entry[2])
       case 'failure':

@@ -72,7 +72,7 @@ export class StoreGuest {
 
   /** The process is gone: its nodes are dead, so that others end its streams and take over its tasks. */
   end(): void {
-    for (const number of [...this.#watches.keys()]) this.unwatch(number)
+    for (const number of this.#watches.keys()) this.unwatch(number)
     for (const member of this.#members) void this.#stores.nodes.leave(member)
     for (const node of this.#taskNodes) void this.#stores.tasks.beat(node, 0)
   }

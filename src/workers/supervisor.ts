@@ -1,6 +1,6 @@
 import cluster from 'node:cluster'
 import { delayOf, pause } from '../base/backoff.ts'
-import { mcpError, McpError } from '../errors/error.ts'
+import { mcpError, type McpError } from '../errors/error.ts'
 import { WORKERS_FAILED } from '../errors/workers.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { howEnded, ProcessEnded, WorkerProcess, type Addresses } from './worker-process.ts'
@@ -90,8 +90,8 @@ export class Supervisor {
 
   /** Reads the certificates of all processes again. */
   async reloadTls(): Promise<void> {
-    const serving = this.#places.map(({ current }) => current).filter((one) => one?.isServing === true)
-    await Promise.all(serving.map((one) => one?.reloadTls()))
+    const serving = [...this.#processes].filter(({ isServing }) => isServing)
+    await Promise.all(serving.map((one) => one.reloadTls()))
   }
 
   /** Ends all processes once they have finished their requests. */

@@ -23,7 +23,7 @@ test('listen answers in the parent when all processes listen, and in each of the
     many
       .at('worker')
       .map(({ worker }) => worker)
-      .toSorted(),
+      .toSorted((one, two) => one - two),
   ).toEqual([1, 2, 3])
   expect(new Set(many.pids).size).toBe(3)
   expect(many.pids).not.toContain(many.child.pid)

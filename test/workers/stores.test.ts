@@ -30,7 +30,7 @@ test('steps of one turn travel in one message', async () => {
   const { driver, sent } = parent.connect('batch')
   await driver.cache.get('first')
   const before = sent()
-  await Promise.all(Array.from({ length: 100 }, (_, index) => driver.cache.get(`${index}`)))
+  await Promise.all(Array.from({ length: 100 }, async (_, index) => driver.cache.get(`${index}`)))
   expect(sent() - before).toBe(1)
 })
 
@@ -54,9 +54,9 @@ test('a process that is gone has no watches, its nodes are dead, and its tasks c
 
 test('calls fail when the other process is gone', async () => {
   const { driver, channel } = parent.connect('closed')
-  const asked = expect(driver.cache.get('a')).rejects.toMatchObject({ kind: 'store_unreachable' })
+  const asked = driver.cache.get('a')
   channel.close()
-  await asked
+  await expect(asked).rejects.toMatchObject({ kind: 'store_unreachable' })
   await expect(driver.cache.get('a')).rejects.toMatchObject({ kind: 'store_unreachable', retryable: true })
 })
 

@@ -157,7 +157,7 @@ async function openHere(
     serviceOf(app).report('warning', inTerminal(process.argv[1] ?? 'server.js'))
   const removeHandlers = watchUncaught(serviceOf(app), options.onUncaught === 'exit')
   const retire = async (): Promise<void> =>
-    void (await Promise.all([...opened.values()].map((one) => one.retire?.())))
+    void (await Promise.all([...opened.values()].map(async (one) => one.retire?.())))
   return { running: running(app, opened, stdio, removeHandlers), retire }
 }
 

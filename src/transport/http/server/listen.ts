@@ -87,7 +87,6 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
   checkPath(path, endpoint.extraEndpoints)
   const serve = serveNode(endpoint, ({ paths }, target) => paths.has(pathOf({ url: target })))
   let ready = true
-  let isRetiring = false
   const server = await createListener(endpoint.limits, secure, answer)
   server.on('clientError', (error, socket) => rejectSocket(error, socket as Socket, endpoint))
   const sockets = new Set<Socket>()
@@ -113,13 +112,13 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     port,
     upgrades: upgradesOf(endpoint),
     upgrade,
-    retire,
+    retire: () => retireListener(server, sockets, endpoint),
     close,
   }
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
     if (!enterPipeline(request, response, endpoint)) return
-    if (isRetiring) response.shouldKeepAlive = false
+    if (!server.listening) response.shouldKeepAlive = false
     const rejection = tooManyHeaders(endpoint, request) ?? identify(endpoint, secure, request, reportRejected)
     if (rejection !== undefined) return rejectUnread(request, response, rejection)
     const asked = request.url === path ? path : pathOf(request)
@@ -148,11 +147,6 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
         else replyRaw(socket, failure(endpoint, request, unknownPath(pathOf(request), at)))
       }),
     )
-  }
-
-  async function retire(): Promise<void> {
-    isRetiring = true
-    await retireListener(server, sockets, endpoint)
   }
 
   async function close(): Promise<void> {
