@@ -82,18 +82,14 @@ export async function makeClient(settings: ClientSettings, isWaiting: boolean): 
 
 /** Makes a client for BullMQ, which keeps commands while the connection is lost, and makes further connections with the same options. */
 export async function makeQueueClient({ url, template, timeoutMs }: ClientSettings): Promise<Client> {
-  const connectTimeout = Math.max(timeoutMs, RETRY_PAUSES.maxMs)
-  const socketTimeout = 2 * BLOCK_MS + 2 * timeoutMs
   const options = {
     maxRetriesPerRequest: null,
-    ...{
-      connectTimeout,
-      socketTimeout,
-      retryStrategy,
-      reconnectOnError: isDemoted,
-      keyPrefix: '',
-      protocol: 2,
-    },
+    connectTimeout: Math.max(timeoutMs, RETRY_PAUSES.maxMs),
+    socketTimeout: 2 * BLOCK_MS + 2 * timeoutMs,
+    retryStrategy,
+    reconnectOnError: isDemoted,
+    keyPrefix: '',
+    protocol: 2,
   }
   if (template === undefined) {
     const { Redis } = await loadIoredis()
@@ -103,7 +99,10 @@ export async function makeQueueClient({ url, template, timeoutMs }: ClientSettin
   if (isCluster !== true)
     return duplicate.call(template, { ...options, lazyConnect: true, enableOfflineQueue: true })
   return duplicate.call(template, [], {
-    ...{ lazyConnect: true, enableOfflineQueue: true, keyPrefix: '', scaleReads: 'master' },
+    lazyConnect: true,
+    enableOfflineQueue: true,
+    keyPrefix: '',
+    scaleReads: 'master',
     clusterRetryStrategy: retryStrategy,
     redisOptions: options,
   })

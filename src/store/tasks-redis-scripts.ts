@@ -23,10 +23,8 @@ export const RECORD_COLUMNS: readonly string[] = [...COLUMNS, 'request', 'state'
 const quoted = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ')
 
 /** The fields of a task that its places depend on. */
-const INDEXED = [
-  ...['version', 'status', 'server', 'scope', 'network', 'tool', 'key', 'created_at', 'due_at', 'node'],
-  ...['seq', 'place', 'keyed', 'mark'],
-]
+const INDEXED =
+  'version status server scope network tool key created_at due_at node seq place keyed mark'.split(' ')
 
 const LIBRARY = `local base = KEYS[1]
 local FINAL = { completed = true, failed = true, cancelled = true }

@@ -91,10 +91,12 @@ test('a claim whose answer never came is found by the next one', async () => {
 test('whatever was answered survives a crash of Redis, and every step goes on after it', async () => {
   const { store } = place()
   const created = await addTasks(store, 20, () => ({ key: crypto.randomUUID() }))
-  const heads = Promise.all(created.map((id) => store.change(id, 1, { status: 'completed', outcome: '{}' })))
+  const heads = Promise.all(
+    created.map(async (id) => store.change(id, 1, { status: 'completed', outcome: '{}' })),
+  )
   await server.kill()
   const waiting = Promise.all(
-    Array.from({ length: 20 }, () => store.create(sampleTask({ id: crypto.randomUUID() }), ROOMY)),
+    Array.from({ length: 20 }, async () => store.create(sampleTask({ id: crypto.randomUUID() }), ROOMY)),
   )
   await server.restart()
   expect((await heads).map((head) => head?.version)).toEqual(created.map(() => 2))

@@ -178,7 +178,7 @@ function startProcess(prefix: string): { readonly child: ChildProcess; readonly 
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   const said: string[] = []
-  child.on('message', (text) => void said.push(String(text)))
+  child.on('message', (text) => void said.push(text as string))
   return { child, said }
 }
 
