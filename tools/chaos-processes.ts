@@ -27,6 +27,9 @@ export function bundle(names: readonly string[]): string {
   return outdir
 }
 
+/** The pause before a process that could not start is started again. */
+const RESTART_MS = 1000
+
 /** A process that is killed and started again. */
 export class Victim {
   readonly name: string
@@ -35,6 +38,7 @@ export class Victim {
   readonly #shiftMs: number
   #child: ChildProcess | undefined
   #ready: Promise<void> = Promise.resolve()
+  #isOver = false
 
   constructor(
     name: string,
@@ -53,26 +57,36 @@ export class Victim {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null
   }
 
-  /** Starts the process. `onExit` is called if it ends by itself. */
+  /** Starts the process, and again if it cannot start because a store is away, as a supervisor does. `onExit` is called if it ends by itself later. */
   start(onExit: (name: string, code: number | null) => void): void {
+    if (this.#isOver || this.isRunning) return
     const child = fork(this.#file, [this.#settings], {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       execArgv: ['--import', join(dirname(this.#file), 'chaos-clock.mjs')],
       env: { ...process.env, CHAOS_SHIFT: String(this.#shiftMs) },
     })
     this.#child = child
-    child.once('exit', (code, signal) => {
-      if (signal !== 'SIGKILL') onExit(this.name, code)
-    })
-    this.#ready = once(child, 'message').then(() => undefined)
+    let isReady = false
+    this.#ready = once(child, 'message').then(() => void (isReady = true))
     // Nobody waits for a process that is killed while it starts.
     this.#ready.catch(() => undefined)
+    child.once('exit', (code, signal) => {
+      if (signal === 'SIGKILL') return
+      if (isReady) onExit(this.name, code)
+      else if (!this.#isOver) setTimeout(() => this.#child === child && this.start(onExit), RESTART_MS)
+    })
   }
 
   /** Resolves once it serves, or has ended. */
   async ready(): Promise<void> {
     const ended = this.isRunning ? once(this.#child as ChildProcess, 'exit') : undefined
     await Promise.race([this.#ready, ended])
+  }
+
+  /** Ends the process for good. */
+  async end(): Promise<void> {
+    this.#isOver = true
+    await this.kill()
   }
 
   async kill(): Promise<void> {

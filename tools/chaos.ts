@@ -169,7 +169,7 @@ class Cluster {
   async close(): Promise<void> {
     this.#isClosing = true
     for (const { child } of this.#clients) child.kill('SIGKILL')
-    await Promise.all(this.#victims.map((victim) => victim.kill()))
+    await Promise.all(this.#victims.map((victim) => victim.end()))
     await Promise.all([this.#proxy?.close(), this.#redis?.close(), this.#postgres?.close()])
     rmSync(this.#programs, { recursive: true, force: true })
   }

@@ -2,17 +2,34 @@ import { Deferred } from '../base/deferred.ts'
 import type { McpError } from '../errors/error.ts'
 import { STORE_FAILED } from '../errors/store.ts'
 import type { PostgresLink, Session } from './postgres-link.ts'
+import type { StoredHolder } from './tasks-counts.ts'
 import { PostgresTaskCounts } from './tasks-postgres-counts.ts'
+import { sizesOf, type TaskSizes } from './tasks-postgres-sizes.ts'
 
-/** A step that changes sums. It may run more than once; `isRepeated` says that it may have been committed already. */
-export type CountedStep<Value> = (
-  session: Session,
-  counts: PostgresTaskCounts,
-  isRepeated: boolean,
-) => Promise<Value>
+/** A transaction that changes sums. */
+export interface CountedTransaction {
+  readonly session: Session
+  readonly counts: PostgresTaskCounts
+  /** Whether it may have been committed already. */
+  readonly isRepeated: boolean
+  /** The sizes of the tasks that its steps change, as they were at its beginning. */
+  readonly sizes: ReadonlyMap<string, TaskSizes>
+}
+
+/** A step that changes sums. It may run more than once. */
+export type CountedStep<Value> = (transaction: CountedTransaction) => Promise<Value>
+
+/** What a step will read, so that one statement reads it for all steps of a transaction. */
+export interface StepNeeds {
+  /** The task that it changes. */
+  readonly id?: string
+  /** Whose sums it changes. */
+  readonly holder?: StoredHolder
+}
 
 interface Waiting {
   readonly step: CountedStep<unknown>
+  readonly needs: StepNeeds
   readonly answer: Deferred<unknown>
   readonly until: number
 }
@@ -37,12 +54,12 @@ export class PostgresSteps {
   }
 
   /** Runs a step, and answers once it is committed. */
-  async run<Value>(step: CountedStep<Value>): Promise<Value> {
+  async run<Value>(step: CountedStep<Value>, needs: StepNeeds = {}): Promise<Value> {
     this.#link.lifetime.check()
     if (this.#queue.length >= MOST_WAITING)
       throw this.#link.failure(new Error(`${MOST_WAITING} changes wait for it`))
     const answer = new Deferred<unknown>()
-    this.#queue.push({ step, answer, until: performance.now() + this.#link.settings.timeoutMs })
+    this.#queue.push({ step, needs, answer, until: performance.now() + this.#link.settings.timeoutMs })
     if (!this.#isRunning) void this.#work()
     return (await answer.promise) as Value
   }
@@ -70,10 +87,10 @@ export class PostgresSteps {
     let fault: unknown
     try {
       const values = await this.#link.transaction('sums', async (session, isRepeated) => {
-        const counts = new PostgresTaskCounts(session)
+        const transaction = await begin(session, steps, isRepeated)
         const made: unknown[] = []
-        for (const { step } of steps) made.push(await step(session, counts, isRepeated))
-        await counts.write()
+        for (const { step } of steps) made.push(await step(transaction))
+        await transaction.counts.write()
         return made
       })
       for (const [index, { answer }] of steps.entries()) answer.resolve(values[index])
@@ -86,4 +103,21 @@ export class PostgresSteps {
       for (const step of steps) await this.#together([step])
     else for (const { answer } of steps) answer.reject(fault)
   }
+}
+
+/** Reads what the steps need, in two statements. */
+async function begin(
+  session: Session,
+  steps: readonly Waiting[],
+  isRepeated: boolean,
+): Promise<CountedTransaction> {
+  const counts = new PostgresTaskCounts(session)
+  const needs = steps.map((step) => step.needs)
+  const sizes = await sizesOf(
+    session,
+    needs.flatMap(({ id }) => (id === undefined ? [] : [id])),
+  )
+  const holders = needs.flatMap(({ holder }) => (holder === undefined ? [] : [holder]))
+  await counts.load([...holders, ...[...sizes.values()].map(({ holder }) => holder)])
+  return { session, counts, isRepeated, sizes }
 }

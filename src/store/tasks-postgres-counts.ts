@@ -25,6 +25,11 @@ export class PostgresTaskCounts {
     this.#session = session
   }
 
+  /** Reads the sums of several holders at once. */
+  load(holders: readonly StoredHolder[]): Promise<void> {
+    return this.#read([...new Set(holders.flatMap(namesOf))])
+  }
+
   /** The sums that decide whether a holder has room. */
   async of(holder: StoredHolder): Promise<TaskSums> {
     await this.#read(namesOf(holder))

@@ -13,8 +13,8 @@ export const KEYED: string = `SELECT ${HEAD} FROM pierhead_tasks WHERE ${hashed(
 /** Adds a task: the values of its head, when it expires, and its texts. */
 export const INSERT: string = `WITH added AS (${INSERT_HEAD} RETURNING seq) INSERT INTO pierhead_task_texts SELECT seq, ?, ?, ? FROM added`
 
-/** The holder and the sizes of a task before a change, which keeps others from changing it. */
-export const SIZES = `SELECT scope, network, octet_length(state), octet_length(outcome) FROM pierhead_tasks AS tasks LEFT JOIN pierhead_task_texts USING (seq) WHERE id = ? AND version = ? FOR UPDATE OF tasks`
+/** The version, the holder and the sizes of tasks before changes, which keeps others from changing them. */
+export const SIZES = `SELECT id, version, scope, network, octet_length(state), octet_length(outcome) FROM pierhead_tasks AS tasks LEFT JOIN pierhead_task_texts USING (seq) WHERE id = ANY (?::text[]) ORDER BY tasks.seq FOR UPDATE OF tasks`
 
 /** Removes tasks whose time is over, the earliest first: the time, and the most tasks. */
 export const REMOVE = `

@@ -4,12 +4,12 @@ import type { Created, OwnTasks, TaskChange, TaskQuery, TaskRoom, TaskStore } fr
 import type { Param } from './postgres-client.ts'
 import type { PostgresLink, Session } from './postgres-link.ts'
 import { hashed, NOW } from './postgres-schema.ts'
-import { PostgresSteps } from './postgres-steps.ts'
+import { PostgresSteps, type CountedTransaction } from './postgres-steps.ts'
 import type { Row } from './sqlite-engine.ts'
 import { readableText, storedText } from './stored-text.ts'
 import { assignments, HEAD, headOf, readRecord, recordOf, REPLACE_HEAD, valuesOf } from './tasks-columns.ts'
-import type { PostgresTaskCounts } from './tasks-postgres-counts.ts'
-import { claimSql, INSERT, KEYED, MARKED, RECORD, REMOVE, SIZES, WITH_TEXTS } from './tasks-postgres-sql.ts'
+import { sizesOf } from './tasks-postgres-sizes.ts'
+import { claimSql, INSERT, KEYED, MARKED, RECORD, REMOVE, WITH_TEXTS } from './tasks-postgres-sql.ts'
 import { PostgresTaskWatchers } from './tasks-postgres-watch.ts'
 import { bytesOf, FORGOTTEN_MS, growth, holderOf, textsOf, whole } from './tasks-sizes.ts'
 
@@ -40,7 +40,7 @@ export class PostgresTaskStore implements TaskStore {
     const texts = textsOf(record)
     const bytes = bytesOf(texts)
     const holder = holderOf(record)
-    return this.#steps.run(async (session, counts, isRepeated) => {
+    const create = async ({ session, counts, isRepeated }: CountedTransaction): Promise<Created> => {
       if (isRepeated && (await head(session, record.id)) !== undefined) return { outcome: 'created' }
       const same = await keyed(session, record)
       if (same !== undefined) return { outcome: 'exists', head: headOf(same) }
@@ -49,7 +49,8 @@ export class PostgresTaskStore implements TaskStore {
       await session.query(INSERT, ...valuesOf(record), ...texts)
       await counts.add(holder, 1, bytes)
       return { outcome: 'created' }
-    })
+    }
+    return this.#steps.run(create, { holder })
   }
 
   async get(id: string): Promise<TaskRecord | undefined> {
@@ -72,11 +73,8 @@ export class PostgresTaskStore implements TaskStore {
     const mark = crypto.randomUUID()
     const isCounted = change.state !== undefined || change.outcome !== undefined || (change.key ?? '') !== ''
     const changed = isCounted
-      ? await this.#steps.run(async (session, counts, isRepeated) => {
-          const done = isRepeated ? await marked(session, id, mark) : undefined
-          if (done !== undefined) return done
-          if (!(await this.#grow(session, counts, [id, version, change, room]))) return 'full'
-          return this.#change(session, id, version, await withFreeKey(session, id, change), mark)
+      ? await this.#steps.run((transaction) => this.#counted(transaction, [id, version, change, room], mark), {
+          id,
         })
       : await this.#link.step(async (session, isRepeated) => {
           const done = isRepeated ? await marked(session, id, mark) : undefined
@@ -114,7 +112,7 @@ export class PostgresTaskStore implements TaskStore {
     const expired = 'SELECT 1 FROM pierhead_tasks WHERE expires_at <= ? LIMIT 1'
     if (limit === 0 || (await this.#query(expired, now)).length === 0) return []
     const notified = `SELECT ${this.#watchers.notification('id')} FROM unnest(?::text[]) AS removed (id)`
-    const ids = await this.#steps.run(async (session, counts) => {
+    const ids = await this.#steps.run(async ({ session, counts }) => {
       const rows = await session.query(REMOVE, now, whole(limit))
       for (const [, scope, network, bytes] of rows) {
         const holder = { scope: String(scope), network: String(network) }
@@ -174,19 +172,25 @@ export class PostgresTaskStore implements TaskStore {
     return this.#link.query(sql, values)
   }
 
-  /** Counts what a change adds to a task, or removes. False if it adds more than there is room for. */
-  async #grow(
-    session: Session,
-    counts: PostgresTaskCounts,
+  /** Changes a task, and counts what that adds to it or removes. `full` if it adds more than there is room for. */
+  async #counted(
+    { session, counts, isRepeated, sizes }: CountedTransaction,
     [id, version, change, room]: readonly [string, number, TaskChange, TaskRoom | undefined],
-  ): Promise<boolean> {
-    const [row] = await session.query(SIZES, storedText(id), version)
-    if (row === undefined) return true
-    const holder = { scope: String(row[0]), network: String(row[1]) }
-    const more = growth(row[2], change.state) + growth(row[3], change.outcome)
-    if (more > 0 && room !== undefined && !hasBytes(holder, more, await counts.of(holder), room)) return false
-    if (more !== 0) await counts.add(holder, 0, more)
-    return true
+    mark: string,
+  ): Promise<TaskHead | 'full' | undefined> {
+    const done = isRepeated ? await marked(session, id, mark) : undefined
+    if (done !== undefined) return done
+    const known = sizes.get(id)
+    // Another step of the transaction may have changed it.
+    const found = known?.version === version ? known : (await sizesOf(session, [id])).get(id)
+    if (found?.version !== version) return undefined
+    const { holder, state, outcome } = found
+    const more = growth(state, change.state) + growth(outcome, change.outcome)
+    if (more > 0 && room !== undefined && !hasBytes(holder, more, await counts.of(holder), room))
+      return 'full'
+    const changed = await this.#change(session, id, version, await withFreeKey(session, id, change), mark)
+    if (changed !== undefined && more !== 0) await counts.add(holder, 0, more)
+    return changed
   }
 
   async #change(
@@ -222,7 +226,7 @@ export class PostgresTaskStore implements TaskStore {
     if (damage === undefined) return record
     const failed = { ...record, version: record.version + 1 }
     const texts = textsOf(failed)
-    await this.#steps.run(async (session, counts) => {
+    await this.#steps.run(async ({ session, counts }) => {
       const sizes = `SELECT octet_length(request) + octet_length(state) + octet_length(outcome) FROM pierhead_task_texts WHERE seq = ?`
       const [bytes] = (await session.query(sizes, seq))[0] ?? [0]
       await session.query(REPLACE_HEAD, ...valuesOf(failed), seq)
