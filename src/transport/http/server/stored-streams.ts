@@ -6,7 +6,7 @@ import type { EventRoom } from '../../../rpc/event-store.ts'
 import { isPrimed, readEventId } from './event-stream.ts'
 import { toStream } from './exchange.ts'
 import type { Headers, HttpOut } from './parts.ts'
-import type { Replica } from './replica.ts'
+import type { Replica, ReplicaSession } from './replica.ts'
 import { STANDALONE, type HttpSession } from './sessions.ts'
 import { StreamFollower } from './stream-follower.ts'
 
@@ -77,7 +77,7 @@ export class StoredStreams {
   }
 
   /** Says that the stream of a session is still open here. */
-  prolong({ id }: HttpSession): void {
+  prolong({ id }: ReplicaSession): void {
     const follower = this.#claims.get(id)?.follower
     if (follower !== undefined) this.#note(id, this.#parts.node.number, follower.sent)
   }
