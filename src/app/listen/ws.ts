@@ -1,4 +1,4 @@
-import { serviceOf, type App } from '../app.ts'
+import { hooksOf, serviceOf, type App } from '../app.ts'
 import { checkAuth } from '../auth.ts'
 import { openListener } from './http.ts'
 import { readTls, servedHosts } from './checks.ts'
@@ -26,7 +26,7 @@ export const openWs: Opener<'ws'> = async (app, option, opened) => {
   const { pathname } = new URL(server.url)
   const { path = pathname } = options
   const url = new URL(path, server.url.replace(/^http/, 'ws')).href
-  const ws = await serveWs(server.upgrades)
+  const ws = await serveWs(server.upgrades, await hooksOf(app).membership.join())
   server.upgrade(path, ws)
   return { url, tls, close: () => (shares ? ws.close() : server.close()) }
 }

@@ -126,11 +126,21 @@ export class SharedClient implements ReplicaSession {
     return true
   }
 
-  /** Tells other nodes which requests run here, so that one of them can answer them if this one dies. */
-  noteRuns(): void {
-    const ids = this.connection.calls.ids.map(idText)
-    const noted = ids.length === 0 ? null : JSON.stringify(ids)
-    if (noted === this.#noted) return
+  /** The ids of the requests that run here, as JSON. */
+  get runs(): readonly string[] {
+    return this.connection.calls.ids.map(idText)
+  }
+
+  /** Whether the store knows of requests that run here. */
+  get isNoted(): boolean {
+    return this.#noted !== null
+  }
+
+  /** Tells other nodes which requests run here, so that one of them can answer them if this one dies. `isForced` if another node may have said so. */
+  noteRuns(isForced = false): void {
+    const { runs } = this
+    const noted = runs.length === 0 ? null : JSON.stringify(runs)
+    if (noted === this.#noted && !isForced) return
     this.#noted = noted
     this.replica.change(this.#runs, noted)
   }

@@ -81,6 +81,16 @@ export class SharedClients implements NodeListener {
     return this.#all.size
   }
 
+  /** How long a session without a connection lives. */
+  get idleMs(): number {
+    return this.#idleMs
+  }
+
+  /** The client of a session, if this node knows it. */
+  find(id: string): SharedClient | undefined {
+    return this.#all.get(id)
+  }
+
   [Symbol.iterator](): Iterator<SharedClient> {
     return [...this.#all.values()][Symbol.iterator]()
   }
@@ -149,7 +159,6 @@ export class SharedClients implements NodeListener {
     for (const client of this.#all.values()) {
       if (client.holder !== undefined) {
         client.replica.sweep()
-        client.outbox.look()
         if (client.others.size > 0) this.#check(client).catch(() => undefined)
       } else if (!client.busy) {
         if (now - client.seen > FORGET_MS) this.#forget(client)
@@ -157,9 +166,10 @@ export class SharedClients implements NodeListener {
     }
   }
 
-  /** Notes what runs here, for the case that this node dies. */
+  /** Notes what runs here for clients of other nodes, for the case that this node dies. */
   noteRuns(): void {
-    for (const client of this.#all.values()) client.noteRuns()
+    for (const client of this.#all.values())
+      if (client.holder === undefined || client.isNoted) client.noteRuns()
   }
 
   /** Looks for requests of a client that run at other nodes. */
@@ -244,7 +254,7 @@ export class SharedClients implements NodeListener {
       client.detach(holder)
       holder.replace()
     }
-    client.noteRuns()
+    client.noteRuns(true)
   }
 
   #forget(client: SharedClient): void {
@@ -269,6 +279,7 @@ export class SharedClients implements NodeListener {
   /** Answers the requests of nodes that are dead. One that seems dead may only have waited for the store, so it gets a second look. */
   async #check(client: SharedClient): Promise<void> {
     await this.lookAround(client)
+    client.outbox.look()
     for (const [number, ids] of client.others) {
       if (await this.node.stores.nodes.isAlive(number)) this.#suspects.delete(number)
       else if (this.#suspects.has(number)) await this.answerLost(client, number, ids)
