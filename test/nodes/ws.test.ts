@@ -136,7 +136,7 @@ describe('a WebSocket that is resumed at another node', () => {
     await stopped.opened
   })
 
-  test('keeps the values of its session, and its log level', async () => {
+  test('keeps the values of its session', async () => {
     const define = (app: App): void =>
       void app.tool('keep', {}, async (_, { session }) => {
         const last = (await session?.get<number>('count')) ?? 0
@@ -172,7 +172,7 @@ describe('a WebSocket that is resumed at another node', () => {
     await gate.entered
     kill(cluster, 1, nodes[0])
     await move(nodes[1])
-    expect(await lost).toMatchObject({ kind: 'node_lost' })
+    expect(String(await lost)).toContain('the node that ran the request stopped before it answered')
     expect(await client.call('keep')).toBe('2')
     expect(states).toEqual([])
   })

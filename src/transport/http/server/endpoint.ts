@@ -11,6 +11,7 @@ import type { MethodParams } from '../../../protocol/wire-adapter.ts'
 import { LATEST } from '../../../protocol/revisions.ts'
 import type { Dialect } from '../../../protocol/switches.ts'
 import { Call, type Peer } from '../../../rpc/call.ts'
+import { idOf } from '../../../rpc/call-table.ts'
 import { InFlight } from '../../../rpc/in-flight.ts'
 import type { Service } from '../../../rpc/service.ts'
 import { hasEnvelope } from '../../../wire/2026-07-28/decode.ts'
@@ -361,7 +362,9 @@ export class Endpoint implements HttpHandler {
     const { load } = this.service
     const accepts = readAccept(request)
     const onGone = (): void => undefined
-    const whole = new Exchange({ limits, load, accepts, headers, session, streams: this.#streams, onGone })
+    const streams = this.#streams
+    const id = members.map(idOf).filter((one) => one !== undefined)
+    const whole = new Exchange({ limits, load, accepts, headers, session, streams, id, onGone })
     const part = partOf(request, whole, members.length)
     return answerBatch(members, {
       request,

@@ -161,7 +161,7 @@ export class Replica implements SharedSession {
     return this.#parts.node.nextQuestion()
   }
 
-  newStream(id: RequestId | undefined): { readonly name: string; readonly recorder: EventRecorder } {
+  newStream(id: RequestId | readonly RequestId[] | undefined): { readonly name: string; readonly recorder: EventRecorder } {
     const { node, room, onError } = this.#parts
     const name = node.nextStream()
     const recorder: StreamRecorder = new StreamRecorder({
@@ -340,11 +340,13 @@ export class Replica implements SharedSession {
     await node.publish({ kind: 'answered', session, key })
   }
 
-  /** The response that a client gets if this node dies before it sends another one. */
-  #lostResponse(id: RequestId | undefined): string {
+  /** The response that a client gets if this node dies before it sends another one: to a request, or to all requests of a batch. */
+  #lostResponse(id: RequestId | readonly RequestId[] | undefined): string {
     if (id === undefined) return ''
     const { dialect } = this.#session.session
-    return encodeError(id, toErrorObject(mcpError(NODE_LOST, {}), dialect), dialect)
+    const error = toErrorObject(mcpError(NODE_LOST, {}), dialect)
+    if (typeof id !== 'object') return encodeError(id, error, dialect)
+    return id.length === 0 ? '' : `[${id.map((one) => encodeError(one, error, dialect)).join(',')}]`
   }
 }
 
