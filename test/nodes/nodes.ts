@@ -1,5 +1,11 @@
 import { onTestFinished } from 'vitest'
-import { createServer, type App, type ListenOptions, type Running, type ServerOptions } from '../../src/index.ts'
+import {
+  createServer,
+  type App,
+  type ListenOptions,
+  type Running,
+  type ServerOptions,
+} from '../../src/index.ts'
 import { Session } from '../http/server.ts'
 import { RoundRobin } from './proxy.ts'
 import { Stores, type View } from './store.ts'

@@ -78,8 +78,7 @@ describe('HTTP+SSE at three nodes', () => {
     const [one, two, three] = nodes as [TestNode, TestNode, TestNode]
     const client = await shaken(one, three, { roots: {} })
     await at(two, client).post(call('ask', {}, 2))
-    const asked = (): JsonObject | undefined =>
-      client.messages.find(({ method }) => method === 'roots/list')
+    const asked = (): JsonObject | undefined => client.messages.find(({ method }) => method === 'roots/list')
     await client.stream.until(() => asked() !== undefined)
     const result = { roots: [] }
     await at(three, client).post(JSON.stringify({ jsonrpc: '2.0', id: asked()?.['id'], result }))
@@ -122,7 +121,9 @@ describe('HTTP+SSE at three nodes', () => {
     await expect.poll(async () => (await at(two, client).post(call('quick'))).status).toBe(404)
     const other = await shaken(one, two)
     kill(cluster, 1, one)
-    await expect.poll(async () => (await at(two, other).post(call('quick'))).status, { timeout: 5000 }).toBe(404)
+    await expect
+      .poll(async () => (await at(two, other).post(call('quick'))).status, { timeout: 5000 })
+      .toBe(404)
   })
 
   test('only the caller that opened the stream may post, at any node', async () => {

@@ -38,7 +38,7 @@ export class TcpRoundRobin {
     const far = connect({ port, host: '127.0.0.1' })
     const pair = [near, far] as const
     let isOpen = false
-    near.on('error', () => undefined)
+    if (tries === 0) near.on('error', () => undefined)
     far.on('error', () => undefined)
     far.once('connect', () => {
       isOpen = true

@@ -156,11 +156,11 @@ export class SseEndpoint implements ExtraEndpoint {
     // Callers that are not authenticated must not learn which addresses exist.
     if (this.authenticate === undefined && this.#shared === undefined) this.#find(head)
     // Another node takes it, and this one has not run it.
-    if (this.#closing && this.#shared !== undefined) throw mcpError(SHUTTING_DOWN, {}, LATER)
+    if (this.#closing && this.#shared !== undefined) throw mcpError(SHUTTING_DOWN, {}, SOON)
   }
 
   #checkStream(head: HttpHead): void {
-    if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, LATER)
+    if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, this.#shared === undefined ? LATER : SOON)
     if (!readAccept(head).events) throw mcpError(BAD_ACCEPT, {})
   }
 
@@ -169,7 +169,11 @@ export class SseEndpoint implements ExtraEndpoint {
     try {
       this.sweeper.begin()
       if (isStream(request)) {
-        const stream = await shared.open(request, (id) => `${addressOf(request)}?sessionId=${id}`, this.#streaming)
+        const stream = await shared.open(
+          request,
+          (id) => `${addressOf(request)}?sessionId=${id}`,
+          this.#streaming,
+        )
         return toStream(stream, headers)
       }
       if (request.isLate === true) throw mcpError(OVERLOADED, {}, SOON)

@@ -42,11 +42,7 @@ export class SharedSse {
   }
 
   /** Opens the stream of a new client. */
-  async open(
-    request: HttpIn,
-    addressOf: (id: string) => string,
-    streaming: Limits,
-  ): Promise<EventStream> {
+  async open(request: HttpIn, addressOf: (id: string) => string, streaming: Limits): Promise<EventStream> {
     const client = await this.#clients.create(crypto.randomUUID(), request, new Map())
     request.session = client.connection
     const stream = new EventStream({

@@ -53,7 +53,8 @@ export async function serveWs(source: UpgradeSource, sharing?: Sharing): Promise
   const peers = new Set<Peer>()
   const crowd = new Crowd()
   const sessions = new WsSessions(service, limits)
-  const shared = sharing && new (await import('./shared-sessions.ts')).SharedSessions(sharing, service, limits)
+  const shared =
+    sharing && new (await import('./shared-sessions.ts')).SharedSessions(sharing, service, limits)
   /** The session of the connection being accepted, and one that other nodes know already. */
   let opening: AnyOpening | undefined
   let prepared: SharedOpening | undefined
@@ -107,7 +108,12 @@ export async function serveWs(source: UpgradeSource, sharing?: Sharing): Promise
   }
 
   /** Finds or creates the session in the store before the connection is accepted. */
-  async function prepare(from: SharedSessions, request: Request, stream: Duplex, head: Buffer): Promise<void> {
+  async function prepare(
+    from: SharedSessions,
+    request: Request,
+    stream: Duplex,
+    head: Buffer,
+  ): Promise<void> {
     const onError = (): void => void stream.destroy()
     stream.on('error', onError)
     try {

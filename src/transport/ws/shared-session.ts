@@ -55,7 +55,11 @@ export class SharedSession implements ResumableSession, SharedPart {
   /** Begins with the messages that the client missed. */
   carryOn(
     carrier: Carrier,
-    { count, auth, ip }: { readonly count: number; readonly auth: Auth | undefined; readonly ip?: string | undefined },
+    {
+      count,
+      auth,
+      ip,
+    }: { readonly count: number; readonly auth: Auth | undefined; readonly ip?: string | undefined },
   ): void {
     const { client, isLatest } = this.#options
     if (!isLatest()) return carrier.replace()

@@ -71,6 +71,8 @@ export class Endpoint implements HttpHandler {
   readonly limits: Limits
   readonly #stateful: boolean
   readonly #replicas: Replicas | undefined
+  /** Whether other nodes serve the same clients. */
+  readonly isShared: boolean
   /** The open methods of `auth`; undefined if it has none. */
   readonly authentication: Authentication | undefined
   readonly #onClosed: EndpointOptions['onClosed']
@@ -103,6 +105,7 @@ export class Endpoint implements HttpHandler {
     this.#read = (service.dialects['2025-11-25'].adapter?.read ?? readBounded) as typeof readBounded
     this.#stateful = options.sessions && service.revisions.some((revision) => revision !== LATEST)
     this.#replicas = options.replicas
+    this.isShared = options.replicas !== undefined
     const now = options.now ?? (() => performance.now())
     this.sessions = new Sessions(options.limits, service, now, options.replicas?.share)
     this.sweeper = new Sweeper(options.limits, this.sessions, this.#streams)
@@ -123,7 +126,7 @@ export class Endpoint implements HttpHandler {
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.guard.preflight(head) }
       head.cors = this.guard.check(head)
-      if (this.#inFlight.closing) throw mcpError(SHUTTING_DOWN, {}, LATER)
+      if (this.#inFlight.closing) throw mcpError(SHUTTING_DOWN, {}, this.isShared ? SOON : LATER)
     } catch (thrown) {
       return this.rejectUnread(head, thrown)
     }

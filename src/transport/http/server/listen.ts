@@ -25,6 +25,7 @@ import { replyText } from '../../../wire/reply.ts'
 import { throttle } from '../../../base/throttle.ts'
 import { Crowd } from '../../io/crowd.ts'
 import { authorityOf, listening } from '../../io/listening.ts'
+import { within } from '../../io/timer.ts'
 import type { UpgradeHandler, UpgradeSource } from '../../io/upgrade.ts'
 import { createRejectionReport, reportBadCertificates } from '../../tls/rejections.ts'
 import type { ServerTls } from '../../tls/reload.ts'
@@ -65,6 +66,8 @@ const QUIET_TURNS = 5
 const MAX_TURNS = 1000
 /** How long sending the last replies may take once everything has been answered. */
 const CLOSE_MS = 2000
+/** How long connections stay open for requests that are on their way while other nodes serve the same clients. */
+const LINGER_MS = 1000
 
 /** The error for a TLS handshake that timed out; Node leaves the connection open. */
 const NO_HANDSHAKE = 'ERR_TLS_HANDSHAKE_TIMEOUT'
@@ -151,6 +154,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     ready = false
     await Promise.all([endpoint.close(), endpoint.acceptQueue.emptied(), upgraded?.close()])
     await acceptWaiting(() => accepted)
+    if (endpoint.isShared) await emptied(sockets)
     await closeSent(sockets)
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     for (const socket of all) socket.destroy()
@@ -364,6 +368,18 @@ async function acceptWaiting(accepted: () => number): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve))
     quiet = accepted() === before ? quiet + 1 : 0
   }
+}
+
+/**
+ * Waits a moment until clients have gone to other nodes. A request on a connection that is kept alive gets an error and closes it; if the
+ * connection were closed first, its client could not know whether the request has run.
+ */
+function emptied(sockets: ReadonlySet<Socket>): Promise<void> {
+  return within(LINGER_MS, (done) => {
+    const check = (): void => void (sockets.size === 0 && done())
+    for (const socket of sockets) socket.once('close', check)
+    check()
+  })
 }
 
 /** Closes connections once everything written has been sent. Node would abort them in the middle. */

@@ -161,7 +161,10 @@ export class Replica implements SharedSession {
     return this.#parts.node.nextQuestion()
   }
 
-  newStream(id: RequestId | readonly RequestId[] | undefined): { readonly name: string; readonly recorder: EventRecorder } {
+  newStream(id: RequestId | readonly RequestId[] | undefined): {
+    readonly name: string
+    readonly recorder: EventRecorder
+  } {
     const { node, room, onError } = this.#parts
     const name = node.nextStream()
     const recorder: StreamRecorder = new StreamRecorder({

@@ -188,7 +188,6 @@ export class Replicas implements NodeListener {
     this.#streams.forget(id)
     this.#node.send({ kind: 'ended', session: id })
   }
-
 }
 
 /** Settles a question of this node with an answer that arrived at another one. */

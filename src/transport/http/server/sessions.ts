@@ -34,7 +34,10 @@ export interface SharedSession extends SessionKeeper {
   /** Whether a client of this node reads the notifications of the session, or resumes one of its streams. */
   readonly isFollowed: boolean
   /** A name for the stream of a request or batch, and what keeps its events for clients that resume elsewhere. */
-  newStream(id: RequestId | readonly RequestId[] | undefined): { readonly name: string; readonly recorder: EventRecorder }
+  newStream(id: RequestId | readonly RequestId[] | undefined): {
+    readonly name: string
+    readonly recorder: EventRecorder
+  }
   /** Sends a notification to the client, wherever it is connected. */
   notify(text: string, position: number | undefined): void
   /** Passes on the answer to a question that this node did not ask. */

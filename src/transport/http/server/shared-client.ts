@@ -164,10 +164,7 @@ export class SharedClient implements ReplicaSession {
 }
 
 /** The requests of each node but one, by the names of their fields. */
-function othersIn(
-  fields: ReadonlyMap<string, string>,
-  own: string,
-): ReadonlyMap<number, readonly string[]> {
+function othersIn(fields: ReadonlyMap<string, string>, own: string): ReadonlyMap<number, readonly string[]> {
   const found = [...fields].filter(([name]) => name.startsWith(RUNS) && name !== own)
   return new Map(
     found.map(([name, ids]) => [Number(name.slice(RUNS.length)), JSON.parse(ids) as readonly string[]]),

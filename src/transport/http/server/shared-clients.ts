@@ -223,11 +223,7 @@ export class SharedClients implements NodeListener {
     return client
   }
 
-  #adopt(
-    id: string,
-    fields: ReadonlyMap<string, string>,
-    source: RequestSource,
-  ): SharedClient | undefined {
+  #adopt(id: string, fields: ReadonlyMap<string, string>, source: RequestSource): SharedClient | undefined {
     const owner = fields.get(OWNER)
     if (fields.get(SERVER) !== this.node.server || fields.get(TRANSPORT) !== this.#transport) return undefined
     if (owner !== ownerOf(source.auth)) return undefined
@@ -318,7 +314,9 @@ function answeredIn(text: string): readonly string[] {
   const read: unknown = JSON.parse(text)
   const all = Array.isArray(read) ? (read as readonly unknown[]) : [read]
   return all.flatMap((one) =>
-    isObject(one) && one['method'] === undefined && one['id'] !== undefined ? [JSON.stringify(one['id'])] : [],
+    isObject(one) && one['method'] === undefined && one['id'] !== undefined
+      ? [JSON.stringify(one['id'])]
+      : [],
   )
 }
 
