@@ -59,8 +59,7 @@ const log = (line: ChaosLine): void =>
   appendFileSync(settings.log, `${JSON.stringify({ ...line, at: Date.now() })}\n`)
 const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms))
 const keyOf = (number: number): string => apiKeys[number % apiKeys.length] ?? ''
-const isDone = (): boolean =>
-  accepted >= settings.tasks && visits >= settings.sessions * settings.visits
+const isDone = (): boolean => accepted >= settings.tasks && visits >= settings.sessions * settings.visits
 
 /** The external system on which handlers have effects. */
 async function openLedger(): Promise<string> {

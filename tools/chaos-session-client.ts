@@ -116,7 +116,7 @@ export class SessionClient {
     let isHeard = false
     const reading = this.#readSession(() => isHeard || this.isGone || isOver() || performance.now() > until)
     const name = what === 'updated' ? 'touch' : 'relist'
-    for (let isAnswered = false; !isAnswered && !this.isGone && !isOver(); ) {
+    for (let isAnswered = false; !isAnswered && !this.isGone && !isOver();) {
       if (what === 'updated') this.#sent++
       this.#log({ event: 'touch', what })
       const reply = await this.#post('tools/call', { name, arguments: { marker: `${this.#number}` } })

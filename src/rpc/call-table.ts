@@ -25,6 +25,12 @@ export class CallTable {
     return this.#calls?.size ?? 0
   }
 
+  /** The ids of all unanswered requests. */
+  get ids(): readonly RequestId[] {
+    const running = [...(this.#calls ?? [])].map(({ id }) => id)
+    return [...running, ...(this.#expected?.keys() ?? [])].filter((id) => id !== undefined)
+  }
+
   add(call: Call): void {
     this.#calls ??= new Bag()
     this.#calls.add(call)

@@ -13,6 +13,12 @@ export const OWNER = 'owner'
 export const COUNTED_FOR = 'counted'
 /** The position of the last change that its client need not be notified of. */
 export const POSITION = 'position'
+/** The transport of the session, unless that is Streamable HTTP. */
+export const TRANSPORT = 'transport'
+/** The node that has the connection of the client. */
+export const HOLDER = 'holder'
+/** Begins the names of fields with the requests that a node runs; the number of the node follows. */
+export const RUNS = 'runs:'
 /** The agreed revision. */
 export const REVISION = 'revision'
 /** The name and version of the client. */

@@ -70,7 +70,7 @@ export function createContents(service: ServerService, parts: ServerParts): Sess
       ]),
     restore(session, fields, source: RequestSource) {
       const holder = holderOf({ source, peer: session, channel: NO_CHANNEL })
-      if (!session.opened) greet(session, fields, holder)
+      if (!session.opened && fields.has(REVISION)) greet(session, fields, holder)
       const level = fields.get(LEVEL)
       if (isLogLevel(level)) session.logLevel = level
       const uris = namesAfter(URI, fields)

@@ -156,7 +156,6 @@ function needOf(record: TaskRecord): Omit<Shortage, 'times'> {
   return {
     holder: storedHolder(record),
     bytes:
-      bytesOf(textBytes(request), state) +
-      heldBytesOf(keptBytesOf(parsed(request)), AttemptState.of(state)),
+      bytesOf(textBytes(request), state) + heldBytesOf(keptBytesOf(parsed(request)), AttemptState.of(state)),
   }
 }

@@ -123,7 +123,11 @@ export const TASK_CHANGES: Checks = {
     const stop = store.watch((id) => {
       // At once, where the store can.
       const head = store.head(id)
-      if (!seen.has(id)) seen.set(id, Promise.resolve(head).then((one) => one?.version))
+      if (!seen.has(id))
+        seen.set(
+          id,
+          Promise.resolve(head).then((one) => one?.version),
+        )
     })
     await store.claim('node-2', 1, 5, OWN)
     await store.expire(Number.MAX_SAFE_INTEGER, 5)

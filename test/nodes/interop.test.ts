@@ -17,7 +17,7 @@ describe('three nodes behind a proxy that sends each request to the next', () =>
     for (const name of ['one', 'two', 'three']) {
       const app = createInteropApp({ store: stores.view(name).driver }, world)
       apps.push(app)
-      const { url } = await app.listen({ http: { port: 0 } })
+      const { url } = await app.listen({ http: { port: 0, sse: true } })
       ports.push(Number(new URL(url as string).port))
     }
     proxy = await new RoundRobin(ports).listen()
@@ -33,4 +33,11 @@ describe('three nodes behind a proxy that sends each request to the next', () =>
     WAYS,
     ({ title }) => !title.startsWith('hears that lists changed'),
   )
+  describe('over HTTP+SSE', () => {
+    checkAll(
+      () => new URL('/sse', proxy.url).href,
+      WAYS.filter(({ client }) => client === 'v1'),
+      ({ title }) => !title.startsWith('hears that lists changed'),
+    )
+  })
 })

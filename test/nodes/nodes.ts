@@ -1,5 +1,11 @@
 import { onTestFinished } from 'vitest'
-import { createServer, type App, type Running, type ServerOptions } from '../../src/index.ts'
+import {
+  createServer,
+  type App,
+  type ListenOptions,
+  type Running,
+  type ServerOptions,
+} from '../../src/index.ts'
 import { Session } from '../http/server.ts'
 import { RoundRobin } from './proxy.ts'
 import { Stores, type View } from './store.ts'
@@ -21,11 +27,12 @@ export interface ClusterOptions extends Partial<ServerOptions> {
   readonly count?: number
   readonly stores?: Stores
   readonly define?: (app: App) => void
+  readonly listen?: ListenOptions
 }
 
 /** Starts several servers that share stores, until the test is over. */
 export async function startNodes(options: ClusterOptions = {}): Promise<Cluster> {
-  const { count = 2, stores = new Stores(), define, ...rest } = options
+  const { count = 2, stores = new Stores(), define, listen = { http: { port: 0 } }, ...rest } = options
   const nodes: TestNode[] = []
   for (let at = 0; at < count; at++) {
     const view = stores.view(`node ${at + 1}`)
@@ -37,7 +44,7 @@ export async function startNodes(options: ClusterOptions = {}): Promise<Cluster>
       store: view.driver,
     })
     define?.(app)
-    const running = await app.listen({ http: { port: 0 } })
+    const running = await app.listen(listen)
     onTestFinished(async () => {
       view.isAway = false
       await app.close()

@@ -169,8 +169,7 @@ describe('the stream of a request', () => {
       const session = await opened(two)
       // The first event has only an id.
       let left = EVENTS + 1 - missing
-      one.view.delay = (step) =>
-        step === 'events.append' && left-- <= 0 ? gate.opened : undefined
+      one.view.delay = (step) => (step === 'events.append' && left-- <= 0 ? gate.opened : undefined)
       const first = await at(one, session).stream(call('stepping', {}, 2, TOKEN))
       await first.until(({ events }) => events.length > EVENTS)
       const last = idsOf(first).at(-1) as string
@@ -185,6 +184,29 @@ describe('the stream of a request', () => {
       gate.open()
     },
   )
+
+  test('of a batch ends with an error for each of its requests if the node that runs it dies', async () => {
+    const gate = new Gate()
+    const cluster = await startNodes({ define: stepping(gate), limits: { keepAliveMs: 50 } })
+    const [one, two] = cluster.nodes as [TestNode, TestNode]
+    const session = await opened(two, '2025-03-26')
+    const batch = [call('stepping', {}, 2, TOKEN), message('notifications/none'), call('stepping', {}, 3)]
+    const first = await at(one, session).stream(`[${batch.join(',')}]`)
+    await first.until(({ events }) => events.length >= EVENTS)
+    const seen = idsOf(first)
+    const probe = await session.get(seen[0])
+    await probe.until(({ events }) => events.length >= EVENTS - 1)
+    probe.drop()
+    first.drop()
+    kill(cluster, 1, one)
+    const resumed = await (await session.get(seen[2])).end()
+    const error = { code: -32603 }
+    expect(resumed.messages.at(-1)).toMatchObject([
+      { id: 2, error },
+      { id: 3, error },
+    ])
+    gate.open()
+  })
 
   test('is closed by its handler, and resumed at another node', async () => {
     const gate = new Gate()

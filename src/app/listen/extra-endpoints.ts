@@ -3,7 +3,8 @@ import type { GistOptions } from '../options.ts'
 import type { WebHandler } from '../../transport/http/server/web-endpoint.ts'
 import type { Endpoint, EndpointOptions } from '../../transport/http/server/endpoint.ts'
 import type { ServerService } from '../../server/service.ts'
-import type { Replicas } from '../../transport/http/server/replicas.ts'
+import type { Replicas, Sharing } from '../../transport/http/server/replicas.ts'
+import type { SharedSse } from '../../transport/sse/shared.ts'
 
 interface ExtraOptions {
   /** The nodes to share sessions with. */
@@ -22,7 +23,8 @@ export async function createEndpoint(
   options: EndpointOptions & ExtraOptions,
 ): Promise<Endpoint> {
   const { Endpoint } = await import('../../transport/http/server/endpoint.ts')
-  const replicas = await shareSessions(service, options)
+  const sharing = await options.nodes.join()
+  const replicas = sharing && (await shareSessions(service, sharing, options))
   const endpoint = new Endpoint(service, { ...options, replicas })
   replicas?.begin(endpoint)
   const { sse, path, gist = false, handlers = new Map<string, WebHandler>() } = options
@@ -31,7 +33,8 @@ export async function createEndpoint(
   const fail: Endpoint['fail'] = (...reply) => endpoint.fail(...reply)
   if (sse) {
     const { SseEndpoint } = await import('../../transport/sse/server.ts')
-    extraEndpoints.push(new SseEndpoint(service, { limits, guard, authenticate, fail, path }))
+    const shared = sharing && (await shareStreams(service, sharing, options))
+    extraEndpoints.push(new SseEndpoint(service, { limits, guard, authenticate, fail, path, shared }))
   }
   if (gist !== false) {
     const { GistEndpoint } = await import('../../gist/endpoint.ts')
@@ -50,13 +53,22 @@ export async function createEndpoint(
   return endpoint
 }
 
-/** Joins the other nodes; undefined if there can be none. */
+/** Lets other nodes serve the sessions of an endpoint. */
 async function shareSessions(
   service: ServerService,
-  { nodes, limits }: ExtraOptions & EndpointOptions,
-): Promise<Replicas | undefined> {
-  const sharing = await nodes.join()
-  if (sharing === undefined) return undefined
+  sharing: Sharing,
+  { limits }: EndpointOptions,
+): Promise<Replicas> {
   const { Replicas } = await import('../../transport/http/server/replicas.ts')
   return new Replicas(sharing, service, limits)
+}
+
+/** Lets other nodes take messages for the streams of HTTP+SSE. */
+async function shareStreams(
+  service: ServerService,
+  sharing: Sharing,
+  { limits }: EndpointOptions,
+): Promise<SharedSse> {
+  const { SharedSse } = await import('../../transport/sse/shared.ts')
+  return new SharedSse(sharing, service, limits)
 }

@@ -1,4 +1,4 @@
-import { serviceOf, type App } from '../app.ts'
+import { hooksOf, serviceOf, type App } from '../app.ts'
 import { checkAuth } from '../auth.ts'
 import { openListener } from './http.ts'
 import { readTls, servedHosts } from './checks.ts'
@@ -27,7 +27,7 @@ export const openWs: Opener<'ws'> = async (app, option, opened) => {
   const { pathname } = parseUrl(server.url)
   const { path = pathname } = options
   const url = parseUrl(path, server.url.replace(/^http/, 'ws')).href
-  const ws = await serveWs(server.upgrades)
+  const ws = await serveWs(server.upgrades, await hooksOf(app).membership.join())
   server.upgrade(path, ws)
   if (shares) return { url, close: () => ws.close() }
   return { url, tls, retire: () => server.retire(), close: () => server.close() }

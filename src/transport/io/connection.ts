@@ -42,6 +42,14 @@ export interface ConnectionOptions {
   evict?(): void
 }
 
+/** The other nodes that serve the same client. */
+interface Elsewhere {
+  settle(answer: Message): void
+  cancel(params: JsonObject): void
+  /** Sends a notification that does not belong to a request. `position` is that of the change it reports. */
+  notify(text: string, position: number | undefined): void
+}
+
 const DISPENSABLE: ReadonlySet<string> = new Set(['notifications/progress', 'notifications/message'])
 
 type Reply = string | undefined
@@ -55,6 +63,8 @@ export class Connection implements Channel, Responder<Reply, string> {
   readonly #limits: Limits
   /** The source of messages received from now on. */
   source: RequestSource
+  /** Passes notifications on, and answers and cancellations of requests that do not run here; undefined if there are no other nodes. */
+  elsewhere: Elsewhere | undefined = undefined
   readonly #send: (text: string) => void
   readonly #read: typeof readBounded
   readonly #isBehind: () => boolean
@@ -83,8 +93,7 @@ export class Connection implements Channel, Responder<Reply, string> {
     this.#read = (service.dialects['2025-11-25'].adapter?.read ?? readBounded) as typeof readBounded
     this.#isBehind = isBehind
     this.#onInvalid = onInvalid
-    const notify = (method: string, params: JsonObject): void => this.emit(method, params, this.#session)
-    this.#session = new Session(service.dialects, notify, id)
+    this.#session = new Session(service.dialects, (...notice) => this.#notify(...notice), id)
     if (evict !== undefined) this.#session.evict = (_, isLarge) => isLarge && this.#evict(evict)
   }
 
@@ -92,6 +101,11 @@ export class Connection implements Channel, Responder<Reply, string> {
   get caller(): unknown {
     const { auth } = this.source
     return auth === undefined ? this : ownerOf(auth)
+  }
+
+  /** The state of the revisions with a handshake. */
+  get session(): Session {
+    return this.#session
   }
 
   /** Whether the client is waiting for a response. */
@@ -143,10 +157,21 @@ export class Connection implements Channel, Responder<Reply, string> {
   }
 
   emit(method: string, params: JsonObject, peer: Peer): void {
+    if (!this.#drops(method, params)) this.#send(encodeNotification(method, params, peer.dialect))
+  }
+
+  #notify(method: string, params: JsonObject, position?: number): void {
+    if (this.elsewhere === undefined) this.emit(method, params, this.#session)
+    else if (!this.#drops(method, params))
+      this.elsewhere.notify(encodeNotification(method, params, this.#session.dialect), position)
+  }
+
+  /** Whether a notification is left out because the client reads too slowly. */
+  #drops(method: string, params: JsonObject): boolean {
     // Progress with content may be the only way the client gets that content before the end.
-    if (DISPENSABLE.has(method) && params['_meta'] === undefined && this.#isBehind())
-      return this.#service.observers.count('notice_dropped')
-    this.#send(encodeNotification(method, params, peer.dialect))
+    if (!DISPENSABLE.has(method) || params['_meta'] !== undefined || !this.#isBehind()) return false
+    this.#service.observers.count('notice_dropped')
+    return true
   }
 
   get isBehind(): boolean {
@@ -178,6 +203,11 @@ export class Connection implements Channel, Responder<Reply, string> {
   /** Rejects new requests and waits up to `limitMs` until the others are answered. */
   drain(limitMs: number): Promise<void> {
     return this.#inFlight.drain(limitMs)
+  }
+
+  /** Answers the remaining requests with the error that the server is closing, and stops their handlers. */
+  abortAll(): void {
+    this.#inFlight.abortAll()
   }
 
   /** Cancels all requests because the client disconnected; nothing more is sent. */
@@ -245,7 +275,7 @@ export class Connection implements Channel, Responder<Reply, string> {
       checkId(id, this.#limits.idLength)
       return this.#answer(id, method, params ?? NO_PARAMS)
     }
-    if (method === undefined) this.#session.pending.settle(message)
+    if (method === undefined) this.#settle(message)
     else this.#note(method, params ?? NO_PARAMS)
     return undefined
   }
@@ -276,8 +306,12 @@ export class Connection implements Channel, Responder<Reply, string> {
     )
   }
 
+  #settle(answer: Message): void {
+    if (!this.#session.pending.settle(answer)) this.elsewhere?.settle(answer)
+  }
+
   cancel(params: JsonObject): void {
-    this.calls.cancel(params)
+    if (!this.calls.cancel(params)) this.elsewhere?.cancel(params)
   }
 
   encode({ id, method, peer }: Call, result: JsonObject): string {

@@ -27,6 +27,9 @@ import { isUrl, parseUrl } from '../../protocol/url.ts'
 /** How long to wait for the stream to announce the endpoint for messages. */
 const ADDRESS_MS = 10_000
 
+/** Statuses that do not mean that a server lacks the transport: it wants credentials, or has no time. */
+const DECIDED: ReadonlySet<number> = new Set([401, 403, 429, 503])
+
 /** Waits for an answer that comes elsewhere, and returns the reply that counts if it is not the given one. */
 type Settle = (response: Response) => Promise<Response | undefined>
 
@@ -165,7 +168,7 @@ class SseClientTransport implements ClientTransport {
   #decline(response: Response | undefined): false {
     if (response === undefined) return false
     dropBody(response)
-    if (response.status === 401 || response.status === 403) throw toFailure(response, 'initialize')
+    if (DECIDED.has(response.status)) throw toFailure(response, 'initialize')
     return false
   }
 

@@ -4,7 +4,6 @@ import { BAD_ACCEPT, BAD_VERB, SSE_VERB, UNKNOWN_SESSION } from '../../errors/ht
 import { OVERLOADED, SHUTTING_DOWN } from '../../errors/rpc.ts'
 import { LATER, MUCH_LATER, SOON } from '../../errors/retry-after.ts'
 import type { Limits } from '../../protocol/limits.ts'
-import { LATEST } from '../../protocol/revisions.ts'
 import { anonymousNetwork, ownerOf } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
 import { checkCaller } from '../http/server/authenticate.ts'
@@ -26,6 +25,8 @@ import { checkHeap } from '../io/heap-guard.ts'
 import { Owners } from '../io/owners.ts'
 import { Sweeper } from '../http/server/sweeper.ts'
 import { SseClient } from './peer.ts'
+import type { SharedSse } from './shared.ts'
+import { withHandshake } from './with-handshake.ts'
 
 export interface SseOptions {
   readonly limits: Limits
@@ -35,6 +36,8 @@ export interface SseOptions {
   readonly path?: string | undefined
   /** Creates an error reply. */
   readonly fail: Endpoint['fail']
+  /** Shares the clients with other nodes; absent if there are none. */
+  readonly shared?: SharedSse | undefined
 }
 
 /** The paths for opening a stream and for sending messages. */
@@ -65,23 +68,29 @@ export class SseEndpoint implements ExtraEndpoint {
   readonly #owners = new Owners<SseClient>()
   /** Keeps streams alive. */
   readonly sweeper: Sweeper
+  readonly #shared: SharedSse | undefined
   #closing = false
 
-  constructor(service: Service, { limits, guard, fail, authenticate, path = '/mcp' }: SseOptions) {
+  constructor(service: Service, { limits, guard, fail, authenticate, shared, path = '/mcp' }: SseOptions) {
     this.#path = path
+    this.#shared = shared
     this.authenticate = authenticate
     this.service = withHandshake(service)
     this.limits = { ...limits, httpBytes: limits.sseBytes }
     this.#streaming = { ...limits, streamBytes: limits.connectionBytes }
     this.#guard = guard
     this.#fail = fail
-    const keepAlive = (): void => this.#clients.forEach((client) => client.keepAlive())
+    const keepAlive = (): void => {
+      this.#clients.forEach((client) => client.keepAlive())
+      shared?.keepAlive()
+    }
+    const sweep = (): void => shared?.sweep()
     const clients = this.#clients
     const streams = {
       keepAlive,
-      sweep: () => undefined,
+      sweep,
       get size() {
-        return clients.size
+        return clients.size + (shared?.size ?? 0)
       },
     }
     this.sweeper = new Sweeper(limits, streams, new Set())
@@ -114,10 +123,11 @@ export class SseEndpoint implements ExtraEndpoint {
   }
 
   /** Opens a stream, or receives a message, which is answered on its stream. */
-  answer(request: HttpIn): HttpOut {
+  answer(request: HttpIn): HttpOut | Promise<HttpOut> {
     const headers = request.cors ?? this.#guard.cors(request)
     try {
       checkCaller(this.service, request)
+      if (this.#shared !== undefined) return this.#answerShared(this.#shared, request, headers)
       return isStream(request) ? this.#open(request, headers) : this.#take(request, headers)
     } catch (thrown) {
       return this.fail(undefined, thrown, undefined, headers)
@@ -131,7 +141,7 @@ export class SseEndpoint implements ExtraEndpoint {
   /** Waits for running requests, up to a limit, and ends every stream. */
   async close(): Promise<void> {
     this.#closing = true
-    await Promise.all([...this.#clients.values()].map((client) => client.close()))
+    await Promise.all([this.#shared?.close(), ...[...this.#clients.values()].map((client) => client.close())])
     this.#clients.clear()
     this.sweeper.end()
   }
@@ -145,12 +155,34 @@ export class SseEndpoint implements ExtraEndpoint {
   #checkMessage(head: HttpHead): void {
     checkContent(head)
     // Callers that are not authenticated must not learn which addresses exist.
-    if (this.authenticate === undefined) this.#find(head)
+    if (this.authenticate === undefined && this.#shared === undefined) this.#find(head)
+    // Another node takes it, and this one has not run it.
+    if (this.#closing && this.#shared !== undefined) throw mcpError(SHUTTING_DOWN, {}, SOON)
   }
 
   #checkStream(head: HttpHead): void {
-    if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, LATER)
+    if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, this.#shared === undefined ? LATER : SOON)
     if (!readAccept(head).events) throw mcpError(BAD_ACCEPT, {})
+  }
+
+  /** Opens a stream, or receives a message for the stream of any node. */
+  async #answerShared(shared: SharedSse, request: HttpIn, headers: Headers): Promise<HttpOut> {
+    try {
+      this.sweeper.begin()
+      if (isStream(request)) {
+        const stream = await shared.open(
+          request,
+          (id) => `${addressOf(request)}?sessionId=${id}`,
+          this.#streaming,
+        )
+        return toStream(stream, headers)
+      }
+      if (request.isLate === true) throw mcpError(OVERLOADED, {}, SOON)
+      await shared.take(idIn(request), request)
+      return accepted(headers)
+    } catch (thrown) {
+      return this.fail(undefined, thrown, undefined, headers)
+    }
   }
 
   #open(request: HttpIn, headers: Headers): HttpOut {
@@ -190,13 +222,12 @@ export class SseEndpoint implements ExtraEndpoint {
     request.session = client.connection
     if (client.stream.waiting > 0) budgetsOf(this.service, this.limits).write.check(callerOf(request))
     client.receive(parsed === undefined ? body : JSON.stringify(parsed), request)
-    return { status: 202, headers: { ...ACCEPTED, ...headers }, body: 'Accepted' }
+    return accepted(headers)
   }
 
   /** The client that a message belongs to, by its address. */
-  #find({ target = '' }: HttpHead): SseClient {
-    const id = new URLSearchParams(target.split('?', 2)[1]).get('sessionId')
-    const client = this.#clients.get(id ?? '')
+  #find(head: HttpHead): SseClient {
+    const client = this.#clients.get(idIn(head))
     if (client === undefined) throw mcpError(UNKNOWN_SESSION, {})
     return client
   }
@@ -224,6 +255,15 @@ function pathOf({ target = '' }: { readonly target?: string | undefined }): stri
   return target.split('?', 1)[0] as string
 }
 
+/** The id in the address of a message. */
+function idIn({ target = '' }: HttpHead): string {
+  return new URLSearchParams(target.split('?', 2)[1]).get('sessionId') ?? ''
+}
+
+function accepted(headers: Headers): HttpOut {
+  return { status: 202, headers: { ...ACCEPTED, ...headers }, body: 'Accepted' }
+}
+
 function isStream(head: HttpHead): boolean {
   return pathOf(head).endsWith(STREAM)
 }
@@ -234,25 +274,4 @@ function addressOf(head: HttpHead): string {
     .slice(0, -STREAM.length)
     .replace(/^[/\\]+/, '')
   return folder === '' ? MESSAGES : `/${folder}${MESSAGES}`
-}
-
-/** The same service, without the revision that has no handshake. */
-function withHandshake(service: Service): Service {
-  return {
-    info: service.info,
-    changes: service.changes,
-    leases: service.leases,
-    load: service.load,
-    observers: service.observers,
-    dialects: service.dialects,
-    get isClosed() {
-      return service.isClosed
-    },
-    revisions: service.revisions.filter((revision) => revision !== LATEST),
-    showsErrors: service.showsErrors,
-    answer: (call) => service.answer(call),
-    notice: (call) => service.notice(call),
-    report: (level, message, facts) => service.report(level, message, facts),
-    warnOnce: (...warning) => service.warnOnce(...warning),
-  }
 }

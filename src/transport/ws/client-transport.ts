@@ -169,8 +169,8 @@ export class WsClientTransport implements ClientTransport {
     if (code === CLOSE.tooLarge) this.#messages.reject(this.#messages.only, weTooLarge)
     const why = problem === OVERSIZE ? this.#tooLarge() : toReason(code, reason)
     // A violation of the WebSocket protocol would happen again.
-    const canResume =
-      code === ABNORMAL && !problem.startsWith('WS_ERR_') && this.#messages.failure === undefined
+    const isLost = code === CLOSE.moved || (code === ABNORMAL && !problem.startsWith('WS_ERR_'))
+    const canResume = isLost && this.#messages.failure === undefined
     if (canResume && this.#session !== undefined) this.#resume(this.#session, why)
     else this.#down(why)
     this.#onGone?.()

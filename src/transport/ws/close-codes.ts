@@ -7,6 +7,8 @@ export const CLOSE = {
   notText: 1003,
   policy: 1008,
   tooLarge: 1009,
+  /** The session goes on at another node. */
+  moved: 1012,
   tryLater: 1013,
   replaced: 4001,
   unauthorized: 4401,

@@ -14,7 +14,7 @@ export function toReason(code: number, reason: string): McpError {
 
 /** Describes how a connection ended. */
 export function closeText(code: number, reason: string): string {
-  if (code === CLOSE.goingAway) return 'the server is going away'
+  if (code === CLOSE.goingAway || code === CLOSE.moved) return 'the server is going away'
   if (code === ABNORMAL) return 'the connection broke'
   return `the server closed the connection with code ${code}${reason === '' ? '' : `: ${reason}`}`
 }

@@ -14,7 +14,7 @@ import { WriteBudget, type Outlet } from '../io/write-budget.ts'
 import { afterMs, within } from '../io/timer.ts'
 import { CLOSE, REFUSALS, type Refusal } from './close-codes.ts'
 import type { ServerSocket } from './server-socket.ts'
-import type { Carrier, WsSession } from './session.ts'
+import type { Carrier, ResumableSession, SharedPart } from './session.ts'
 
 export interface PeerOptions {
   readonly service: Service
@@ -25,7 +25,9 @@ export interface PeerOptions {
   /** The caller and its address, if known. */
   readonly source: RequestSource
   /** The session that outlives the connection, if the client can resume. */
-  readonly session: WsSession | undefined
+  readonly session: ResumableSession | undefined
+  /** Whether the library leaves pings to us. */
+  readonly answersPings?: boolean
 }
 
 /** Messages written in the same turn are sent together, up to this size. */
@@ -45,7 +47,7 @@ export class Peer implements Carrier {
   readonly #limits: Limits
   readonly #socket: ServerSocket
   readonly #stream: Socket
-  readonly #session: WsSession | undefined
+  readonly #session: ResumableSession | undefined
   readonly #connection: Connection
   readonly #reading: ReadBudget
   readonly #sending: WriteBudget
@@ -60,10 +62,17 @@ export class Peer implements Carrier {
   #pingedAt = 0
   #begunAt = 0
   #hasExpired = false
+  /** Messages that other nodes do not know of yet, and their length. */
+  #unnoted: string[] = []
+  #unnotedChars = 0
+  #isNoting = false
+  /** The payload of a ping that asks whether messages arrived, and is answered once they are noted. */
+  #pinged: Buffer | undefined
+  #isGone = false
   /** The counted fragments of the unfinished message. */
   #fragments = 0
 
-  constructor({ service, limits, socket, stream, source, session }: PeerOptions) {
+  constructor({ service, limits, socket, stream, source, session, answersPings }: PeerOptions) {
     this.#service = service
     this.#limits = limits
     this.#socket = socket
@@ -98,6 +107,7 @@ export class Peer implements Carrier {
     this.gone = new Promise((resolve) => {
       socket.once('close', () => {
         release()
+        this.#isGone = true
         this.#reading.end()
         this.#sending.set(0)
         if (session === undefined) this.#connection.close()
@@ -109,7 +119,10 @@ export class Peer implements Carrier {
     // Count bytes before they are parsed, so that a complete message resets the count.
     stream.prependListener('data', (chunk: Uint8Array) => this.#count(chunk.length))
     socket.on('message', (data, isBinary) => this.#take(data, isBinary))
-    socket.on('ping', (data) => this.#control(data))
+    socket.on('ping', (data) => {
+      this.#control(data)
+      if (answersPings === true) this.#answerPing(data)
+    })
     socket.on('pong', (data) => {
       this.#control(data)
       session?.learn(this, data.toString())
@@ -127,12 +140,12 @@ export class Peer implements Carrier {
   check(now: number): void {
     const { pingMs, pongMs, bodyMs } = this.#limits
     // While reading is paused, the write budget detects a dead client.
-    if (this.#heard || this.#paused || this.#isWaiting) {
+    if (this.#heard || this.#isHeldUp) {
       this.#heard = false
       this.#heardAt = now
       this.#pingedAt = 0
     }
-    if (this.#paused || this.#isWaiting || this.#reading.size === 0) this.#begunAt = 0
+    if (this.#isHeldUp || this.#reading.size === 0) this.#begunAt = 0
     else if (this.#begunAt === 0) this.#begunAt = now
     else if (now - this.#begunAt > bodyMs) return this.#abort('slow_sender')
     if (this.#pingedAt !== 0) {
@@ -179,11 +192,14 @@ export class Peer implements Carrier {
     this.#socket.terminate()
   }
 
-  /** Answers running requests, then closes the connection. */
+  /** Answers running requests, then closes the connection. If other nodes serve the session, its client goes on there at once. */
   async close(): Promise<void> {
-    await this.#connection.drain(this.#limits.drainMs)
+    const moves = this.#session?.shared?.handOver(this) === true
+    if (!moves) await this.#connection.drain(this.#limits.drainMs)
+    this.#receiveInbox()
     this.#flush()
-    this.#socket.close(CLOSE.goingAway, 'the server is shutting down')
+    if (moves) this.#socket.close(CLOSE.moved, 'the session goes on at another node')
+    else this.#socket.close(CLOSE.goingAway, 'the server is shutting down')
     await within(CLOSE_MS, (gone) => void this.gone.then(gone))
     this.#socket.terminate()
     await this.gone
@@ -223,7 +239,48 @@ export class Peer implements Carrier {
     if (!isBinary && this.#session?.count(this) === false) return
     // Text arrives as one buffer and is known to be UTF-8.
     const text = isBinary ? undefined : (data as Buffer).toString('utf8')
-    if (this.#paused || this.#isWaiting) (this.#inbox ??= []).push(text)
+    if (this.#session?.shared === undefined || text === undefined) return this.#handle(text)
+    this.#unnoted.push(text)
+    this.#unnotedChars += text.length
+    if (this.#unnotedChars > BATCH_BYTES) this.#socket.pause()
+    void this.#note(this.#session.shared)
+  }
+
+  /** Notes messages for other nodes, and then handles them. Those that arrive meanwhile are noted together. */
+  async #note(shared: SharedPart): Promise<void> {
+    if (this.#isNoting) return
+    this.#isNoting = true
+    while (this.#unnoted.length > 0) {
+      const texts = this.#unnoted
+      const chars = this.#unnotedChars
+      this.#unnoted = []
+      if (!(await shared.note(this, texts))) break
+      this.#unnotedChars -= chars
+      for (const text of texts) this.#handle(text)
+      // What did not arrive before the end of the connection is sent again over the next one.
+      if (this.#socket.isOver || this.#isGone) break
+      this.#read()
+    }
+    this.#isNoting = false
+    if (this.#pinged !== undefined) this.#answerPing(this.#pinged)
+  }
+
+  /** A ping with a count asks whether messages arrived. Those that are not noted may still be lost with this node. */
+  #answerPing(payload: Buffer): void {
+    this.#pinged = undefined
+    if (payload.length > 0 && this.#isNoting) this.#pinged = payload
+    else if (this.#socket.readyState === this.#socket.OPEN) this.#socket.pong(payload)
+  }
+
+  /** Whether reading is paused for other reasons than the client. */
+  get #isHeldUp(): boolean {
+    return this.#paused || this.#isWaiting || this.#unnotedChars > BATCH_BYTES
+  }
+
+  #handle(text: string | undefined): void {
+    // The client does not send again what is noted, so it is handled in any case.
+    if (this.#isGone || this.#socket.isOver) this.#receive(text)
+    else if (this.#paused || this.#isWaiting) (this.#inbox ??= []).push(text)
     else {
       this.#receive(text)
       if (isTurnOver(this.#connection.calls.size)) this.#wait()
@@ -291,11 +348,11 @@ export class Peer implements Carrier {
 
   /** Resumes reading unless there is another reason to pause. */
   #read(): void {
-    if (!this.#paused && !this.#isWaiting && !this.#reading.isWaiting) this.#socket.resume()
+    if (!this.#isHeldUp && !this.#reading.isWaiting) this.#socket.resume()
   }
 
   /** The connection is lost, but the client may resume the session. */
-  #lose(session: WsSession): void {
+  #lose(session: ResumableSession): void {
     const { isOver } = this.#socket
     if (!isOver) this.#receiveInbox()
     session.detach(this, isOver && !this.#hasExpired)

@@ -11,6 +11,7 @@ import type { RequestSource } from '../../rpc/call.ts'
 import type { UpgradeHandler, UpgradeSource } from '../io/upgrade.ts'
 import { checkHeap, guardHeap } from '../io/heap-guard.ts'
 import { everyMs } from '../io/timer.ts'
+import type { Sharing } from '../http/server/replicas.ts'
 import { loadWs } from './load.ts'
 import { Peer } from './peer.ts'
 import { chooseProtocol, PROTOCOLS } from './protocols.ts'
@@ -18,6 +19,7 @@ import type { ServerSocket } from './server-socket.ts'
 import type { Opening } from './session.ts'
 import { Crowd } from '../io/crowd.ts'
 import { WsSessions } from './sessions.ts'
+import type { SharedOpening, SharedSessions } from './shared-sessions.ts'
 
 /** The most fragments of one message: each costs memory, however small it is. */
 const FRAGMENTS = 16_384
@@ -31,23 +33,33 @@ type Request = IncomingMessage & Pick<RequestSource, 'auth' | 'certified'>
 interface Settings extends ServerOptions<typeof ServerSocket> {
   readonly maxFragments: number
   readonly closeTimeout: number
+  readonly autoPong: boolean
 }
+
+/** A session, and the number of messages that it received. */
+type AnyOpening = Opening | SharedOpening
 
 export interface WsServer extends UpgradeHandler {
   /** The sessions of clients that can resume. */
   readonly sessions: WsSessions
 }
 
-/** Serves clients over WebSocket. The connections come from an HTTP listener, which authenticates them. */
-export async function serveWs(source: UpgradeSource): Promise<WsServer> {
+/**
+ * Serves clients over WebSocket. The connections come from an HTTP listener, which authenticates them. With `sharing`, other nodes serve
+ * the same sessions.
+ */
+export async function serveWs(source: UpgradeSource, sharing?: Sharing): Promise<WsServer> {
   const library = await loadWs(() => import('./server-socket.ts'))
   const { limits, service } = source
   const peers = new Set<Peer>()
   const crowd = new Crowd()
   const sessions = new WsSessions(service, limits)
   const unguard = guardHeap(service, limits, () => crowd.shed() + sessions.shed())
-  /** The session of the connection being accepted. */
-  let opening: Opening | undefined
+  const shared =
+    sharing && new (await import('./shared-sessions.ts')).SharedSessions(sharing, service, limits)
+  /** The session of the connection being accepted, and one that other nodes know already. */
+  let opening: AnyOpening | undefined
+  let prepared: SharedOpening | undefined
   let closing: Promise<unknown> | undefined
   const settings: Settings = {
     noServer: true,
@@ -57,6 +69,7 @@ export async function serveWs(source: UpgradeSource): Promise<WsServer> {
     maxFragments: FRAGMENTS,
     closeTimeout: FAREWELL_MS,
     handleProtocols: (offered) => chooseProtocol(offered) ?? false,
+    autoPong: shared === undefined,
     WebSocket: library.ServerSocket,
   }
   const server = new library.WebSocketServer(settings)
@@ -65,7 +78,8 @@ export async function serveWs(source: UpgradeSource): Promise<WsServer> {
     source.reject(request, socket, error, { 'sec-websocket-version': '13' })
   })
   server.on('headers', (headers, request: Request) => {
-    opening = sessions.open(request.headers, request.auth)
+    opening = shared === undefined ? sessions.open(request.headers, request.auth) : prepared
+    prepared = undefined
     if (opening === undefined) return
     const { id, received } = opening.session
     headers.push(`Mcp-Session-Id: ${id}`, `Last-Event-ID: ${received}`)
@@ -74,6 +88,7 @@ export async function serveWs(source: UpgradeSource): Promise<WsServer> {
     const now = performance.now()
     for (const peer of peers) peer.check(now)
     sessions.sweep()
+    shared?.sweep()
   })
   return { accept, close, sessions }
 
@@ -85,12 +100,43 @@ export async function serveWs(source: UpgradeSource): Promise<WsServer> {
       checkProtocols(request.headers['sec-websocket-protocol'])
       const limit = limits.connections
       // A client that resumes replaces its lost connection, even if the loss was not noticed yet.
-      const hasRoom = peers.size < limit || sessions.makeRoom(request.headers, request.auth)
+      const hasRoom = peers.size < limit || (shared ?? sessions).makeRoom(request.headers, request.auth)
       if (!hasRoom && !crowd.makeRoom(source.ipOf(request)))
         throw mcpError(TOO_MANY_CONNECTIONS, { limit }, LATER)
     } catch (thrown) {
       return source.reject(request, stream, thrown)
     }
+    if (shared === undefined) upgrade(request, stream, head)
+    else void prepare(shared, request, stream, head)
+  }
+
+  /** Finds or creates the session in the store before the connection is accepted. */
+  async function prepare(
+    from: SharedSessions,
+    request: Request,
+    stream: Duplex,
+    head: Buffer,
+  ): Promise<void> {
+    const onError = (): void => void stream.destroy()
+    stream.on('error', onError)
+    try {
+      const found = await from.open(request.headers, { auth: request.auth, ip: source.ipOf(request) })
+      stream.off('error', onError)
+      if (closing === undefined && !stream.destroyed) {
+        prepared = found
+        upgrade(request, stream, head)
+        if (prepared === undefined) return
+        prepared = undefined
+      }
+      found?.abandon()
+      if (closing !== undefined) throw mcpError(SHUTTING_DOWN, {}, LATER)
+    } catch (thrown) {
+      stream.off('error', onError)
+      source.reject(request, stream, thrown)
+    }
+  }
+
+  function upgrade(request: Request, stream: Duplex, head: Buffer): void {
     server.handleUpgrade(request, stream, head, (socket) => {
       const session = opening?.session
       const ip = source.ipOf(request)
@@ -101,9 +147,11 @@ export async function serveWs(source: UpgradeSource): Promise<WsServer> {
         stream: request.socket,
         source: { auth: request.auth, certified: request.certified, ip },
         session,
+        answersPings: shared !== undefined,
       })
       peers.add(peer)
       if (opening !== undefined) opening.session.carryOn(peer, { ...opening, ip })
+      opening = undefined
       const leave = crowd.add(ip, () => peer.abort())
       void peer.gone.then(() => {
         peers.delete(peer)
@@ -116,7 +164,7 @@ export async function serveWs(source: UpgradeSource): Promise<WsServer> {
     clearInterval(timer)
     unguard()
     sessions.close()
-    closing ??= Promise.all([...peers].map((peer) => peer.close()))
+    closing ??= Promise.all([...peers].map((peer) => peer.close())).then(() => shared?.close())
     await closing
   }
 }

@@ -22,6 +22,30 @@ export interface Carrier {
   abort(): void
 }
 
+/** A session as its connection sees it. */
+export interface ResumableSession {
+  readonly connection: Connection
+  /** Counts a message; false when it arrived on a connection that no longer belongs to the session. */
+  count(carrier: Carrier): boolean
+  /** Asks how many messages arrived, if some are unconfirmed. */
+  ask(): void
+  /** Learns from a pong how many messages arrived. */
+  learn(carrier: Carrier, payload: string): void
+  /** A connection closed. The session ends if that was agreed; otherwise the client may resume it. */
+  detach(carrier: Carrier, wasAgreed: boolean): void
+  end(): void
+  /** The part of a session that all nodes serve; undefined if there are no others. */
+  readonly shared?: SharedPart
+}
+
+/** What a connection does if all nodes serve its session. */
+export interface SharedPart {
+  /** Notes messages before they are handled; false if the client has another connection, which gets them again. */
+  note(carrier: Carrier, texts: readonly string[]): Promise<boolean>
+  /** Gives the session up, so that its client resumes it at another node; false if it has done so. */
+  handOver(carrier: Carrier): boolean
+}
+
 /** A session and the new connection's state. */
 export interface Opening {
   readonly session: WsSession
@@ -47,7 +71,7 @@ export interface SessionTable {
 const OVERHEAD = 64
 
 /** A session that outlives its connection: requests keep running, and messages for the client are buffered. */
-export class WsSession implements Keeper {
+export class WsSession implements Keeper, ResumableSession {
   readonly id: string
   readonly owner: string
   readonly connection: Connection
@@ -132,26 +156,22 @@ export class WsSession implements Keeper {
     for (const text of this.#backlog.after(count)) carrier.send(text)
   }
 
-  /** Counts a message; false when it arrived on a connection that no longer belongs to the session. */
   count(carrier: Carrier): boolean {
     if (this.#carrier !== carrier) return false
     this.#received++
     return true
   }
 
-  /** Asks how many messages arrived, if some are unconfirmed. */
   ask(): void {
     if (this.#carrier === undefined) return
     const question = this.#backlog.question()
     if (question !== undefined) this.#carrier.ask(question)
   }
 
-  /** Learns from a pong how many messages arrived. */
   learn(carrier: Carrier, payload: string): void {
     if (this.#carrier === carrier) this.#backlog.answer(payload)
   }
 
-  /** A connection closed. The session ends if that was agreed; otherwise the client may resume it. */
   detach(carrier: Carrier, wasAgreed: boolean): void {
     if (this.#carrier !== carrier) return
     this.#lose()

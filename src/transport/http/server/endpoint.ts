@@ -11,6 +11,7 @@ import type { MethodParams } from '../../../protocol/wire-adapter.ts'
 import { LATEST } from '../../../protocol/revisions.ts'
 import type { Dialect } from '../../../protocol/switches.ts'
 import { Call, type Peer } from '../../../rpc/call.ts'
+import { idOf } from '../../../rpc/call-table.ts'
 import { InFlight } from '../../../rpc/in-flight.ts'
 import type { Service } from '../../../rpc/service.ts'
 import { hasEnvelope } from '../../../wire/2026-07-28/decode.ts'
@@ -71,6 +72,8 @@ export class Endpoint implements HttpHandler {
   readonly limits: Limits
   readonly #stateful: boolean
   readonly #replicas: Replicas | undefined
+  /** Whether other nodes serve the same clients. */
+  readonly isShared: boolean
   /** The open methods of `auth`; undefined if it has none. */
   readonly authentication: Authentication | undefined
   readonly #onClosed: EndpointOptions['onClosed']
@@ -103,6 +106,7 @@ export class Endpoint implements HttpHandler {
     this.#read = (service.dialects['2025-11-25'].adapter?.read ?? readBounded) as typeof readBounded
     this.#stateful = options.sessions && service.revisions.some((revision) => revision !== LATEST)
     this.#replicas = options.replicas
+    this.isShared = options.replicas !== undefined
     const now = options.now ?? (() => performance.now())
     this.sessions = new Sessions(options.limits, service, now, options.replicas?.share)
     this.sweeper = new Sweeper(options.limits, this.sessions, this.#streams)
@@ -370,7 +374,9 @@ export class Endpoint implements HttpHandler {
     const { load } = this.service
     const accepts = readAccept(request)
     const onGone = (): void => undefined
-    const whole = new Exchange({ limits, load, accepts, headers, session, streams: this.#streams, onGone })
+    const streams = this.#streams
+    const id = members.map(idOf).filter((one) => one !== undefined)
+    const whole = new Exchange({ limits, load, accepts, headers, session, streams, id, onGone })
     const part = partOf(request, whole, members.length)
     return answerBatch(members, {
       request,

@@ -30,8 +30,8 @@ export interface ExchangeOptions {
   readonly session: HttpSession | undefined
   /** The exchange of the batch that this message belongs to. */
   readonly batch?: Channel | undefined
-  /** The id of the request, if it is one. */
-  readonly id?: RequestId | undefined
+  /** The id of the request, or those of all requests in a batch. */
+  readonly id?: RequestId | readonly RequestId[] | undefined
   /** The request; absent for that of a batch. */
   readonly request?: Pick<HttpIn, 'onGone'>
   /** The open streams outside sessions. */

@@ -31,6 +31,7 @@ import { createRejectionReport, reportBadCertificates } from '../../tls/rejectio
 import type { ServerTls } from '../../tls/reload.ts'
 import type { Endpoint } from './endpoint.ts'
 import { serveNode } from './node.ts'
+import { acceptWaiting, answerAccepted, closeSent, emptied } from './closing.ts'
 import { afterEarlier } from './after-earlier.ts'
 import { rejectUnread } from './node-reply.ts'
 import { NodeHead, type NodeRequest } from './node-request.ts'
@@ -69,12 +70,6 @@ const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT'
 const PROBE_MS = 15_000
 /** Close to the longest timeout that Node supports. */
 const LARGEST = 2 ** 30
-const QUIET_TURNS = 5
-const MAX_TURNS = 1000
-/** How long the last connections may take to send a request, and how often to look. */
-const [FIRST_MS, POLL_MS] = [500, 5]
-/** How long sending the last replies may take once everything has been answered. */
-const CLOSE_MS = 2000
 
 /** The error for a TLS handshake that timed out; Node leaves the connection open. */
 const NO_HANDSHAKE = 'ERR_TLS_HANDSHAKE_TIMEOUT'
@@ -156,6 +151,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     // Proxies try another server if a connection is refused, but not if it is lost. Unlike that of HTTP, this `close` keeps connections.
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
     await answerAccepted(sockets)
+    if (endpoint.isShared) await emptied(sockets)
     await closeSent(sockets)
     for (const socket of all) socket.destroy()
     connections.unguard()
@@ -382,30 +378,4 @@ function replyRaw(socket: Duplex, { status, headers, body = '' }: HttpOut): void
 function toProblem({ code }: NodeJS.ErrnoException, { headBytes }: Limits): Error {
   if (code === 'HPE_HEADER_OVERFLOW') return mcpError(HEAD_TOO_LARGE, { limit: headBytes })
   return code === REQUEST_TIMEOUT ? mcpError(SLOW_SENDER, {}) : mcpError(BAD_HTTP, {})
-}
-
-/** Accepts connections that are already waiting, so that they get an error. Node accepts one per turn of the loop. */
-async function acceptWaiting(accepted: () => number): Promise<void> {
-  for (let quiet = 0, turns = 0; quiet < QUIET_TURNS && turns < MAX_TURNS; turns++) {
-    const before = accepted()
-    await new Promise((resolve) => setImmediate(resolve))
-    quiet = accepted() === before ? quiet + 1 : 0
-  }
-}
-
-/** Gives accepted connections a moment to send their first request, which is rejected. */
-async function answerAccepted(sockets: ReadonlySet<Socket>): Promise<void> {
-  const until = performance.now() + FIRST_MS
-  const isSilent = ({ bytesRead, destroyed }: Socket): boolean => bytesRead === 0 && !destroyed
-  while ([...sockets].some(isSilent) && performance.now() < until)
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-}
-
-/** Closes connections once everything written has been sent. Node would abort them in the middle. */
-function closeSent(sockets: ReadonlySet<Socket>): Promise<unknown> {
-  const all = [...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve)))
-  for (const socket of sockets) socket.destroySoon()
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise((resolve) => (timer = setTimeout(resolve, CLOSE_MS)))
-  return Promise.race([Promise.all(all), late]).finally(() => clearTimeout(timer))
 }

@@ -6,11 +6,13 @@ import { MUCH_LATER } from '../../../errors/retry-after.ts'
 import type { Node } from '../../../nodes/node.ts'
 import type { JsonObject, Message, RequestId } from '../../../protocol/jsonrpc.ts'
 import type { RequestSource } from '../../../rpc/call.ts'
+import type { Session } from '../../../rpc/session.ts'
 import type { EventRoom } from '../../../rpc/event-store.ts'
 import {
   COUNTED_FOR,
   OWNER,
   POSITION,
+  REVISION,
   SERVER,
   URI,
   type SessionContents,
@@ -19,11 +21,22 @@ import type { StoredSession } from '../../../rpc/session-store.ts'
 import { encodeError } from '../../../wire/reply.ts'
 import type { EventRecorder } from './event-stream.ts'
 import { NoticeWriter } from './notice-writer.ts'
-import { FRESH_MS, type HttpSession, type SharedSession } from './sessions.ts'
+import { FRESH_MS, type SharedSession } from './sessions.ts'
 import type { StreamFollower } from './stream-follower.ts'
 import { StreamRecorder } from './stream-recorder.ts'
 
-/** The parts of an endpoint that its replicas use. */
+/** A session as its replica sees it. */
+export interface ReplicaSession {
+  readonly id: string
+  readonly owner: string
+  /** The caller or the network whose sessions it is counted with. */
+  readonly countedFor: string
+  readonly session: Session
+  /** Whether it is in use at this node. */
+  readonly busy: boolean
+}
+
+/** The parts of a transport that its replicas use. */
 export interface ReplicaParts {
   readonly node: Node
   readonly contents: SessionContents
@@ -35,7 +48,7 @@ export interface ReplicaParts {
   now(): number
   onError(error: unknown): void
   /** Called now and then while the session is in use. */
-  onProlonged(session: HttpSession): void
+  onProlonged(session: ReplicaSession): void
   /** Called when the session turns out to have ended, or was evicted for another one. */
   onEnded(session: string): void
 }
@@ -47,7 +60,7 @@ const ANSWER_MS = 60_000
 /** What one node knows of a session that all nodes serve. */
 export class Replica implements SharedSession {
   readonly #parts: ReplicaParts
-  readonly #session: HttpSession
+  readonly #session: ReplicaSession
   /** The version in the store that it has; undefined before the session is there. */
   #version: number | undefined
   #creating: Promise<void> | undefined
@@ -63,9 +76,11 @@ export class Replica implements SharedSession {
   /** When the store last noted a use of the session, and when it last prolonged its streams. */
   #usedAt: number
   #touchedAt: number
+  /** Whether the store knows the client, which is not so before its handshake. */
+  #isIntroduced = false
   #isClosed = false
 
-  constructor(session: HttpSession, parts: ReplicaParts) {
+  constructor(session: ReplicaSession, parts: ReplicaParts) {
     this.#session = session
     this.#parts = parts
     this.#usedAt = this.#touchedAt = parts.now()
@@ -99,6 +114,7 @@ export class Replica implements SharedSession {
     if (isNew) this.#notices = this.#newNotices(Number(fields.get(POSITION) ?? 0))
     this.#unheard(() => contents.restore(session, current, source))
     this.#version = version
+    this.#isIntroduced ||= fields.has(REVISION)
     if (isNew) session.whenReady(() => this.notices.catchUp(node.position), this)
   }
 
@@ -117,9 +133,16 @@ export class Replica implements SharedSession {
     })
   }
 
+  /** Adds the session to the store before its handshake, with fields of its transport. */
+  create(own: ReadonlyMap<string, string>): Promise<void> {
+    return (this.#creating ??= this.#create(own))
+  }
+
   saved(): Promise<void> | undefined {
+    const { session } = this.#session
     if (this.#version === undefined)
-      return this.#session.session.opened ? (this.#creating ??= this.#create()) : undefined
+      return session.opened ? (this.#creating ??= this.#create()) : this.#creating
+    if (session.opened && !this.#isIntroduced) this.#introduce()
     if (this.#unsaved.size === 0 && this.#saving === undefined) return undefined
     return (this.#saving ??= this.#save())
   }
@@ -138,7 +161,10 @@ export class Replica implements SharedSession {
     return this.#parts.node.nextQuestion()
   }
 
-  newStream(id: RequestId | undefined): { readonly name: string; readonly recorder: EventRecorder } {
+  newStream(id: RequestId | readonly RequestId[] | undefined): {
+    readonly name: string
+    readonly recorder: EventRecorder
+  } {
     const { node, room, onError } = this.#parts
     const name = node.nextStream()
     const recorder: StreamRecorder = new StreamRecorder({
@@ -219,9 +245,18 @@ export class Replica implements SharedSession {
     return new NoticeWriter({ ...this.#parts, session, after })
   }
 
-  async #create(): Promise<void> {
+  /** Tells the store of the client, once its handshake is over. */
+  #introduce(): void {
+    const { node, contents } = this.#parts
+    this.#isIntroduced = true
+    for (const [name, value] of contents.fieldsOf(this.#session.session)) this.#unsaved.set(name, value)
+    this.#unsaved.set(POSITION, String(node.position))
+  }
+
+  async #create(more: ReadonlyMap<string, string> = new Map()): Promise<void> {
     const { node, contents, maxSessions, idleMs, onEnded } = this.#parts
     const { id, countedFor, owner, session } = this.#session
+    this.#isIntroduced = session.opened
     this.#notices = this.#newNotices(node.position)
     const own: readonly (readonly [string, string])[] = [
       [SERVER, node.server],
@@ -231,7 +266,8 @@ export class Replica implements SharedSession {
     ]
     const kept = [...this.#unsaved].filter((entry): entry is [string, string] => entry[1] !== null)
     this.#unsaved = new Map()
-    const fields = new Map([...contents.fieldsOf(session), ...own, ...kept])
+    const introduced = session.opened ? contents.fieldsOf(session) : []
+    const fields = new Map([...introduced, ...own, ...more, ...kept])
     const room = { sessions: maxSessions, freshMs: FRESH_MS }
     const created = await node.stores.sessions.create({ id, countedFor, fields, idleMs }, room)
     if (created === 'full') throw mcpError(SESSION_LIMIT, { limit: maxSessions }, MUCH_LATER)
@@ -307,11 +343,13 @@ export class Replica implements SharedSession {
     await node.publish({ kind: 'answered', session, key })
   }
 
-  /** The response that a client gets if this node dies before it sends another one. */
-  #lostResponse(id: RequestId | undefined): string {
+  /** The response that a client gets if this node dies before it sends another one: to a request, or to all requests of a batch. */
+  #lostResponse(id: RequestId | readonly RequestId[] | undefined): string {
     if (id === undefined) return ''
     const { dialect } = this.#session.session
-    return encodeError(id, toErrorObject(mcpError(NODE_LOST, {}), dialect), dialect)
+    const error = toErrorObject(mcpError(NODE_LOST, {}), dialect)
+    if (typeof id !== 'object') return encodeError(id, error, dialect)
+    return id.length === 0 ? '' : `[${id.map((one) => encodeError(one, error, dialect)).join(',')}]`
   }
 }
 

@@ -7,7 +7,8 @@ import type { Limits } from '../../../protocol/limits.ts'
 import { LATEST } from '../../../protocol/revisions.ts'
 import { ownerOf } from '../../../rpc/call.ts'
 import type { Service } from '../../../rpc/service.ts'
-import { COUNTED_FOR, OWNER, SERVER, type SessionContents } from '../../../rpc/session-fields.ts'
+import { COUNTED_FOR, OWNER, SERVER, TRANSPORT, type SessionContents } from '../../../rpc/session-fields.ts'
+import type { Session } from '../../../rpc/session.ts'
 import type { StoredSession } from '../../../rpc/session-store.ts'
 import { within } from '../../io/timer.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -26,7 +27,7 @@ export interface Sharing {
 }
 
 /** The longest time for which stores keep an unused session. */
-const LONGEST_IDLE_MS = 30 * 86_400_000
+export const LONGEST_IDLE_MS: number = 30 * 86_400_000
 const SESSION_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Lets an endpoint serve the sessions of all nodes: it asks the store before each request, and tells the others what it changed. */
@@ -109,7 +110,7 @@ export class Replicas implements NodeListener {
     if (message.kind === 'subscribed') (session.shared as Replica).subscribed(message.added, message.removed)
     if (message.kind === 'ended') this.#endpoint.sessions.end(session)
     if (message.kind === 'answered')
-      this.#settle(session, message).catch((error) => this.#parts.onError(error))
+      settleHere(this.#node, session.session, message).catch((error) => this.#parts.onError(error))
   }
 
   onAllChanged(position: number): void {
@@ -151,7 +152,8 @@ export class Replicas implements NodeListener {
   #adopt(id: string, stored: StoredSession, fields: ReadonlyMap<string, string>, request: HttpIn): void {
     const { sessions, sweeper } = this.#endpoint
     const owner = fields.get(OWNER)
-    if (fields.get(SERVER) !== this.#node.server || owner !== ownerOf(request.auth)) return
+    if (fields.get(SERVER) !== this.#node.server || fields.has(TRANSPORT)) return
+    if (owner !== ownerOf(request.auth)) return
     const session = sessions.create(request, { id, owner, countedFor: fields.get(COUNTED_FOR) ?? owner })
     try {
       ;(session.shared as Replica).refresh(stored, request)
@@ -186,19 +188,22 @@ export class Replicas implements NodeListener {
     this.#streams.forget(id)
     this.#node.send({ kind: 'ended', session: id })
   }
+}
 
-  async #settle(session: HttpSession, message: NodeMessage & { readonly kind: 'answered' }): Promise<void> {
-    const { pending } = session.session
-    if (pending.size === 0) return
-    const { key } = message
-    const text = key === undefined ? undefined : await this.#node.stores.cache.get(key)
-    const answer = text === undefined ? message.answer : (JSON.parse(text) as Message)
-    if (answer !== undefined) pending.settle(answer)
-  }
+/** Settles a question of this node with an answer that arrived at another one. */
+export async function settleHere(
+  { stores }: Node,
+  { pending }: Session,
+  { key, answer }: NodeMessage & { readonly kind: 'answered' },
+): Promise<void> {
+  if (pending.size === 0) return
+  const text = key === undefined ? undefined : await stores.cache.get(key)
+  const settled = text === undefined ? answer : (JSON.parse(text) as Message)
+  if (settled !== undefined) pending.settle(settled)
 }
 
 /** The error of a store for a request that has not begun, so that clients may repeat it. */
-function notRun(error: unknown): Error {
+export function notRun(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error))
   if (!(error instanceof McpError) || error.kind !== 'store_unreachable') return error
   const { message, retryAfterMs } = error

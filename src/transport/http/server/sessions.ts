@@ -35,8 +35,11 @@ const REPLICA_MS = 60_000
 export interface SharedSession extends SessionKeeper {
   /** Whether a client of this node reads the notifications of the session, or resumes one of its streams. */
   readonly isFollowed: boolean
-  /** A name for the stream of a request, and what keeps its events for clients that resume elsewhere. */
-  newStream(id: RequestId | undefined): { readonly name: string; readonly recorder: EventRecorder }
+  /** A name for the stream of a request or batch, and what keeps its events for clients that resume elsewhere. */
+  newStream(id: RequestId | readonly RequestId[] | undefined): {
+    readonly name: string
+    readonly recorder: EventRecorder
+  }
   /** Sends a notification to the client, wherever it is connected. */
   notify(text: string, position: number | undefined): void
   /** Passes on the answer to a question that this node did not ask. */
@@ -118,7 +121,10 @@ export class HttpSession implements StreamKeeper {
    * Opens a stream for the response to one request. The oldest ended streams are discarded. `onLost` is called when the
    * stream ends early because there was no room for its events. A closed session keeps no streams, since nobody can resume them.
    */
-  openStream(on: Pick<StreamOptions, 'onLost' | 'onGone'>, id?: RequestId): EventStream {
+  openStream(
+    on: Pick<StreamOptions, 'onLost' | 'onGone'>,
+    id?: RequestId | readonly RequestId[],
+  ): EventStream {
     if (this.session.closed) return new EventStream({ limits: this.#limits })
     this.#makeRoom()
     const { name, recorder } = this.#shared?.newStream(id) ?? { name: `r${(++this.#named).toString(36)}` }

@@ -7,7 +7,7 @@ import { isPrimed, readEventId } from './event-stream.ts'
 import { toStream } from './exchange.ts'
 import { messageEvent } from '../../../wire/sse.ts'
 import type { Headers, HttpOut, Sink } from './parts.ts'
-import type { Replica } from './replica.ts'
+import type { Replica, ReplicaSession } from './replica.ts'
 import { STANDALONE, type HttpSession } from './sessions.ts'
 import { StreamFollower } from './stream-follower.ts'
 
@@ -61,7 +61,8 @@ export class StoredStreams {
     if (page === undefined && !REQUEST_STREAM.test(name)) throw mcpError(UNKNOWN_EVENT, {})
     // Tells the client not to reconnect: nothing follows.
     if (page === undefined) return { status: 204, headers }
-    if (page.isOver && page.events.length === 0) return this.#end(session.id, { name, seq }, page.writer, headers)
+    if (page.isOver && page.events.length === 0)
+      return this.#end(session.id, { name, seq }, page.writer, headers)
     if (seq + 1 < page.first) throw mcpError(UNKNOWN_EVENT, {})
     if (name === STANDALONE) {
       this.#replace(session.id)
@@ -79,7 +80,7 @@ export class StoredStreams {
   }
 
   /** Says that the stream of a session is still open here. */
-  prolong({ id }: HttpSession): void {
+  prolong({ id }: ReplicaSession): void {
     const follower = this.#claims.get(id)?.follower
     if (follower !== undefined) this.#note(id, this.#parts.node.number, follower.sent)
   }

@@ -1,0 +1,49 @@
+import type { Socket } from 'node:net'
+import { within } from '../../io/timer.ts'
+
+const QUIET_TURNS = 5
+const MAX_TURNS = 1000
+/** How long the last connections may take to send a request, and how often to look. */
+const [FIRST_MS, POLL_MS] = [500, 5]
+/** How long sending the last replies may take once everything has been answered. */
+const CLOSE_MS = 2000
+/** How long connections stay open for requests that are on their way while other nodes serve the same clients. */
+const LINGER_MS = 1000
+
+/** Accepts connections that are already waiting, so that they get an error. Node accepts one per turn of the loop. */
+export async function acceptWaiting(accepted: () => number): Promise<void> {
+  for (let quiet = 0, turns = 0; quiet < QUIET_TURNS && turns < MAX_TURNS; turns++) {
+    const before = accepted()
+    await new Promise((resolve) => setImmediate(resolve))
+    quiet = accepted() === before ? quiet + 1 : 0
+  }
+}
+
+/** Gives accepted connections a moment to send their first request, which is rejected. */
+export async function answerAccepted(sockets: ReadonlySet<Socket>): Promise<void> {
+  const until = performance.now() + FIRST_MS
+  const isSilent = ({ bytesRead, destroyed }: Socket): boolean => bytesRead === 0 && !destroyed
+  while ([...sockets].some(isSilent) && performance.now() < until)
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+}
+
+/**
+ * Waits a moment until clients have gone to other nodes. A request on a connection that is kept alive gets an error and closes it; if the
+ * connection were closed first, its client could not know whether the request has run.
+ */
+export function emptied(sockets: ReadonlySet<Socket>): Promise<void> {
+  return within(LINGER_MS, (done) => {
+    const check = (): void => void (sockets.size === 0 && done())
+    for (const socket of sockets) socket.once('close', check)
+    check()
+  })
+}
+
+/** Closes connections once everything written has been sent. Node would abort them in the middle. */
+export function closeSent(sockets: ReadonlySet<Socket>): Promise<unknown> {
+  const all = [...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve)))
+  for (const socket of sockets) socket.destroySoon()
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise((resolve) => (timer = setTimeout(resolve, CLOSE_MS)))
+  return Promise.race([Promise.all(all), late]).finally(() => clearTimeout(timer))
+}

@@ -1,0 +1,172 @@
+import { idText } from '../../../protocol/jsonrpc.ts'
+import type { Limits } from '../../../protocol/limits.ts'
+import type { RequestSource } from '../../../rpc/call.ts'
+import type { Service } from '../../../rpc/service.ts'
+import type { Session } from '../../../rpc/session.ts'
+import { HOLDER, RUNS } from '../../../rpc/session-fields.ts'
+import type { StoredSession } from '../../../rpc/session-store.ts'
+import { Connection } from '../../io/connection.ts'
+import { Outbox } from './outbox.ts'
+import { Replica, type ReplicaParts, type ReplicaSession } from './replica.ts'
+import type { SessionFacts } from './sessions.ts'
+
+/** The connection of a client. */
+export interface Holder {
+  /** Whether the client reads too slowly. */
+  readonly isBehind: boolean
+  send(text: string): void
+  /** Closes the connection of a client that the server gives up. */
+  refuse(why: 'invalid' | 'evicted'): void
+  /** Closes the connection, because the client has another one. */
+  replace(): void
+}
+
+/** The parts of a transport that its clients use. */
+export interface SharedParts {
+  readonly service: Service
+  readonly limits: Limits
+  readonly replica: ReplicaParts
+  /** Ends the session of a client at all nodes. */
+  end(client: SharedClient): void
+}
+
+/** What one node knows of a client whose messages go both ways, and whose session all nodes serve. */
+export class SharedClient implements ReplicaSession {
+  readonly id: string
+  readonly owner: string
+  readonly countedFor: string
+  readonly connection: Connection
+  readonly replica: Replica
+  readonly outbox: Outbox
+  /** When it was last used. */
+  seen: number
+  /** The caller that opened it, between messages. */
+  readonly source: RequestSource
+  /** The node that has the connection, as the store last told it. */
+  holderNode: number
+  /** Requests that other nodes run, as the store last told it. */
+  others: ReadonlyMap<number, readonly string[]> = new Map()
+  readonly #runs: string
+  /** The requests that the store knows to run here. */
+  #noted: string | null = null
+  #holder: Holder | undefined
+
+  constructor({ service, limits, replica, end }: SharedParts, facts: SessionFacts, source: RequestSource) {
+    const { node, room, onError, now } = replica
+    this.id = facts.id
+    this.owner = facts.owner
+    this.countedFor = facts.countedFor
+    this.seen = now()
+    this.source = source
+    this.holderNode = node.number
+    this.#runs = `${RUNS}${node.number}`
+    this.connection = new Connection({
+      service,
+      limits,
+      source,
+      id: facts.id,
+      send: (text) => this.outbox.send(text),
+      isBehind: () => this.#holder?.isBehind === true || this.outbox.waiting > limits.streamBytes,
+      onInvalid: () => this.#holder?.refuse('invalid'),
+      evict: () => end(this),
+    })
+    this.outbox = new Outbox({
+      node,
+      session: facts.id,
+      room,
+      maxWaiting: limits.connectionBytes,
+      onError,
+      onLost: () => end(this),
+    })
+    this.replica = new Replica(this, replica)
+    this.session.keeper = this.replica
+    this.connection.elsewhere = {
+      settle: (answer) => this.replica.settle(answer),
+      cancel: (params) => this.replica.cancel(params),
+      notify: (text, position) =>
+        position === undefined ? this.outbox.send(text) : this.replica.notify(text, position),
+    }
+  }
+
+  get session(): Session {
+    return this.connection.session
+  }
+
+  get busy(): boolean {
+    return this.#holder !== undefined || this.connection.isBusy
+  }
+
+  /** The connection, if this node has it. */
+  get holder(): Holder | undefined {
+    return this.#holder
+  }
+
+  /** Takes over what the store knows; throws if there is no room for it. */
+  refresh(stored: StoredSession, source: RequestSource): void {
+    const { fields } = stored
+    this.seen = performance.now()
+    this.replica.refresh(stored, source)
+    if (fields === undefined) return
+    this.others = othersIn(fields, this.#runs)
+    this.holderNode = Number(fields.get(HOLDER))
+  }
+
+  /** Sends everything after the first `count` messages over a connection. */
+  attach(holder: Holder, count: number): void {
+    this.#holder = holder
+    this.outbox.attach((text) => holder.send(text), count)
+  }
+
+  /** Notices that the connection is gone; false if the client has another one here. */
+  detach(holder: Holder): boolean {
+    if (this.#holder !== holder) return false
+    this.#holder = undefined
+    this.outbox.detach()
+    this.seen = performance.now()
+    return true
+  }
+
+  /** The ids of the requests that run here, as JSON. */
+  get runs(): readonly string[] {
+    return this.connection.calls.ids.map(idText)
+  }
+
+  /** Whether the store knows of requests that run here. */
+  get isNoted(): boolean {
+    return this.#noted !== null
+  }
+
+  /** Tells other nodes which requests run here, so that one of them can answer them if this one dies. `isForced` if another node may have said so. */
+  noteRuns(isForced = false): void {
+    const { runs } = this
+    const noted = runs.length === 0 ? null : JSON.stringify(runs)
+    if (noted === this.#noted && !isForced) return
+    this.#noted = noted
+    this.replica.change(this.#runs, noted)
+  }
+
+  /** Answers running requests, up to a limit, and gives the store everything. */
+  async drain(limitMs: number): Promise<void> {
+    await this.connection.drain(limitMs)
+    this.connection.abortAll()
+  }
+
+  /** Forgets the client at this node. */
+  close(): void {
+    const holder = this.#holder
+    this.#holder = undefined
+    this.outbox.stop()
+    this.session.keeper = undefined
+    this.replica.close()
+    this.connection.close()
+    holder?.refuse('evicted')
+  }
+}
+
+/** The requests of each node but one, by the names of their fields. */
+function othersIn(fields: ReadonlyMap<string, string>, own: string): ReadonlyMap<number, readonly string[]> {
+  const found = [...fields].filter(([name]) => name.startsWith(RUNS) && name !== own)
+  return new Map(
+    found.map(([name, ids]) => [Number(name.slice(RUNS.length)), JSON.parse(ids) as readonly string[]]),
+  )
+}

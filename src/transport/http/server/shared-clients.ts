@@ -1,0 +1,327 @@
+import { mcpError } from '../../../errors/error.ts'
+import { NODE_LOST } from '../../../errors/http.ts'
+import { toErrorObject } from '../../../errors/reply.ts'
+import type { NodeMessage } from '../../../nodes/messages.ts'
+import type { Node, NodeListener } from '../../../nodes/node.ts'
+import { isObject } from '../../../protocol/jsonrpc.ts'
+import type { Limits } from '../../../protocol/limits.ts'
+import { anonymousNetwork, ownerOf, type RequestSource } from '../../../rpc/call.ts'
+import type { Service } from '../../../rpc/service.ts'
+import { COUNTED_FOR, HOLDER, OWNER, RUNS, SERVER, TRANSPORT } from '../../../rpc/session-fields.ts'
+import { encodeError } from '../../../wire/reply.ts'
+import { within } from '../../io/timer.ts'
+import { withoutMark } from './outbox.ts'
+import type { ReplicaParts } from './replica.ts'
+import { LONGEST_IDLE_MS, settleHere, type Sharing } from './replicas.ts'
+import { STANDALONE, type SessionFacts } from './sessions.ts'
+import { SharedClient, type SharedParts } from './shared-client.ts'
+
+export interface SharedClientsOptions {
+  readonly sharing: Sharing
+  readonly service: Service
+  readonly limits: Limits
+  /** The name of the transport, as other nodes know it. */
+  readonly transport: 'sse' | 'ws'
+  /** How long a session without a connection lives. */
+  readonly idleMs: number
+}
+
+/** A client that the store knows, and the fields of its session. */
+export interface UsedClient {
+  readonly client: SharedClient
+  readonly fields: ReadonlyMap<string, string> | undefined
+}
+
+/** A client that is not used for this long is forgotten at this node. Its session ends only in the store. */
+const FORGET_MS = 60_000
+/** How many events are read at once. */
+const PAGE = 100
+
+/** The clients of one transport whose messages go both ways, and whose sessions all nodes serve. */
+export class SharedClients implements NodeListener {
+  readonly node: Node
+  readonly #transport: string
+  readonly #idleMs: number
+  readonly #parts: SharedParts
+  readonly #all = new Map<string, SharedClient>()
+  readonly #unlisten: () => void
+  readonly #unwatch: () => void
+  /** Nodes that seemed dead at the last look. */
+  readonly #suspects = new Set<number>()
+  #sweptAt: number
+
+  constructor({ sharing, service, limits, transport, idleMs }: SharedClientsOptions) {
+    const { node, contents } = sharing
+    this.node = node
+    this.#transport = transport
+    this.#idleMs = Math.min(idleMs, LONGEST_IDLE_MS)
+    const room = { events: limits.streamEvents, bytes: limits.streamBytes, idleMs: 2 * this.#idleMs }
+    const replica: ReplicaParts = {
+      node,
+      contents,
+      maxSessions: limits.sessions,
+      idleMs: this.#idleMs,
+      room,
+      now: () => performance.now(),
+      onError: (error) => service.report('error', 'the store failed', { error }),
+      onProlonged: () => undefined,
+      onEnded: (id) => this.#ended(id),
+    }
+    this.#parts = { service, limits, replica, end: (client) => void this.end(client) }
+    this.#unlisten = node.listen(this)
+    this.#sweptAt = performance.now()
+    // Connections end by themselves.
+    this.#unwatch = service.leases.watch((concerns) => {
+      for (const client of this.#all.values())
+        if (client.holder === undefined && concerns(client.connection.source.auth)) void this.end(client)
+    })
+  }
+
+  get size(): number {
+    return this.#all.size
+  }
+
+  /** How long a session without a connection lives. */
+  get idleMs(): number {
+    return this.#idleMs
+  }
+
+  /** The client of a session, if this node knows it. */
+  find(id: string): SharedClient | undefined {
+    return this.#all.get(id)
+  }
+
+  [Symbol.iterator](): Iterator<SharedClient> {
+    return [...this.#all.values()][Symbol.iterator]()
+  }
+
+  /** How much streams of this transport keep. */
+  get room(): ReplicaParts['room'] {
+    return this.#parts.replica.room
+  }
+
+  /** Adds the session of a new client to the store, with fields of its transport. */
+  async create(id: string, source: RequestSource, own: ReadonlyMap<string, string>): Promise<SharedClient> {
+    const owner = ownerOf(source.auth)
+    const client = this.#new({ id, owner, countedFor: anonymousNetwork(source) ?? owner }, source)
+    const fields = [
+      [TRANSPORT, this.#transport],
+      [HOLDER, String(this.node.number)],
+    ] as const
+    try {
+      await client.replica.create(new Map([...fields, ...own]))
+      await client.replica.notices.open()
+      return client
+    } catch (error) {
+      this.#forget(client)
+      throw error
+    }
+  }
+
+  /** The client of a session as the store knows it, for its owner only. */
+  async use(id: string, source: RequestSource): Promise<UsedClient | undefined> {
+    const known = this.#all.get(id)
+    const stored = await this.node.stores.sessions.use(id, known?.replica.version, this.#idleMs)
+    const client = this.#all.get(id)
+    if (stored === undefined) {
+      if (client !== undefined) this.#forget(client)
+      return undefined
+    }
+    const { fields } = stored
+    if (client === undefined) {
+      if (fields === undefined) return this.use(id, source)
+      const adopted = this.#adopt(id, fields, source)
+      if (adopted === undefined) return undefined
+      this.#refreshNew(adopted, stored, source)
+      return { client: adopted, fields }
+    }
+    if (client.owner !== ownerOf(source.auth)) return undefined
+    client.refresh(stored, source)
+    return { client, fields }
+  }
+
+  /** Ends the session of a client at all nodes. */
+  async end(client: SharedClient): Promise<void> {
+    this.#forget(client)
+    try {
+      await this.node.stores.sessions.end(client.id)
+    } catch {
+      // It ends by itself.
+    }
+    this.#ended(client.id)
+  }
+
+  /** Keeps the sessions of connected clients alive, forgets clients that are not used, and answers requests of nodes that died. */
+  sweep(): void {
+    const now = performance.now()
+    const isTime = now - this.#sweptAt > this.#idleMs / 4
+    if (isTime) this.#sweptAt = now
+    for (const client of this.#all.values()) {
+      if (client.holder !== undefined) {
+        client.replica.sweep()
+        if (client.others.size > 0) this.#check(client).catch(() => undefined)
+      } else if (!client.busy) {
+        if (now - client.seen > FORGET_MS) this.#forget(client)
+      } else if (isTime) this.#checkEnded(client).catch(() => undefined)
+    }
+  }
+
+  /** Notes what runs here for clients of other nodes, for the case that this node dies. */
+  noteRuns(): void {
+    for (const client of this.#all.values())
+      if (client.holder === undefined || client.isNoted) client.noteRuns()
+  }
+
+  /** Looks for requests of a client that run at other nodes. */
+  async lookAround(client: SharedClient): Promise<void> {
+    const { sessions } = this.node.stores
+    const stored = await sessions.use(client.id, client.replica.version, this.#idleMs)
+    if (stored === undefined) return this.#forget(client)
+    client.refresh(stored, client.connection.source)
+  }
+
+  onMessage(message: NodeMessage, isOwn: boolean): void {
+    if (!('session' in message)) return
+    const client = this.#all.get(message.session)
+    if (client === undefined) return
+    if (message.kind === 'attached' && !isOwn) this.#moved(client)
+    if (message.kind === 'cancelled') client.connection.calls.cancel(message.params)
+    if (message.kind === 'subscribed') client.replica.subscribed(message.added, message.removed)
+    if (message.kind === 'ended') this.#forget(client)
+    if (message.kind === 'answered')
+      settleHere(this.node, client.session, message).catch((error) => this.#parts.replica.onError(error))
+  }
+
+  onAllChanged(position: number): void {
+    for (const { session, replica } of this.#all.values())
+      session.whenReady(() => replica.notices.catchUp(position), replica)
+  }
+
+  /** Answers running requests, up to a limit, and gives the store everything. */
+  async drain(client: SharedClient): Promise<void> {
+    const { drainMs } = this.#parts.limits
+    await client.drain(drainMs)
+    await within(drainMs, (done) => void this.#flush(client).then(done))
+  }
+
+  /** Forgets all clients; their sessions go on at other nodes. */
+  close(): void {
+    for (const client of this.#all.values()) this.#forget(client)
+    this.#unlisten()
+    this.#unwatch()
+  }
+
+  async #flush(client: SharedClient): Promise<void> {
+    await client.outbox.done()
+    client.noteRuns()
+    await Promise.allSettled([client.replica.settled(), client.replica.flushed()])
+  }
+
+  #new(facts: SessionFacts, { auth, ip, certified }: RequestSource): SharedClient {
+    const client = new SharedClient(this.#parts, facts, { auth, ip, certified })
+    this.#all.set(facts.id, client)
+    return client
+  }
+
+  #adopt(id: string, fields: ReadonlyMap<string, string>, source: RequestSource): SharedClient | undefined {
+    const owner = fields.get(OWNER)
+    if (fields.get(SERVER) !== this.node.server || fields.get(TRANSPORT) !== this.#transport) return undefined
+    if (owner !== ownerOf(source.auth)) return undefined
+    return this.#new({ id, owner, countedFor: fields.get(COUNTED_FOR) ?? owner }, source)
+  }
+
+  #refreshNew(
+    client: SharedClient,
+    stored: Parameters<SharedClient['refresh']>[0],
+    source: RequestSource,
+  ): void {
+    try {
+      client.refresh(stored, source)
+    } catch (error) {
+      this.#forget(client)
+      throw error
+    }
+  }
+
+  /** The client has a connection to another node. */
+  #moved(client: SharedClient): void {
+    const { holder } = client
+    if (holder !== undefined) {
+      client.detach(holder)
+      holder.replace()
+    }
+    client.noteRuns(true)
+  }
+
+  #forget(client: SharedClient): void {
+    if (this.#all.get(client.id) === client) this.#all.delete(client.id)
+    client.close()
+  }
+
+  /** A session has ended in the store, perhaps that of another transport. */
+  #ended(id: string): void {
+    const client = this.#all.get(id)
+    if (client !== undefined) this.#forget(client)
+    void Promise.resolve(this.node.stores.events.forget(id)).catch(() => undefined)
+    this.node.send({ kind: 'ended', session: id })
+  }
+
+  /** Stops the requests of a client whose session has ended. */
+  async #checkEnded(client: SharedClient): Promise<void> {
+    const version = await this.node.stores.sessions.change(client.id, new Map())
+    if (version === undefined) this.#forget(client)
+  }
+
+  /** Answers the requests of nodes that are dead. One that seems dead may only have waited for the store, so it gets a second look. */
+  async #check(client: SharedClient): Promise<void> {
+    await this.lookAround(client)
+    client.outbox.look()
+    for (const [number, ids] of client.others) {
+      if (await this.node.stores.nodes.isAlive(number)) this.#suspects.delete(number)
+      else if (this.#suspects.has(number)) await this.answerLost(client, number, ids)
+      else this.#suspects.add(number)
+    }
+  }
+
+  /** Answers requests of a node that is dead, unless it has. */
+  async answerLost(client: SharedClient, number: number, ids: readonly string[]): Promise<void> {
+    const { dialect } = client.session
+    const answered = await this.#answered(client.id)
+    const error = toErrorObject(mcpError(NODE_LOST, {}), dialect)
+    for (const id of ids.filter((one) => !answered.has(one)))
+      client.outbox.send(encodeError(readId(id), error, dialect))
+    await client.outbox.done()
+    client.replica.change(`${RUNS}${number}`, null)
+    await client.replica.saved()
+    client.others = new Map([...client.others].filter(([other]) => other !== number))
+  }
+
+  /** The ids of the requests whose responses are in the stream of a session. */
+  async #answered(session: string): Promise<ReadonlySet<string>> {
+    const found = new Set<string>()
+    for (let after = -1; ;) {
+      const page = await this.node.stores.events.read(session, STANDALONE, after, PAGE)
+      for (const { text } of page?.events ?? []) for (const id of answeredIn(withoutMark(text))) found.add(id)
+      const last = page?.events.at(-1)
+      if (last === undefined) return found
+      after = last.seq
+    }
+  }
+}
+
+/** The ids that the responses in a text have, as JSON. */
+function answeredIn(text: string): readonly string[] {
+  const read: unknown = JSON.parse(text)
+  const all = Array.isArray(read) ? (read as readonly unknown[]) : [read]
+  return all.flatMap((one) =>
+    isObject(one) && one['method'] === undefined && one['id'] !== undefined
+      ? [JSON.stringify(one['id'])]
+      : [],
+  )
+}
+
+/** The id in a JSON text. */
+function readId(text: string): string | number | bigint {
+  const id = JSON.parse(text) as string | number
+  return typeof id === 'string' || Number.isSafeInteger(id) ? id : BigInt(text)
+}

@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest'
+import { bearer } from '../../src/auth.ts'
+import type { App } from '../../src/index.ts'
+import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import { call, initialize, message } from '../http/messages.ts'
+import { Gate } from '../http/server.ts'
+import { open, OldClient } from '../sse/server.ts'
+import { kill, startNodes, type Cluster, type TestNode } from './nodes.ts'
+
+const LISTEN = { http: { port: 0, sse: true } }
+
+/** The same client, whose messages go to another node. */
+const at = ({ port }: TestNode, { stream }: OldClient): OldClient => new OldClient(port, stream)
+const textOf = (answer: JsonObject): unknown =>
+  (answer['result'] as { readonly content: readonly [{ readonly text: string }] }).content[0].text
+
+async function shaken(node: TestNode, next: TestNode, capabilities: JsonObject = {}): Promise<OldClient> {
+  const client = await open(node.port)
+  await at(next, client).post(initialize('2024-11-05', capabilities))
+  await client.answer(1)
+  await at(next, client).post(message('notifications/initialized'))
+  return client
+}
+
+function start(define: (app: App) => void, more: object = {}): Promise<Cluster> {
+  return startNodes({ count: 3, define, listen: LISTEN, limits: { keepAliveMs: 50 }, ...more })
+}
+
+describe('HTTP+SSE at three nodes', () => {
+  test('messages may arrive at any node, and everything comes on the one stream', async () => {
+    const define = (app: App): void =>
+      void app
+        .tool('keep', {}, async (_, { session }) => {
+          const last = (await session?.get<number>('count')) ?? 0
+          await session?.set('count', last + 1)
+          return String(last + 1)
+        })
+        .tool('steps', {}, (_, { progress }) => {
+          for (let step = 1; step <= 3; step++) progress(step)
+          return 'stepped'
+        })
+        .resource('note://a', {}, () => 'a')
+    const { nodes } = await start(define)
+    const [one, two, three] = nodes as [TestNode, TestNode, TestNode]
+    const client = await shaken(one, two)
+    for (const [which, node] of [one, two, three, two].entries()) {
+      expect((await at(node, client).post(call('keep', {}, 10 + which))).status).toBe(202)
+      expect(textOf(await client.answer(10 + which))).toBe(String(which + 1))
+    }
+    await at(three, client).post(call('steps', {}, 20, { progressToken: 't' }))
+    await client.answer(20)
+    const steps = client.messages.filter(({ method }) => method === 'notifications/progress')
+    expect(steps.map(({ params }) => (params as JsonObject)['progress'])).toEqual([1, 2, 3])
+    await at(two, client).post(message('resources/subscribe', { uri: 'note://a' }, 30))
+    await client.answer(30)
+    for (const { app } of nodes) {
+      const before = client.messages.length
+      app.updated('note://a')
+      await client.stream.until(() => client.messages.length > before)
+    }
+    one.app.changed('tools')
+    const methods = (): readonly unknown[] => client.messages.map(({ method }) => method)
+    await client.stream.until(() => methods().includes('notifications/tools/list_changed'))
+    expect(methods().filter((method) => method === 'notifications/resources/updated')).toHaveLength(3)
+  })
+
+  test('answers and cancellations reach the node of their request', async () => {
+    const stopped = new Gate()
+    const define = (app: App): void =>
+      void app
+        .tool('ask', {}, async (_, { roots }) => String((await roots()).length))
+        .tool('hang', {}, async (_, { signal }) => {
+          await new Promise((resolve) => signal.addEventListener('abort', resolve))
+          stopped.enter()
+          return 'stopped'
+        })
+    const { nodes } = await start(define)
+    const [one, two, three] = nodes as [TestNode, TestNode, TestNode]
+    const client = await shaken(one, three, { roots: {} })
+    await at(two, client).post(call('ask', {}, 2))
+    const asked = (): JsonObject | undefined => client.messages.find(({ method }) => method === 'roots/list')
+    await client.stream.until(() => asked() !== undefined)
+    const result = { roots: [] }
+    await at(three, client).post(JSON.stringify({ jsonrpc: '2.0', id: asked()?.['id'], result }))
+    expect(textOf(await client.answer(2))).toBe('0')
+    await at(two, client).post(call('hang', {}, 3))
+    await at(three, client).post(message('notifications/cancelled', { requestId: 3 }))
+    await stopped.entered
+  })
+
+  test('requests of a node that dies get an error, once', async () => {
+    const gate = new Gate()
+    const define = (app: App): void =>
+      void app
+        .tool('hang', {}, async () => {
+          gate.enter()
+          await new Promise(() => undefined)
+          return 'never'
+        })
+        .tool('quick', {}, () => 'quick')
+    const cluster = await start(define, { limits: { keepAliveMs: 50, drainMs: 10 } })
+    const [one, two, three] = cluster.nodes as [TestNode, TestNode, TestNode]
+    const client = await shaken(one, three)
+    await at(two, client).post(call('hang', {}, 2))
+    await gate.entered
+    kill(cluster, 2, two)
+    expect(await client.answer(2)).toMatchObject({
+      error: { data: { refusal: { name: 'TRANSPORT_ERROR' } } },
+    })
+    await at(three, client).post(call('quick', {}, 3))
+    await client.answer(3)
+    expect(client.messages.filter(({ id }) => id === 2)).toHaveLength(1)
+  })
+
+  test('a session ends at all nodes with its stream, and with the node of its stream', async () => {
+    const define = (app: App): void => void app.tool('quick', {}, () => 'quick')
+    const cluster = await start(define)
+    const [one, two] = cluster.nodes as [TestNode, TestNode, TestNode]
+    const client = await shaken(one, two)
+    client.stream.drop()
+    await expect.poll(async () => (await at(two, client).post(call('quick'))).status).toBe(404)
+    const other = await shaken(one, two)
+    kill(cluster, 1, one)
+    await expect
+      .poll(async () => (await at(two, other).post(call('quick'))).status, { timeout: 5000 })
+      .toBe(404)
+  })
+
+  test('only the caller that opened the stream may post, at any node', async () => {
+    const auth = bearer((token) => ({ sub: token, scopes: [] }))
+    const define = (app: App): void => void app.tool('quick', {}, () => 'quick')
+    const { nodes } = await start(define, { auth })
+    const [one, two] = nodes as [TestNode, TestNode]
+    const client = await open(one.port, '/sse', { authorization: 'Bearer ann' })
+    const post = (token: string): Promise<{ readonly status: number }> =>
+      at(two, client).post(initialize('2024-11-05'), { authorization: `Bearer ${token}` })
+    expect((await post('bob')).status).toBe(404)
+    expect((await post('ann')).status).toBe(202)
+    await client.answer(1)
+  })
+})
