@@ -104,7 +104,10 @@ test('over WebSocket the way to a tool is five files long, each entered once', a
   const reply = once(socket, 'message')
   socket.send(headed('tools/call', { name: 'fail' }).body)
   const [data] = (await reply) as [Buffer]
-  expect(wayOf(JSON.parse(data.toString()))).toEqual([...CONNECTION, 'transport/ws/peer.ts: #receive, #take'])
+  expect(wayOf(JSON.parse(data.toString()))).toEqual([
+    ...CONNECTION,
+    'transport/ws/peer.ts: #receive, #handle, #take',
+  ])
 })
 
 /** The stack limit hides the end of a long way. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix, relative, resolve } from 'node:path'
 import { build, type Plugin } from 'esbuild'
@@ -34,6 +35,9 @@ const ALL = '*'
 
 /** Modules of at most this many characters do not get a file of their own. */
 const SMALL = 1500
+
+/** The longest name of a file that several parts need. */
+const MOST_CHARS = 120
 
 type Modules = ReadonlyMap<string, Module>
 
@@ -138,7 +142,7 @@ function placeAll(modules: Modules, entries: ReadonlySet<string>, { server, clie
     const [only] = by
     if (by.length === 1 && only !== undefined) return only
     const [start, file] = everAtClient.has(path) ? [both, 'parts/later.js'] : [atServer, 'parts/server.js']
-    return isSmall(path, start) ? file : `parts/${by.map(flat).toSorted().join('-')}.js`
+    return isSmall(path, start) ? file : `parts/${partName(by.map(flat).toSorted())}.js`
   }
 
   /** Whether a shared module is too small for its own file and needs only startup code. */
@@ -232,4 +236,11 @@ function flat(path: string): string {
 function specifierTo(from: string, to: string): string {
   const path = posix.relative(posix.dirname(from), to)
   return path.startsWith('.') ? path : `./${path}`
+}
+
+/** A name for what several parts need: theirs, unless that is longer than file systems allow. */
+function partName(users: readonly string[]): string {
+  const name = users.join('-')
+  if (name.length <= MOST_CHARS) return name
+  return `${users[0] ?? ''}-and-${users.length - 1}-more-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`
 }
