@@ -63,7 +63,7 @@ test('no text that is a URL has a long host, whatever it begins with', () => {
       const text = `${parts.join('')}${'ü'.repeat(400)}.example/`
       // Hosts of other schemes are only escaped.
       const { protocol = '', hostname = '' } = isUrl(text, BASE) ? parseUrl(text, BASE) : {}
-      if (/^https?:$/.test(protocol)) expect(hostname.length).toBeLessThan(320)
+      expect(/^https?:$/.test(protocol) ? hostname.length : 0).toBeLessThan(320)
     }),
     { numRuns: 5000 },
   )

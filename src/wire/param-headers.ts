@@ -32,8 +32,8 @@ export function paramHeadersOf(inputSchema: unknown): readonly ParamHeader[] | {
   function visit(schema: unknown, reachable: boolean): string | undefined {
     if (!isObject(schema)) return undefined
     if (path.length > MAX_DEPTH) return `the schema is nested deeper than ${MAX_DEPTH} levels`
-    const fault = Object.hasOwn(schema, ANNOTATION) ? collect(schema, reachable) : undefined
-    if (fault !== undefined) return `${ANNOTATION} at ${path.join('.') || 'the root'} ${fault}`
+    const fault = Object.hasOwn(schema, ANNOTATION) && collect(schema, reachable)
+    if (fault) return `${ANNOTATION} at ${path.join('.') || 'the root'} ${fault}`
     for (const keyword of Object.keys(schema)) {
       const inner = schema[keyword]
       const shape = keyword === 'contentSchema' ? 'schema' : KEYWORDS.get(keyword)?.shape

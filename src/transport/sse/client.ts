@@ -293,7 +293,9 @@ function challengeOf({ error }: Message): string | undefined {
 /** The URL for messages. Another origin is rejected: that server could use the caller's headers to impersonate it. */
 function readAddress(address: string, base: URL): URL {
   const url = isUrl(address, base.href) ? parseUrl(address, base) : undefined
-  if (url?.origin !== base.origin || url.username !== '' || url.password !== '') {
+  // The origin of a blob is that of its creator.
+  const isOurs = url?.protocol === base.protocol && url.origin === base.origin
+  if (!isOurs || url.username !== '' || url.password !== '') {
     const reason = 'the endpoint announced by its stream is not a URL of the same origin'
     throw mcpError(CONNECT_FAILED, { target: nameOf(base), reason })
   }

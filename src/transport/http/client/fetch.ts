@@ -69,9 +69,10 @@ export function createSend(start: URL, fetch: typeof globalThis.fetch, owner?: A
 
   /** The caller's `fetch` may have followed redirects by itself. */
   async function checkOrigin(response: Response, method: string): Promise<Response> {
-    if (!response.redirected || parseUrl(response.url).origin === start.origin) return response
+    const url = response.redirected ? parseUrl(response.url) : start
+    if (url.origin === start.origin) return response
     dropBody(response)
-    throw await redirected(method, response.status, parseUrl(response.url))
+    throw await redirected(method, response.status, url)
   }
 }
 
