@@ -94,7 +94,9 @@ const copyOf = (value: object): object => {
 /** The bytes that a copy takes, which is made as schemas do: member by member. */
 function measureCopy(names: readonly number[]): { readonly taken: number; readonly weight: number } {
   const member = `{${names.map((name) => `"${name}":1`).join()}}`
-  const value = JSON.parse(`[${Array.from({ length: Math.max(100, 3000 / names.length) }, () => member).join()}]`) as object
+  const value = JSON.parse(
+    `[${Array.from({ length: Math.max(100, 3000 / names.length) }, () => member).join()}]`,
+  ) as object
   copyOf(value)
   collect()
   const before = process.memoryUsage().heapUsed

@@ -167,7 +167,9 @@ function atOnce(
   // A client that takes any answer gets the error at once. One that asked for an official task expects a task.
   if (!input.ok && (call.asTask !== undefined || call.peer.dialect.tasks === 'extension'))
     return ways.run(input)
-  const stored = soon(keyOf(plan as TaskPlan, input, context), (key) => store(run, context, input, { key, ttlMs }))
+  const stored = soon(keyOf(plan as TaskPlan, input, context), (key) =>
+    store(run, context, input, { key, ttlMs }),
+  )
   return soon(stored, (begun) => {
     if (begun.outcome === 'rejected') throw begun.error
     ;(run.tasks as Tasks).waiters.end(begun.head.id)

@@ -45,6 +45,11 @@ export class SqliteCacheStore implements CacheStore {
       now,
     )
     const ends = now + wholeMs(ttlMs)
-    this.#file.run('INSERT OR REPLACE INTO pierhead_cache (key, text, ends_at) VALUES (?, ?, ?)', key, storedText(text), ends)
+    this.#file.run(
+      'INSERT OR REPLACE INTO pierhead_cache (key, text, ends_at) VALUES (?, ?, ?)',
+      key,
+      storedText(text),
+      ends,
+    )
   }
 }

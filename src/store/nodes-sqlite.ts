@@ -25,7 +25,12 @@ export class SqliteNodeStore implements NodeStore {
       )
       const number = this.#nextNumber(new Set(rows.map(([taken]) => Number(taken))))
       const ends = now + wholeMs(leaseMs)
-      this.#file.run('INSERT INTO pierhead_members (number, node, ends_at) VALUES (?, ?, ?)', number, JSON.stringify(node), ends)
+      this.#file.run(
+        'INSERT INTO pierhead_members (number, node, ends_at) VALUES (?, ?, ?)',
+        number,
+        JSON.stringify(node),
+        ends,
+      )
       return { number, others }
     })
   }
@@ -52,7 +57,11 @@ export class SqliteNodeStore implements NodeStore {
   secret(server: string, proposed: string): Promise<string> {
     return this.#file.write(() => {
       const name = storedText(server)
-      this.#file.run('INSERT OR IGNORE INTO pierhead_secrets (server, secret) VALUES (?, ?)', name, storedText(proposed))
+      this.#file.run(
+        'INSERT OR IGNORE INTO pierhead_secrets (server, secret) VALUES (?, ?)',
+        name,
+        storedText(proposed),
+      )
       const [secret] = this.#file.get('SELECT secret FROM pierhead_secrets WHERE server = ?', name) ?? []
       return originalText(String(secret))
     })

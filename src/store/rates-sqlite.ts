@@ -23,7 +23,12 @@ export class SqliteRateStore implements RateStore {
         this.#file.get(sql, storedText(key), now)?.map(Number) ?? []
       const isWithin = before + cost <= limit
       const used = isWithin ? before + cost : before
-      this.#file.run('INSERT OR REPLACE INTO pierhead_rates (key, used, ends_at) VALUES (?, ?, ?)', storedText(key), used, ends)
+      this.#file.run(
+        'INSERT OR REPLACE INTO pierhead_rates (key, used, ends_at) VALUES (?, ?, ?)',
+        storedText(key),
+        used,
+        ends,
+      )
       return { isWithin, remaining: Math.max(0, limit - used), resetMs: ends - now }
     })
   }

@@ -113,7 +113,14 @@ export class SqliteSessionStore implements SessionStore {
   #add({ id, countedFor, fields, idleMs }: NewSession, now: number): void {
     const [key, owner, idle] = [storedText(id), storedText(countedFor), wholeMs(idleMs)]
     const ends = now + lifeMs(idleMs)
-    this.#file.run('INSERT INTO pierhead_sessions (id, owner, version, used_at, idle_ms, ends_at) VALUES (?, ?, 1, ?, ?, ?)', key, owner, now, idle, ends)
+    this.#file.run(
+      'INSERT INTO pierhead_sessions (id, owner, version, used_at, idle_ms, ends_at) VALUES (?, ?, 1, ?, ?, ?)',
+      key,
+      owner,
+      now,
+      idle,
+      ends,
+    )
     for (const [name, text] of fields) this.#set(key, name, text)
     const count =
       'INSERT INTO pierhead_session_counts (owner, sessions) VALUES (?, 1) ON CONFLICT (owner) DO UPDATE SET sessions = sessions + 1'

@@ -96,7 +96,13 @@ export class SqliteLog {
     if (seq > head.next || head.isOver) return undefined
     if (position !== undefined && position <= (head.position ?? -Infinity)) return undefined
     const size = textBytes(text)
-    this.#file.run('INSERT INTO pierhead_log_texts (log, seq, text, bytes) VALUES (?, ?, ?, ?)', head.id, seq, storedText(text), size)
+    this.#file.run(
+      'INSERT INTO pierhead_log_texts (log, seq, text, bytes) VALUES (?, ?, ?, ?)',
+      head.id,
+      seq,
+      storedText(text),
+      size,
+    )
     const { first, bytes } = this.#trim(head, seq, head.bytes + size, room)
     const ends = room.idleMs === undefined ? NEVER : Date.now() + wholeMs(room.idleMs)
     this.#file.run(

@@ -62,7 +62,12 @@ export class TaskCounts implements Shared {
     for (const name of this.#changed) {
       const { tasks, bytes } = this.#sum(name)
       if (tasks > 0)
-        this.#file.run('INSERT OR REPLACE INTO pierhead_task_sums (name, tasks, bytes) VALUES (?, ?, ?)', name, tasks, bytes)
+        this.#file.run(
+          'INSERT OR REPLACE INTO pierhead_task_sums (name, tasks, bytes) VALUES (?, ?, ?)',
+          name,
+          tasks,
+          bytes,
+        )
       else this.#file.run('DELETE FROM pierhead_task_sums WHERE name = ?', name)
     }
   }

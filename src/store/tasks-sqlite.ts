@@ -125,7 +125,11 @@ export class SqliteTaskStore implements TaskStore {
 
   beat(node: string, until: number): Promise<void> {
     return this.#file.write(() => {
-      this.#file.run('INSERT OR REPLACE INTO pierhead_nodes (node, until) VALUES (?, ?)', storedText(node), until)
+      this.#file.run(
+        'INSERT OR REPLACE INTO pierhead_nodes (node, until) VALUES (?, ?)',
+        storedText(node),
+        until,
+      )
       // Nodes have new names after each start; those of the past are forgotten.
       this.#file.run('DELETE FROM pierhead_nodes WHERE until < ?', until - FORGOTTEN_MS)
     })

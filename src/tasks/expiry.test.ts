@@ -26,9 +26,15 @@ async function expired(): Promise<{ node: Node; most: () => number }> {
 
 test.each([
   ['a list', async (node: Node) => expect(await node.tasks.list({ limit: 10 })).toEqual([])],
-  ['several lists', async (node: Node) => Promise.all([1, 2, 3].map(() => node.tasks.list({ limit: 10 })))],
+  [
+    'several lists',
+    async (node: Node) => Promise.all([1, 2, 3].map(async () => node.tasks.list({ limit: 10 }))),
+  ],
   ['a new task', (node: Node) => node.start('quick')],
-  ['each of many new tasks', (node: Node) => Promise.all(Array.from({ length: 20 }, () => node.start('quick')))],
+  [
+    'each of many new tasks',
+    (node: Node) => Promise.all(Array.from({ length: 20 }, () => node.start('quick'))),
+  ],
   ['a new task whose key is taken', (node: Node) => node.start('quick', { key: `${COUNT - 1}` })],
 ])('%s does not remove any number of tasks at once', async (_, act) => {
   const { node, most } = await expired()

@@ -123,14 +123,18 @@ export const TASK_CHANGES: Checks = {
     const stop = store.watch((id) => {
       // At once, where the store can.
       const head = store.head(id)
-      if (!seen.has(id)) seen.set(id, Promise.resolve(head).then((one) => one?.version))
+      if (!seen.has(id))
+        seen.set(
+          id,
+          Promise.resolve(head).then((one) => one?.version),
+        )
     })
     await store.claim('node-2', 1, 5, OWN)
     await store.expire(Number.MAX_SAFE_INTEGER, 5)
     const [last = ''] = await addTasks(store, 1)
     await heard(store, last, () => store.change(last, 1, { statusMessage: 'm' }))
     stop()
-    const versions = await Promise.all([...all, last].map((id) => seen.get(id) ?? 'never heard'))
+    const versions = await Promise.all([...all, last].map(async (id) => seen.get(id) ?? 'never heard'))
     const [gone, changed] = [undefined, 2]
     assertSame(
       versions,

@@ -69,14 +69,22 @@ export const TASK_ROOM: Checks = {
     assertSame((await store.create(task, room)).outcome, 'created', 'create answers')
     for (let round = 0; round < 3; round++) {
       assertSame((await store.create(sampleTask({ key: 'k' }), room)).outcome, 'exists', 'create answers')
-      assertSame(await store.change(task.id, 99, { state: 'x'.repeat(100) }, room), undefined, 'a lost change')
+      assertSame(
+        await store.change(task.id, 99, { state: 'x'.repeat(100) }, room),
+        undefined,
+        'a lost change',
+      )
       const [claimed] = await store.claim('node-2', 1_800_000_000_000, 1, OWN)
       assertSame(claimed?.id, task.id, 'the task that is claimed')
       await store.change(task.id, claimed?.version ?? 0, { node: '', key: 'k' }, room)
     }
     assertSame((await store.create(sampleTask({ key: 'k' }), room)).outcome, 'exists', 'create answers')
     assertSame((await store.create(sampleTask(), room)).outcome, 'created', 'create answers a second task')
-    assertSame((await store.create(sampleTask({ scope: 'bob' }), room)).outcome, 'full', 'create answers a third')
+    assertSame(
+      (await store.create(sampleTask({ scope: 'bob' }), room)).outcome,
+      'full',
+      'create answers a third',
+    )
   },
 
   async 'the tasks of one network take no more bytes than there is room for'({ store }) {
@@ -88,13 +96,21 @@ export const TASK_ROOM: Checks = {
       assertSame((await store.create(task, room)).outcome, 'created', 'create answers')
       assertSame((await store.create(sized(5001), room)).outcome, 'too_large', 'create answers the network')
       await store.change(task.id, 1, { state: 'x'.repeat(4000) }, room)
-      assertSame((await store.create(sized(1001), room)).outcome, 'too_large', 'create answers after a change')
+      assertSame(
+        (await store.create(sized(1001), room)).outcome,
+        'too_large',
+        'create answers after a change',
+      )
       await assertFails(
         () => store.change(task.id, 2, { outcome: 'x'.repeat(1001) }, room),
         'a change that has no room',
       )
       await store.change(task.id, 2, { state: '' }, room)
-      assertSame((await store.create(sized(5000), room)).outcome, 'created', 'create answers once there is room')
+      assertSame(
+        (await store.create(sized(5000), room)).outcome,
+        'created',
+        'create answers once there is room',
+      )
       const other = await store.create(sized(7500, '192.0.2.2'), room)
       assertSame(other.outcome, 'created', 'create answers another network')
       assertSame((await store.expire(Number.MAX_SAFE_INTEGER, 10)).length, 3, 'the number of removed tasks')
