@@ -69,10 +69,12 @@ export function requestOf({ params, peer, source }: Call): TaskRequest {
 }
 
 /** The source of a request for as long as its task runs, without its connection, and a copy of its headers. */
-export function lastingSource(source: RequestSource): readonly [RequestSource, ReadonlyMap<string, string>] {
-  const { auth, certified, scopes, ip, isParent, lifetime, header } = source
+export function lastingSource(
+  source: RequestSource,
+): readonly [RequestSource, ReadonlyMap<string, string> | undefined] {
+  if (source.header === undefined) return [source, undefined]
+  const { auth, certified, scopes, ip, isParent, lifetime } = source
   const copies = new Map<string, string>()
-  if (header === undefined) return [source, copies]
   // HTTP/2 has another name for the host.
   for (const name of ['host', ...Object.keys(source.headers?.() ?? {})]) {
     const value = source.header?.(name)

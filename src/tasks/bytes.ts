@@ -1,10 +1,11 @@
 import { hasShare } from '../base/share.ts'
 import { Tally } from '../base/tally.ts'
 import { textBytes, weigh } from '../base/weight.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { AttemptState } from './attempt-state.ts'
 import { isReserved } from './key.ts'
 import type { TaskCaller } from './plan.ts'
-import type { TaskHead } from './record.ts'
+import type { TaskHead, TaskRequest } from './record.ts'
 import { TASK_OVERHEAD } from './room.ts'
 
 /** The memory of a task whose request has so many bytes, with its other texts. */
@@ -20,9 +21,20 @@ export function heldBytesOf(given: number, shared: AttemptState | undefined): nu
   return RUN_BYTES + given + (shared?.bytes ?? 0)
 }
 
-/** The memory of a request, and of values that an attempt keeps besides, such as copies that a schema made. */
-export function keptBytesOf(request: unknown, ...values: readonly unknown[]): number {
-  return weigh(request) + weigh(values, Infinity, true)
+/** What surrounds the params of a request up to this size is part of what each attempt takes. */
+const SHORT_REQUEST = 512
+
+/** The memory of a request whose text has so many bytes. */
+export function requestBytesOf(request: JsonObject | TaskRequest | undefined, textBytes: number): number {
+  return weigh(textBytes > SHORT_REQUEST ? request : request?.params)
+}
+
+/** The memory of values that an attempt keeps besides, such as copies that a schema made. */
+export function keptBytesOf(values: readonly unknown[] | undefined): number {
+  let sum = 0
+  if (values !== undefined)
+    for (const value of values) if (value !== undefined) sum += weigh(value, Infinity, true)
+  return sum
 }
 
 /** Whose share a task takes: that of a caller, and of its network if it is anonymous. */

@@ -1,7 +1,7 @@
 import { doubledMs } from '../base/backoff.ts'
 import { soon } from '../base/soon.ts'
 import { textBytes } from '../base/weight.ts'
-import { bytesOf, heldBytesOf, keptBytesOf, NOBODY, storedHolder, type TaskHolder } from './bytes.ts'
+import { bytesOf, heldBytesOf, requestBytesOf, NOBODY, storedHolder, type TaskHolder } from './bytes.ts'
 import { AttemptState } from './attempt-state.ts'
 import { damageOf, endDamaged, parsed } from './damage.ts'
 import { PutBack, type PutBackTask } from './put-back.ts'
@@ -153,9 +153,7 @@ export class Claims {
 /** The memory that a stored task takes once it runs. */
 function needOf(record: TaskRecord): Omit<Shortage, 'times'> {
   const { request, state } = record
-  return {
-    holder: storedHolder(record),
-    bytes:
-      bytesOf(textBytes(request), state) + heldBytesOf(keptBytesOf(parsed(request)), AttemptState.of(state)),
-  }
+  const bytes = textBytes(request)
+  const held = heldBytesOf(requestBytesOf(parsed(request), bytes), AttemptState.of(state))
+  return { holder: storedHolder(record), bytes: bytesOf(bytes, state) + held }
 }

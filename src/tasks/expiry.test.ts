@@ -26,7 +26,10 @@ async function expired(): Promise<{ node: Node; most: () => number }> {
 
 test.each([
   ['a list', async (node: Node) => expect(await node.tasks.list({ limit: 10 })).toEqual([])],
-  ['several lists', async (node: Node) => Promise.all([1, 2, 3].map(() => node.tasks.list({ limit: 10 })))],
+  [
+    'several lists',
+    async (node: Node) => Promise.all([1, 2, 3].map(async () => node.tasks.list({ limit: 10 }))),
+  ],
   ['a new task', (node: Node) => node.start('quick')],
   [
     'each of many new tasks',

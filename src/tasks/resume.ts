@@ -4,7 +4,7 @@ import { type McpError, mcpError } from '../errors/error.ts'
 import { TASK_CRASHED, TASK_LOST } from '../errors/tasks.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { AttemptState } from './attempt-state.ts'
-import { bytesOf, keptBytesOf, storedHolder, type TaskHolder } from './bytes.ts'
+import { bytesOf, requestBytesOf, storedHolder, type TaskHolder } from './bytes.ts'
 import { parsed } from './damage.ts'
 import type { TaskPlan } from './plan.ts'
 import type { TaskHead, TaskRecord, TaskRequest } from './record.ts'
@@ -22,7 +22,7 @@ export function resumeTask(tasks: TaskRunner, record: TaskRecord, holder: TaskHo
   run.link = tasks.links.take(record.id)
   run.holder = holder
   run.requestBytes = textBytes(record.request)
-  run.givenBytes = keptBytesOf(parsed(record.request))
+  run.givenBytes = requestBytesOf(parsed(record.request), run.requestBytes)
   tasks.enter(run, bytesOf(run.requestBytes, record.state))
   // A task that waited has a time; one whose node died has none.
   const isDue = record.dueAt > 0

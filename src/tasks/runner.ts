@@ -9,7 +9,7 @@ import { TASK_CANCELLED, TASK_EXPIRED, TASK_RESULT_TOO_LARGE } from '../errors/t
 import type { Call } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { Admission } from './admission.ts'
-import { bytesOf, holderOf, keptBytesOf, TaskBytes } from './bytes.ts'
+import { bytesOf, holderOf, keptBytesOf, requestBytesOf, TaskBytes } from './bytes.ts'
 import { CLOCK, clockFor, type TaskClock } from './clock.ts'
 import { closeTasks, giveUp } from './closing.ts'
 import { Followers } from './followers.ts'
@@ -98,7 +98,7 @@ export class TaskRunner {
     const refusal = this.strays.refusalFor(run.holder)
     if (refusal !== undefined) return { outcome: 'rejected', error: refusal }
     run.requestBytes = textBytes(text)
-    run.givenBytes = keptBytesOf(draft.request, draft.keeps)
+    run.givenBytes = requestBytesOf(draft.request, run.requestBytes) + keptBytesOf(draft.keeps)
     return soon(this.upkeep.start(), () => {
       const record = newRecord(run, draft, text)
       const bytes = bytesOf(run.requestBytes, record.state)
@@ -134,7 +134,7 @@ export class TaskRunner {
   /** Counts what the handler of a run keeps besides, which cannot be rejected any more. */
   holdMore(run: Run, value: unknown): void {
     if (run.isOver || value === undefined) return
-    run.givenBytes += keptBytesOf(undefined, value)
+    run.givenBytes += keptBytesOf([value])
     this.bytes.force(run, run.holder, run.heldBytes)
   }
 

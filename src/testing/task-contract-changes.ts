@@ -134,7 +134,7 @@ export const TASK_CHANGES: Checks = {
     const [last = ''] = await addTasks(store, 1)
     await heard(store, last, () => store.change(last, 1, { statusMessage: 'm' }))
     stop()
-    const versions = await Promise.all([...all, last].map((id) => seen.get(id) ?? 'never heard'))
+    const versions = await Promise.all([...all, last].map(async (id) => seen.get(id) ?? 'never heard'))
     const [gone, changed] = [undefined, 2]
     assertSame(
       versions,

@@ -67,8 +67,8 @@ test('with SQLite, an older program goes on, and starts again, after a newer one
   upgrade(path, newer(TASK_SCHEMA, needed, TASK_TABLES))
   await use(tasks)
   await use(openSqlite(path).tasks)
-  // The older program leaves the version alone.
-  upgrade(path, newer(TASK_SCHEMA, needed, TASK_TABLES))
+  // The older program leaves the version alone, so the columns are not added again.
+  expect(() => upgrade(path, newer(TASK_SCHEMA, needed, TASK_TABLES))).not.toThrow()
 })
 
 test('with SQLite, the other kinds of an older program go on as well', async () => {
