@@ -12,7 +12,7 @@ import type { UpgradeHandler, UpgradeSource } from '../io/upgrade.ts'
 import { everyMs } from '../io/timer.ts'
 import type { Sharing } from '../http/server/replicas.ts'
 import { loadWs } from './load.ts'
-import { Peer } from './peer.ts'
+import { Peer, type PeerOptions } from './peer.ts'
 import { chooseProtocol, PROTOCOLS } from './protocols.ts'
 import type { ServerSocket } from './server-socket.ts'
 import type { Opening } from './session.ts'
@@ -93,29 +93,21 @@ export async function serveWs(source: UpgradeSource, sharing?: Sharing): Promise
       return source.reject(request, stream, thrown)
     }
     if (shared === undefined) upgrade(request, stream, head)
-    else
-      void prepare(shared, source, { request, stream, isClosing: () => closing !== undefined }, (found) => {
+    else {
+      const isClosing = (): boolean => closing !== undefined
+      void prepare(shared, source, { request, stream, isClosing }, (found) => {
         prepared = found
         upgrade(request, stream, head)
-        const isTaken = prepared === undefined
-        prepared = undefined
-        return isTaken
+        return prepared === undefined
       })
+    }
   }
 
   function upgrade(request: Request, stream: Duplex, head: Buffer): void {
     server.handleUpgrade(request, stream, head, (socket) => {
       const session = opening?.session
       const ip = source.ipOf(request)
-      const peer = new Peer({
-        service,
-        limits,
-        socket,
-        stream: request.socket,
-        source: { auth: request.auth, certified: request.certified, ip },
-        session,
-        answersPings: shared !== undefined,
-      })
+      const peer = newPeer(source, { socket, request, session, answersPings: shared !== undefined })
       peers.add(peer)
       if (opening !== undefined) opening.session.carryOn(peer, { ...opening, ip })
       opening = undefined
@@ -147,6 +139,16 @@ function checkProtocols(offered: string | undefined): void {
 /** How often to check connections, so that no limit is exceeded by much. */
 function intervalOf({ pingMs, pongMs, bodyMs, resumeMs }: Limits): number {
   return Math.max(10, Math.min(pingMs, pongMs, bodyMs, resumeMs || pingMs) / 4)
+}
+
+interface NewPeer extends Pick<PeerOptions, 'socket' | 'session' | 'answersPings'> {
+  readonly request: Request
+}
+
+function newPeer({ service, limits, ipOf }: UpgradeSource, { request, ...rest }: NewPeer): Peer {
+  const { auth, certified } = request
+  const source = { auth, certified, ip: ipOf(request) }
+  return new Peer({ service, limits, stream: request.socket, source, ...rest })
 }
 
 /** The settings of the library. */
