@@ -49,11 +49,11 @@ export class SharedSse {
       limits: streaming,
       onGone: () => {
         this.#streams.delete(stream)
-        if (client.detach(holder)) this.#clients.end(client)
+        if (client.detach(holder)) void this.#clients.end(client)
       },
     })
     const { streamBytes } = this.#limits
-    const end = (): void => void stream.end()
+    const end = (): void => stream.end()
     const holder: Holder = {
       get isBehind() {
         return stream.waiting > streamBytes

@@ -5,7 +5,7 @@ import type { ServerOptions } from 'ws'
 import { mcpError } from '../../errors/error.ts'
 import { BAD_UPGRADE } from '../../errors/http.ts'
 import { SHUTTING_DOWN } from '../../errors/rpc.ts'
-import { LATER } from '../../errors/retry-after.ts'
+import { LATER, SOON } from '../../errors/retry-after.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { RequestSource } from '../../rpc/call.ts'
 import type { UpgradeHandler, UpgradeSource } from '../io/upgrade.ts'
@@ -13,7 +13,7 @@ import { checkHeap, guardHeap } from '../io/heap-guard.ts'
 import { everyMs } from '../io/timer.ts'
 import type { Sharing } from '../http/server/replicas.ts'
 import { loadWs } from './load.ts'
-import { Peer } from './peer.ts'
+import { Peer, type PeerOptions } from './peer.ts'
 import { chooseProtocol, PROTOCOLS } from './protocols.ts'
 import type { ServerSocket } from './server-socket.ts'
 import type { Opening } from './session.ts'
@@ -61,18 +61,7 @@ export async function serveWs(source: UpgradeSource, sharing?: Sharing): Promise
   let opening: AnyOpening | undefined
   let prepared: SharedOpening | undefined
   let closing: Promise<unknown> | undefined
-  const settings: Settings = {
-    noServer: true,
-    clientTracking: false,
-    perMessageDeflate: false,
-    maxPayload: Math.min(limits.wsBytes, LARGEST),
-    maxFragments: FRAGMENTS,
-    closeTimeout: FAREWELL_MS,
-    handleProtocols: (offered) => chooseProtocol(offered) ?? false,
-    autoPong: shared === undefined,
-    WebSocket: library.ServerSocket,
-  }
-  const server = new library.WebSocketServer(settings)
+  const server = new library.WebSocketServer(settingsOf(limits, library.ServerSocket, shared === undefined))
   server.on('wsClientError', ({ message }, socket, request) => {
     const error = mcpError(BAD_UPGRADE, { reason: message })
     source.reject(request, socket, error, { 'sec-websocket-version': '13' })
@@ -95,7 +84,7 @@ export async function serveWs(source: UpgradeSource, sharing?: Sharing): Promise
   function accept(request: Request, stream: Duplex, head: Buffer): void {
     try {
       source.check(request)
-      if (closing !== undefined) throw mcpError(SHUTTING_DOWN, {}, LATER)
+      if (closing !== undefined) throw mcpError(SHUTTING_DOWN, {}, shared === undefined ? LATER : SOON)
       checkHeap(service)
       checkProtocols(request.headers['sec-websocket-protocol'])
       const limit = limits.connections
@@ -107,32 +96,13 @@ export async function serveWs(source: UpgradeSource, sharing?: Sharing): Promise
       return source.reject(request, stream, thrown)
     }
     if (shared === undefined) upgrade(request, stream, head)
-    else void prepare(shared, request, stream, head)
-  }
-
-  /** Finds or creates the session in the store before the connection is accepted. */
-  async function prepare(
-    from: SharedSessions,
-    request: Request,
-    stream: Duplex,
-    head: Buffer,
-  ): Promise<void> {
-    const onError = (): void => void stream.destroy()
-    stream.on('error', onError)
-    try {
-      const found = await from.open(request.headers, { auth: request.auth, ip: source.ipOf(request) })
-      stream.off('error', onError)
-      if (closing === undefined && !stream.destroyed) {
+    else {
+      const isClosing = (): boolean => closing !== undefined
+      void prepare(shared, source, { request, stream, isClosing }, (found) => {
         prepared = found
         upgrade(request, stream, head)
-        if (prepared === undefined) return
-        prepared = undefined
-      }
-      found?.abandon()
-      if (closing !== undefined) throw mcpError(SHUTTING_DOWN, {}, LATER)
-    } catch (thrown) {
-      stream.off('error', onError)
-      source.reject(request, stream, thrown)
+        return prepared === undefined
+      })
     }
   }
 
@@ -140,15 +110,7 @@ export async function serveWs(source: UpgradeSource, sharing?: Sharing): Promise
     server.handleUpgrade(request, stream, head, (socket) => {
       const session = opening?.session
       const ip = source.ipOf(request)
-      const peer = new Peer({
-        service,
-        limits,
-        socket,
-        stream: request.socket,
-        source: { auth: request.auth, certified: request.certified, ip },
-        session,
-        answersPings: shared !== undefined,
-      })
+      const peer = newPeer(source, { socket, request, session, answersPings: shared !== undefined })
       peers.add(peer)
       if (opening !== undefined) opening.session.carryOn(peer, { ...opening, ip })
       opening = undefined
@@ -181,4 +143,57 @@ function checkProtocols(offered: string | undefined): void {
 /** How often to check connections, so that no limit is exceeded by much. */
 function intervalOf({ pingMs, pongMs, bodyMs, resumeMs }: Limits): number {
   return Math.max(10, Math.min(pingMs, pongMs, bodyMs, resumeMs || pingMs) / 4)
+}
+
+interface NewPeer extends Pick<PeerOptions, 'socket' | 'session' | 'answersPings'> {
+  readonly request: Request
+}
+
+function newPeer({ service, limits, ipOf }: UpgradeSource, { request, ...rest }: NewPeer): Peer {
+  const { auth, certified } = request
+  const source = { auth, certified, ip: ipOf(request) }
+  return new Peer({ service, limits, stream: request.socket, source, ...rest })
+}
+
+/** The settings of the library. */
+function settingsOf({ wsBytes }: Limits, WebSocket: typeof ServerSocket, autoPong: boolean): Settings {
+  return {
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: Math.min(wsBytes, LARGEST),
+    maxFragments: FRAGMENTS,
+    closeTimeout: FAREWELL_MS,
+    handleProtocols: (offered) => chooseProtocol(offered) ?? false,
+    autoPong,
+    WebSocket,
+  }
+}
+
+interface Waiting {
+  readonly request: Request
+  readonly stream: Duplex
+  isClosing(): boolean
+}
+
+/** Finds or creates a session in the store before its connection is accepted. `upgrade` says whether it was. */
+async function prepare(
+  shared: SharedSessions,
+  source: UpgradeSource,
+  { request, stream, isClosing }: Waiting,
+  upgrade: (found: SharedOpening | undefined) => boolean,
+): Promise<void> {
+  const onError = (): void => void stream.destroy()
+  stream.on('error', onError)
+  try {
+    const found = await shared.open(request.headers, { auth: request.auth, ip: source.ipOf(request) })
+    stream.off('error', onError)
+    const isWanted = !isClosing() && !stream.destroyed
+    if (isWanted && upgrade(found)) return
+    found?.abandon()
+    if (isClosing()) throw mcpError(SHUTTING_DOWN, {}, SOON)
+  } catch (thrown) {
+    stream.off('error', onError)
+    source.reject(request, stream, thrown)
+  }
 }
