@@ -69,6 +69,8 @@ async function openLedger(): Promise<string> {
     log({ event: 'effect', ...(JSON.parse(text) as { task: number; tool: string; run: string }) })
     answered.end('{}')
   })
+  // A connection that closes while a handler uses it would make the handler fail.
+  server.keepAliveTimeout = 3_600_000
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
@@ -155,6 +157,8 @@ async function useOwnClients(): Promise<void> {
     let marker = ''
     const connected = await connect(url, {
       headers: { authorization: `Bearer ${keyOf(place)}` },
+      timeout: '20s',
+      total: '60s',
       answers: {
         elicit: ({ message }) => {
           log({ event: 'asked', client, call: marker, marker: message })

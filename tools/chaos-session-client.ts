@@ -109,14 +109,15 @@ export class SessionClient {
     const { isOver } = this.#world
     if (!this.#isSubscribed) {
       const params = { uri: `note://${this.#number}` }
-      this.#isSubscribed = await this.#insist({ id: 1, method: 'resources/subscribe', params })
+      this.#isSubscribed = await this.#insist({ method: 'resources/subscribe', params })
     }
     const until = performance.now() + HEARING_MS
     const lists = this.#lists
     let isHeard = false
     const reading = this.#readSession(() => isHeard || this.isGone || isOver() || performance.now() > until)
     const name = what === 'updated' ? 'touch' : 'relist'
-    for (let isAnswered = false; !isAnswered && !this.isGone && !isOver();) {
+    let isAnswered = false
+    while (!isAnswered && !this.isGone && !isOver()) {
       if (what === 'updated') this.#sent++
       this.#log({ event: 'touch', what })
       const reply = await this.#post('tools/call', { name, arguments: { marker: `${this.#number}` } })
@@ -124,13 +125,13 @@ export class SessionClient {
       if (isAnswered) this.#log({ event: 'touched', what })
       else await pause(RETRY_MS)
     }
-    if (what === 'updated') this.#touched++
+    if (what === 'updated' && isAnswered) this.#touched++
     const isDone = (): boolean => (what === 'updated' ? this.#updates >= this.#touched : this.#lists > lists)
     while (!isDone() && !this.isGone && !isOver() && performance.now() < until)
       await Promise.race([new Promise<void>((resolve) => (this.#onUpdate = resolve)), pause(500)])
     // A change without an answer may be announced instead of the last one.
     if (this.#sent > this.#touched) await pause(1000)
-    const done = isDone()
+    const done = isAnswered && isDone()
     isHeard = true
     this.#onUpdate()
     await reading
@@ -274,7 +275,9 @@ export class SessionClient {
   /** Sends a message until it is accepted. */
   async #insist(message: object): Promise<boolean> {
     while (!this.#world.isOver() && !this.isGone) {
-      const reply = await exchange(this.#asked('POST', message))
+      // A request that got no answer may still run.
+      const fresh = 'params' in message ? { ...message, id: ++this.#calls } : message
+      const reply = await exchange(this.#asked('POST', fresh))
       if (reply?.status === 404) this.#lose()
       else if (reply !== undefined && reply.status < 300) return true
       else if (reply !== undefined && !LATER.includes(reply.status))

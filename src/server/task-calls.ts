@@ -200,6 +200,7 @@ function keyed(
   const { channel, peer } = call
   const tasks = run.tasks as Tasks
   return soon(store(run, context, input, { key }), (begun) => {
+    if (begun.outcome === 'rejected' && call.aborted) throw begun.error
     if (begun.outcome === 'rejected') return tasks.inGate(run, () => ways.run(input))
     if (begun.outcome === 'exists') return endOrTask(tasks, begun.head, call, (plan as TaskPlan).afterMs)
     const unlink = run.link?.add((method, params) => channel.emit(method, params, peer))
@@ -309,6 +310,7 @@ function store(
       return soon(joined, (isThere) => (isThere ? begun : store(run, context, input, wish)))
     }
     if (begun.outcome !== 'created') return begun
+    if (call.aborted) return abandon(tasks, run, begun.head)
     // At once, since those that find its key at the same time join it.
     if (key !== '') tasks.waiters.begin(begun.head.id)
     // Jobs are only polled.
@@ -320,6 +322,17 @@ function store(
     call.becomeTask(run, withToken(request.params, token), source)
     return begun
   })
+}
+
+/** The client left while its task was stored, so nobody knows the id. Another call may have found the key: then any node begins the task. */
+function abandon(tasks: Tasks, run: Run, { id }: TaskHead): Soon<Begun> {
+  const cancelled = tasks.cancel(id, undefined, ({ isShared }) => !isShared)
+  return soon(cancelled, (done) =>
+    soon(done?.isDone === false && !run.isOver ? tasks.giveBack(run) : undefined, () => ({
+      outcome: 'rejected',
+      error: mcpError(TASK_CANCELLED, {}),
+    })),
+  )
 }
 
 function keyOf({ key }: TaskPlan, input: Checked<unknown>, context: Context): Soon<string> {
