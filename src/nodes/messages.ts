@@ -7,8 +7,14 @@ export type NodeMessage =
   | { readonly kind: 'changed'; readonly change: SentChange }
   /** More has changed than can be said. */
   | { readonly kind: 'all_changed' }
-  /** The client of a session has answered a question of another node. A long answer is in the cache, under `key`. */
-  | { readonly kind: 'answered'; readonly session: string; readonly answer?: Message; readonly key?: string }
+  /** The client of a session has answered a question of another node. A long answer is in the cache, under `key`, and `id` says whose it is. */
+  | {
+      readonly kind: 'answered'
+      readonly session: string
+      readonly answer?: Message
+      readonly key?: string
+      readonly id?: Message['id']
+    }
   /** The client of a session has cancelled a request that another node runs. */
   | { readonly kind: 'cancelled'; readonly session: string; readonly params: JsonObject }
   /** The client of a session has subscribed to resources, or has ended that. */

@@ -9,6 +9,7 @@ import { keyOf, type SentChange } from '../rpc/changes.ts'
 import type { EventRoom, EventStore } from '../rpc/event-store.ts'
 import type { NodeInfo, NodeStore } from '../rpc/node-store.ts'
 import type { SessionStore } from '../rpc/session-store.ts'
+import { Forwarded } from './forwarded.ts'
 import { readMessage, writeMessage, type NodeMessage, type Revocation, type SentMessage } from './messages.ts'
 import { Steps } from './steps.ts'
 
@@ -71,6 +72,8 @@ export class Node {
   /** Unique among all nodes, ever. */
   readonly number: number
   readonly stores: NodeStores
+  /** Counts what callers send to other nodes through this one. */
+  readonly forwarded: Forwarded = new Forwarded()
   readonly #options: NodeOptions
   readonly #listeners = new Set<NodeListener>()
   /** The last changes, and the position after which all are among them. */

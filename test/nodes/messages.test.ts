@@ -48,6 +48,26 @@ describe('a question', () => {
     expect(reply.messages.at(-1)).toMatchObject({ result: { content: [{ text: String(text.length) }] } })
   })
 
+  test('of another node cannot be answered any number of times', async () => {
+    const { nodes, stores } = await startNodes({ define })
+    const [one, two] = nodes as [TestNode, TestNode]
+    const session = await opened(one, FORMS)
+    const reply = await at(two, session).stream(call('ask'))
+    await until(reply, 1)
+    const { id } = reply.messages[0] as JsonObject
+    const large = answer(Number(id) + 1, { action: 'accept', content: { text: 'n'.repeat(6_500_000) } })
+    const statuses: (number | undefined)[] = []
+    const steps = await stores.during(async () => {
+      for (let at = 0; at < 12; at++) statuses.push((await session.post(large)).status)
+    })
+    expect(statuses).toEqual([...Array<number>(10).fill(202), 503, 503])
+    expect(steps.filter((step) => step === 'changes.publish')).toHaveLength(10)
+    const long = answer(id, { action: 'accept', content: { text: 'y'.repeat(200_000) } })
+    expect((await at(two, session).post(long)).status).toBe(202)
+    await reply.end()
+    expect(reply.messages.at(-1)).toMatchObject({ result: { content: [{ text: '200000' }] } })
+  })
+
   test('has an id that no question of another node has', async () => {
     const { nodes } = await startNodes({ define })
     const [one, two] = nodes as [TestNode, TestNode]

@@ -2,7 +2,8 @@ import { mcpError } from '../../../errors/error.ts'
 import { NODE_LOST } from '../../../errors/http.ts'
 import { SESSION_LIMIT } from '../../../errors/limits.ts'
 import { toErrorObject } from '../../../errors/reply.ts'
-import { MUCH_LATER } from '../../../errors/retry-after.ts'
+import { LATER, MUCH_LATER } from '../../../errors/retry-after.ts'
+import { OVERLOADED } from '../../../errors/rpc.ts'
 import type { Node } from '../../../nodes/node.ts'
 import type { JsonObject, Message, RequestId } from '../../../protocol/jsonrpc.ts'
 import type { RequestSource } from '../../../rpc/call.ts'
@@ -193,13 +194,11 @@ export class Replica implements SharedSession {
     const { requestId, reason } = params
     if (typeof requestId !== 'string' && typeof requestId !== 'number') return
     const session = this.#session.id
-    this.#send(() =>
-      this.#parts.node.publish({
-        kind: 'cancelled',
-        session,
-        params: { requestId, reason: clipped(reason) },
-      }),
-    )
+    const message = { kind: 'cancelled', session, params: { requestId, reason: clipped(reason) } } as const
+    this.#send(async () => {
+      this.#count(1)
+      await this.#parts.node.publish(message)
+    })
   }
 
   sweep(): void {
@@ -337,10 +336,17 @@ export class Replica implements SharedSession {
     const { node } = this.#parts
     const session = this.#session.id
     const text = JSON.stringify(answer)
+    this.#count(Math.ceil(text.length / LONG_ANSWER))
     if (text.length <= LONG_ANSWER) return node.publish({ kind: 'answered', session, answer })
     const key = `answer:${crypto.randomUUID()}`
     await node.stores.cache.set(key, text, ANSWER_MS)
-    await node.publish({ kind: 'answered', session, key })
+    await node.publish({ kind: 'answered', session, key, id: answer.id })
+  }
+
+  /** Counts what the caller sends to other nodes; throws if that is too much, since all of them would read it. */
+  #count(size: number): void {
+    if (this.#parts.node.forwarded.take(this.#session.countedFor, size)) return
+    throw mcpError(OVERLOADED, {}, LATER)
   }
 
   /** The response that a client gets if this node dies before it sends another one: to a request, or to all requests of a batch. */

@@ -192,12 +192,12 @@ export class Replicas implements NodeListener {
 
 /** Settles a question of this node with an answer that arrived at another one. */
 export async function settleHere(
-  { stores }: Node,
+  node: Node,
   { pending }: Session,
-  { key, answer }: NodeMessage & { readonly kind: 'answered' },
+  { key, answer, id }: NodeMessage & { readonly kind: 'answered' },
 ): Promise<void> {
-  if (pending.size === 0) return
-  const text = key === undefined ? undefined : await stores.cache.get(key)
+  if (pending.size === 0 || node.isForeign(id ?? answer?.id)) return
+  const text = key === undefined ? undefined : await node.stores.cache.get(key)
   const settled = text === undefined ? answer : (JSON.parse(text) as Message)
   if (settled !== undefined) pending.settle(settled)
 }
