@@ -18,6 +18,8 @@ const LONG = [
   `\u0000https://${HOST}/`,
   `wss://${HOST}/`,
   `file://${HOST}/`,
+  `file:${HOST}/`,
+  `file:/\t/${HOST}/`,
   `https://user:${'x'.repeat(400)}@${HOST}/`,
   `//${HOST}/`,
   `\\/${HOST}/`,
@@ -49,6 +51,10 @@ test.each([
   `unix:/run/${PATH}`,
   `web+note://one/${PATH}`,
   `data:text/plain,${PATH}`,
+  `data:,${PATH}`,
+  `notes://${PATH}`,
+  `urn:${PATH}`,
+  `file:///${PATH}`,
 ])('a long URL with a short host is one: %j', (text) => {
   expect(isUrl(text, BASE)).toBe(true)
   expect(parseUrl(text, BASE).href).toBe(new URL(text, BASE).href)

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster'
 import { isatty } from 'node:tty'
 import { badOption } from '../../base/options.ts'
+import { parseUrl } from '../../protocol/url.ts'
 import type { Context } from '../../server/context.ts'
 import { releaseStdout } from '../../transport/stdio/guard.ts'
 import { Channel } from '../../workers/channel.ts'
@@ -166,7 +167,7 @@ function withPorts(options: ListenOptions, addresses: Addresses | undefined): Li
   const changed = (['http', 'ws', 'tcp'] as const).flatMap((name) => {
     const [option, address] = [options[name], addresses[name]]
     if (typeof option !== 'object' || Number(option.port) !== 0 || address === undefined) return []
-    return [[name, { ...option, port: Number(new URL(address).port) }] as const]
+    return [[name, { ...option, port: Number(parseUrl(address).port) }] as const]
   })
   return { ...options, ...Object.fromEntries(changed) }
 }
