@@ -59,7 +59,8 @@ const textOf = (lines: readonly ChaosLine[]): string =>
 const and = (...lines: readonly ChaosLine[]): string => textOf([...SOUND, ...lines])
 
 /** The sound log without the lines that have these members. */
-const without = (members: Readonly<Record<string, unknown>>): string => textOf(SOUND.filter((line) => !has(line, members)))
+const without = (members: Readonly<Record<string, unknown>>): string =>
+  textOf(SOUND.filter((line) => !has(line, members)))
 
 /** The sound log with members of some lines replaced. */
 const replaced = (members: Readonly<Record<string, unknown>>, by: object): string =>
@@ -84,8 +85,16 @@ const PLANTED: readonly (readonly [planted: string, fault: ChaosFault, log: stri
   ['no kill', 'too few kills', without({ event: 'fault' })],
   ['a task without an outcome', 'no outcome', without({ event: 'seen', task: 0 })],
   ['a task that is gone', 'lost', and({ event: 'missing', task: 0, id: 'a' })],
-  ['two outcomes', 'two outcomes', and({ event: 'seen', task: 0, id: 'a', status: 'completed', outcome: '0:x' })],
-  ['a handler that ran twice', 'repeated effect', and({ event: 'effect', task: 1, tool: 'fragile', run: 'w' })],
+  [
+    'two outcomes',
+    'two outcomes',
+    and({ event: 'seen', task: 0, id: 'a', status: 'completed', outcome: '0:x' }),
+  ],
+  [
+    'a handler that ran twice',
+    'repeated effect',
+    and({ event: 'effect', task: 1, tool: 'fragile', run: 'w' }),
+  ],
   ['a result of no handler', 'no effect', without({ event: 'effect', run: 'z' })],
   ['no sessions', 'too few sessions', without({ event: 'opened' })],
   ['no resumption', 'too few resumptions', without({ event: 'resumed' })],
@@ -95,11 +104,23 @@ const PLANTED: readonly (readonly [planted: string, fault: ChaosFault, log: stri
   ['a stream that nobody read to the end', 'no answer', without({ event: 'drained', client: 2 })],
   ['two answers', 'two answers', and({ event: 'answered', client: 1, call: 'c', text: 'm' })],
   ['the answer of another client', 'wrong client', replaced({ event: 'answered', call: 'c' }, { text: 'o' })],
-  ['an answer to the question of another', 'wrong client', replaced({ event: 'answered', call: 'd' }, { text: 'n o' })],
+  [
+    'an answer to the question of another',
+    'wrong client',
+    replaced({ event: 'answered', call: 'd' }, { text: 'n o' }),
+  ],
   ['the question of another client', 'wrong client', replaced({ event: 'asked' }, { marker: 'o' })],
-  ['an answer to a call of another', 'wrong client', and({ event: 'answered', client: 2, call: 'c', text: 'm' })],
+  [
+    'an answer to a call of another',
+    'wrong client',
+    and({ event: 'answered', client: 2, call: 'c', text: 'm' }),
+  ],
   ['a change of another', 'wrong client', replaced({ id: 's_2', client: 1 }, { what: 'updated note://2' })],
-  ['events of another call', 'wrong client', and({ event: 'received', client: 2, call: 'c', id: 'r_5', what: '' })],
+  [
+    'events of another call',
+    'wrong client',
+    and({ event: 'received', client: 2, call: 'c', id: 'r_5', what: '' }),
+  ],
   ['a lost node without a fault', 'wrong failure', without({ event: 'fault' })],
   ['an error that nobody explains', 'wrong failure', replaced({ event: 'failed' }, { kind: 'internal' })],
   ['a missing event', 'lost event', without({ id: 'r_2' })],
@@ -109,11 +130,19 @@ const PLANTED: readonly (readonly [planted: string, fault: ChaosFault, log: stri
   ['a missing change of a list', 'lost event', without({ what: 'listed', client: 2 })],
   ['an event twice', 'duplicated event', and(ofSession(1, 's_2', ''))],
   ['progress twice', 'duplicated event', replaced({ id: 'r_2' }, { what: 'progress 1' })],
-  ['a change twice', 'duplicated event', and(...[3, 4].map((id) => ofSession(1, `s_${id}`, 'updated note://1')))],
+  [
+    'a change twice',
+    'duplicated event',
+    and(...[3, 4].map((id) => ofSession(1, `s_${id}`, 'updated note://1'))),
+  ],
   ['a changed list twice', 'duplicated event', and(ofSession(2, 's_3', 'listed'))],
   ['an event out of order', 'reordered event', replaced({ id: 'r_3' }, { id: 'q_1' })],
   ['progress out of order', 'reordered event', replaced({ id: 'r_3' }, { what: 'progress 1' })],
-  ['an older value', 'lost value', and({ event: 'keep', client: 1, value: 4 }, { event: 'kept', client: 1, value: 4, last: 1 })],
+  [
+    'an older value',
+    'lost value',
+    and({ event: 'keep', client: 1, value: 4 }, { event: 'kept', client: 1, value: 4, last: 1 }),
+  ],
 ]
 
 test('a sound log has no faults', () => {

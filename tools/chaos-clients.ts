@@ -59,16 +59,17 @@ const log = (line: ChaosLine): void =>
   appendFileSync(settings.log, `${JSON.stringify({ ...line, at: Date.now() })}\n`)
 const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms))
 const keyOf = (number: number): string => apiKeys[number % apiKeys.length] ?? ''
-const isDone = (): boolean =>
-  accepted >= settings.tasks && visits >= settings.sessions * settings.visits
+const isDone = (): boolean => accepted >= settings.tasks && visits >= settings.sessions * settings.visits
 
 /** The external system on which handlers have effects. */
 async function openLedger(): Promise<string> {
-  const server = createServer(async (asked, answered) => {
-    let text = ''
-    for await (const chunk of asked) text += String(chunk)
-    log({ event: 'effect', ...(JSON.parse(text) as { task: number; tool: string; run: string }) })
-    answered.end('{}')
+  const server = createServer((asked, answered) => {
+    let body = ''
+    asked.setEncoding('utf8').on('data', (text: string) => (body += text))
+    asked.once('end', () => {
+      log({ event: 'effect', ...(JSON.parse(body) as { task: number; tool: string; run: string }) })
+      answered.end('{}')
+    })
   })
   // A connection that closes while a handler uses it would make the handler fail.
   server.keepAliveTimeout = 3_600_000

@@ -284,7 +284,10 @@ async function runChaos(): Promise<void> {
       help: { type: 'boolean', default: false },
     },
   })
-  if (values.help) return void console.log(HELP)
+  if (values.help) {
+    console.log(HELP)
+    return
+  }
   const count = (name: 'tasks' | 'sessions' | 'kills' | 'minutes' | 'seed'): number => {
     const number = Number(values[name])
     if (values[name] !== '' && number >= 0) return number
@@ -294,9 +297,17 @@ async function runChaos(): Promise<void> {
   if (taskStore !== 'postgres' && taskStore !== 'redis')
     throw new Error('--task-store must be postgres or redis')
   const onRedis: ServerStore = redis()
-  if (taskStore === 'redis' && onRedis.tasks === undefined) throw new Error('redis keeps no tasks; use postgres')
+  if (taskStore === 'redis' && onRedis.tasks === undefined)
+    throw new Error('redis keeps no tasks; use postgres')
   const [tasks, sessions, kills] = [count('tasks'), count('sessions'), count('kills')]
-  const extent = { tasks, sessions, kills, minutes: count('minutes'), seed: count('seed'), taskStore } as const
+  const extent = {
+    tasks,
+    sessions,
+    kills,
+    minutes: count('minutes'),
+    seed: count('seed'),
+    taskStore,
+  } as const
   const folder = mkdtempSync(join(tmpdir(), 'pierhead-chaos-'))
   const began = performance.now()
   const seconds = (): number => Math.round((performance.now() - began) / 1000)

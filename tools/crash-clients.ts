@@ -39,7 +39,12 @@ export async function runTask(
   // A call without a key that got no answer may have become a task or not: another one takes its place.
   while (!isOver()) {
     log({ event: 'call', task, tool, ...key })
-    const answer = await request(clients, 'tools/call', { name: tool, arguments: { task, ms, ...clients.more } }, tool)
+    const answer = await request(
+      clients,
+      'tools/call',
+      { name: tool, arguments: { task, ms, ...clients.more } },
+      tool,
+    )
     if (answer === undefined) {
       log({ event: 'unanswered', task })
       if (tool !== 'keyed') return undefined

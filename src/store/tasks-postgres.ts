@@ -73,9 +73,12 @@ export class PostgresTaskStore implements TaskStore {
     const mark = crypto.randomUUID()
     const isCounted = change.state !== undefined || change.outcome !== undefined || (change.key ?? '') !== ''
     const changed = isCounted
-      ? await this.#steps.run((transaction) => this.#counted(transaction, [id, version, change, room], mark), {
-          id,
-        })
+      ? await this.#steps.run(
+          (transaction) => this.#counted(transaction, [id, version, change, room], mark),
+          {
+            id,
+          },
+        )
       : await this.#link.step(async (session, isRepeated) => {
           const done = isRepeated ? await marked(session, id, mark) : undefined
           return done ?? this.#change(session, id, version, change, mark)

@@ -32,7 +32,10 @@ export const CLOCK: TaskClock = {
  * time, and in between as much has passed as by a clock that nobody can set. It is late by no more than the answer of the store took,
  * so a node never takes another one for dead too early.
  */
-export function clockFor(store: { readonly now?: (() => Soon<number>) | undefined }, own: TaskClock): TaskClock {
+export function clockFor(
+  store: { readonly now?: (() => Soon<number>) | undefined },
+  own: TaskClock,
+): TaskClock {
   if (store.now === undefined) return own
   /** What the clock of the store showed when nothing had elapsed. */
   let start: number | undefined

@@ -135,8 +135,7 @@ describe('the stream of a request', () => {
       const session = await opened(two)
       // The first event has only an id.
       let left = EVENTS + 1 - missing
-      one.view.delay = (step) =>
-        step === 'events.append' && left-- <= 0 ? gate.opened : undefined
+      one.view.delay = (step) => (step === 'events.append' && left-- <= 0 ? gate.opened : undefined)
       const first = await at(one, session).stream(call('stepping', {}, 2, TOKEN))
       await first.until(({ events }) => events.length > EVENTS)
       const last = idsOf(first).at(-1) as string

@@ -61,7 +61,8 @@ export class StoredStreams {
     if (page === undefined && !REQUEST_STREAM.test(name)) throw mcpError(UNKNOWN_EVENT, {})
     // Tells the client not to reconnect: nothing follows.
     if (page === undefined) return { status: 204, headers }
-    if (page.isOver && page.events.length === 0) return this.#end(session.id, { name, seq }, page.writer, headers)
+    if (page.isOver && page.events.length === 0)
+      return this.#end(session.id, { name, seq }, page.writer, headers)
     if (seq + 1 < page.first) throw mcpError(UNKNOWN_EVENT, {})
     if (name === STANDALONE) {
       this.#replace(session.id)
