@@ -63,11 +63,13 @@ const isDone = (): boolean => accepted >= settings.tasks && visits >= settings.s
 
 /** The external system on which handlers have effects. */
 async function openLedger(): Promise<string> {
-  const server = createServer(async (asked, answered) => {
-    let text = ''
-    for await (const chunk of asked) text += String(chunk)
-    log({ event: 'effect', ...(JSON.parse(text) as { task: number; tool: string; run: string }) })
-    answered.end('{}')
+  const server = createServer((asked, answered) => {
+    let body = ''
+    asked.setEncoding('utf8').on('data', (text: string) => (body += text))
+    asked.once('end', () => {
+      log({ event: 'effect', ...(JSON.parse(body) as { task: number; tool: string; run: string }) })
+      answered.end('{}')
+    })
   })
   // A connection that closes while a handler uses it would make the handler fail.
   server.keepAliveTimeout = 3_600_000

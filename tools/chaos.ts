@@ -284,7 +284,10 @@ async function runChaos(): Promise<void> {
       help: { type: 'boolean', default: false },
     },
   })
-  if (values.help) return void console.log(HELP)
+  if (values.help) {
+    console.log(HELP)
+    return
+  }
   const count = (name: 'tasks' | 'sessions' | 'kills' | 'minutes' | 'seed'): number => {
     const number = Number(values[name])
     if (values[name] !== '' && number >= 0) return number

@@ -22,7 +22,7 @@ import type { MemoryEnd } from '../transport/memory/server.ts'
 import { holdStdout, keepGuard, releaseStdout } from '../transport/stdio/guard.ts'
 import { Hooks } from './hooks.ts'
 import { Items, type ItemKind, type ItemList } from './items.ts'
-import type { Running } from './listen/listen.ts'
+import type { Running, Starters } from './listen/listen.ts'
 import type { ListenOptions, MountOptions, ServerOptions } from './options.ts'
 import { TaskDesk } from './task-desk.ts'
 import { readOptions, sealerOf } from './settings.ts'
@@ -288,7 +288,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     return this.#run(({ work }) => work(this, this.#options))
   }
 
-  #run(start: (module: typeof import('#listen')) => Promise<Running>): Promise<Running> {
+  #run(start: (module: Starters) => Promise<Running>): Promise<Running> {
     this.#service.isClosed = false
     const running = import('#listen').then(start)
     this.#running.add(running)

@@ -36,6 +36,7 @@ test('an app shows what users call, and nothing of what transports are given', (
     'update',
     'updated',
     'use',
+    'work',
   ])
 })
 

@@ -40,6 +40,12 @@ export interface Running {
   close(): Promise<void>
 }
 
+/** The functions with which a process starts. */
+export interface Starters {
+  readonly listen: typeof listen
+  readonly work: typeof work
+}
+
 /** A transport that is open. */
 export interface Opened {
   /** The address for clients, in the form that `connect` accepts. */
