@@ -18,7 +18,7 @@ const TABLE_FACTOR = 9
 const SLOT = 8
 
 /** The bytes of the list that V8 makes when these names, which are sorted, are added to an object one after another; 0 if it makes a table. */
-function slotBytes(names: readonly string[]): number {
+export function slotBytes(names: readonly string[]): number {
   let length = 0
   let used = 0
   for (const name of names) {

@@ -110,7 +110,7 @@ export const LIMITS = {
   taskResultBytes: { usual: 16_777_216, strict: 4_194_304 },
   /** Milliseconds that a task is kept after its creation, whatever its client asks for. */
   taskMs: { usual: 86_400_000, strict: 3_600_000 },
-  /** Bytes of the requests, answers and results of all tasks that the store keeps, in memory or on disk, with 512 for each; and the same for those that run in one process. One caller gets at most a quarter of what the others leave free. */
+  /** Bytes of the requests, answers and results of all tasks that the store keeps, in memory or on disk, with 512 for each; and in one process what those that run keep in memory, at least 4,096 for each. One caller gets at most a quarter of what the others leave free. */
   taskBytes: { usual: 268_435_456, strict: 67_108_864 },
   /** Milliseconds to finish running requests at shutdown. */
   drainMs: { usual: 10_000, strict: 10_000 },

@@ -16,6 +16,7 @@ import type {
 } from './schema.ts'
 import { isStandard, toShown, type Use } from './shown.ts'
 import { toStepCounter } from './steps.ts'
+import { isCostlyCopy } from './copies.ts'
 import { TOO_LONG, TooCostly } from './work.ts'
 
 export type { Checked, Checker, Unfit } from './raw-checker.ts'
@@ -70,7 +71,8 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
   }
 
   function checkWith(check: Validate, value: unknown): Checked | Promise<Checked> {
-    if (isLarge(value, (large ??= largeFor(json)))) return settled(checkLarge(check, value as object))
+    if (isLarge(value, (large ??= largeFor(json))))
+      return isCostlyCopy(value) ? tooCostly(TOO_LONG) : settled(checkLarge(check, value as object))
     const result = check(value)
     return 'then' in result ? result.then(read) : read(result)
   }

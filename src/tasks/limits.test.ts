@@ -173,7 +173,7 @@ test('tasks of an address whose time is over make room at once', async () => {
 test.each([
   ['places', { limits: { tasks: 2 } }],
   ['places of its caller', { limits: { callerTasks: 2 } }],
-  ['memory', { limits: { taskBytes: 62_000 } }],
+  ['memory', { limits: { taskBytes: 56_000 } }],
 ])('expired tasks free their %s before the next sweep', async (_, options) => {
   const node = new Node(options).tool('hang', never)
   await node.start('hang', { ttlMs: 1000 })

@@ -1,0 +1,88 @@
+import type { Fault } from './room-faults.ts'
+
+/** Stores whose steps say too little, too early, or in another order. */
+export const STEP_FAULTS: readonly Fault[] = [
+  [
+    'a step announces one task only',
+    'watchers hear of each task of a step, and read what they hear of',
+    (store) => {
+      let isFirst = true
+      const once = async <Value>(act: () => Value): Promise<Awaited<Value>> => {
+        isFirst = true
+        return await act()
+      }
+      return {
+        claim: (...given) => once(() => store.claim(...given)),
+        expire: (...given) => once(() => store.expire(...given)),
+        change: (...given) => once(() => store.change(...given)),
+        watch: (onChange) =>
+          store.watch((id) => {
+            if (isFirst) onChange(id)
+            isFirst = false
+          }),
+      }
+    },
+  ],
+  [
+    'changes are announced before they happen',
+    'watchers hear of each task of a step, and read what they hear of',
+    (store) => {
+      const watchers = new Set<(id: string) => void>()
+      return {
+        change(id, version, change, room) {
+          for (const watcher of watchers) watcher(id)
+          return store.change(id, version, change, room)
+        },
+        watch(onChange) {
+          watchers.add(onChange)
+          return store.watch(onChange)
+        },
+      }
+    },
+  ],
+  [
+    'claimed tasks move to the end',
+    'lists are in the order of creation',
+    (store) => {
+      const claimed = new Set<string>()
+      return {
+        async claim(...given) {
+          const records = await store.claim(...given)
+          for (const { id } of records) claimed.add(id)
+          return records
+        },
+        async list(query) {
+          const heads = await store.list(query)
+          return [...heads.filter(({ id }) => !claimed.has(id)), ...heads.filter(({ id }) => claimed.has(id))]
+        },
+      }
+    },
+  ],
+  [
+    'pages with a filter skip tasks',
+    'lists are filtered by status and tool',
+    (store) => ({
+      async list(query) {
+        const heads = await store.list({ ...query, limit: query.limit + 1 })
+        return query.after !== undefined && query.status === 'working' && heads.length > 1
+          ? heads.slice(1)
+          : heads.slice(0, query.limit)
+      },
+    }),
+  ],
+  [
+    'times to live count from the last change',
+    'a change of the time to live counts from the creation',
+    (store) => ({
+      change: (id, version, change, room) =>
+        store.change(
+          id,
+          version,
+          change.updatedAt === undefined || change.ttlMs === undefined || change.ttlMs === null
+            ? change
+            : { ...change, ttlMs: change.ttlMs + 50 },
+          room,
+        ),
+    }),
+  ],
+]
