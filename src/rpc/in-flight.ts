@@ -11,7 +11,6 @@ import { AT_ONCE, LATER } from '../errors/retry-after.ts'
 import { idText, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { META } from '../protocol/meta.ts'
-import { methodRow } from '../protocol/methods.ts'
 import { answerBatch, withinRoom, type Batch } from './batch.ts'
 import { anonymousNetwork, type Auth, type Call } from './call.ts'
 import type { CallTable } from './call-table.ts'
@@ -111,11 +110,6 @@ export class InFlight<Out, Encoded extends Sized> {
   /** The number of unanswered requests. */
   get size(): number {
     return this.#running.size
-  }
-
-  /** The number of unanswered requests that end by themselves. */
-  get working(): number {
-    return [...this.#running].filter(({ call }) => methodRow(call.method)?.lasting !== true).length
   }
 
   /** Whether new messages are rejected. */

@@ -87,7 +87,7 @@ test('what cannot be copied fails alone, as an argument and as an answer', async
   expect(await near.call('now')).toBe(1)
 })
 
-test('while a message leaves, entries and news are collected for the next one', async () => {
+test('while messages leave, entries and news are collected for the next one', async () => {
   let news: number[] = []
   const waiting: (() => void)[] = []
   const heard: unknown[] = []
@@ -96,18 +96,17 @@ test('while a message leaves, entries and news are collected for the next one', 
     () => (news.length === 0 ? undefined : news.splice(0)),
     (done) => void waiting.push(done),
   )
-  const first = near.call('now')
-  await expect.poll(() => sent.length).toBe(1)
+  for (let count = 0; count < 8; count++) expect(await near.call('now')).toBe(1)
   const others = [near.call('now'), near.call('now')]
   for (let count = 0; count < 1000; count++) {
     news = [count]
     near.hasNews()
   }
-  expect(await first).toBe(1)
-  expect(sent).toHaveLength(1)
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(sent).toHaveLength(8)
   waiting.shift()?.()
   await Promise.all(others)
-  expect(sent).toHaveLength(2)
+  expect(sent).toHaveLength(9)
   expect(heard).toEqual([[999]])
 })
 

@@ -30,12 +30,14 @@ interface Waiting {
 const MARK = 'pierhead'
 /** How many entries one message has at most, so that no process is busy with one for long. */
 const MOST_ENTRIES = 500
+/** How many messages may be on their way out of the process. */
+const MOST_LEAVING = 8
 /** How many calls may wait for an answer. */
 const MOST_WAITING = 50_000
 
 /**
- * Calls functions of another process. The entries of one turn of the event loop travel together, and a message is sent only after the
- * one before has left, so that a process that reads slowly gets fewer and larger ones.
+ * Calls functions of another process. The entries of one turn of the event loop travel together, and few messages leave at the same time, so
+ * that a process that reads slowly gets fewer and larger ones.
  */
 export class Channel {
   readonly #port: Port
@@ -44,8 +46,10 @@ export class Channel {
   #entries: Entry[] = []
   /** Gives the latest news when they can be sent. */
   readonly #news: () => unknown
+  #hasNews = false
   #isScheduled = false
-  #isSending = false
+  /** How many messages have not left. */
+  #leaving = 0
   #isClosed = false
   #last = 0
 
@@ -74,6 +78,7 @@ export class Channel {
 
   /** Says that there are news. */
   hasNews(): void {
+    this.#hasNews = true
     this.#schedule()
   }
 
@@ -93,7 +98,7 @@ export class Channel {
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#isSending || this.#isClosed) return
+    if (this.#isScheduled || this.#leaving >= MOST_LEAVING || this.#isClosed) return
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
@@ -103,14 +108,14 @@ export class Channel {
 
   #send(): void {
     const news = this.#news()
+    this.#hasNews = false
     if (news !== undefined) this.#entries.push(['notice', 'news', [news]])
     if (this.#entries.length === 0 || this.#isClosed) return
     const entries = this.#entries.splice(0, MOST_ENTRIES)
-    this.#isSending = true
+    this.#leaving++
     const sent = (): void => {
-      this.#isSending = false
-      // News that came meanwhile are sent, too.
-      this.#schedule()
+      this.#leaving--
+      if (this.#entries.length > 0 || this.#hasNews) this.#schedule()
     }
     try {
       this.#port.send({ [MARK]: entries }, sent)

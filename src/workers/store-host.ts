@@ -54,6 +54,8 @@ export class StoreGuest {
   watch(number: number, kind: Watched, session: string, stream: string): void {
     const stop = this.#watch(number, kind, session, stream)
     this.#watches.set(number, stop)
+    // Another process may have changed something while the request to watch was under way.
+    if (kind === 'events') this.#add(number)
   }
 
   unwatch(number: number): void {

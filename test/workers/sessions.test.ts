@@ -79,14 +79,17 @@ test('states of 2026-07-28 are sealed with one secret', async () => {
 const FORMS = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } }
 
 test('a task of a process that crashed is taken over by another one', async () => {
-  const { port, pids } = await start({ workers: 2 })
+  const many = await start({ workers: 2 })
+  const { port } = many
+  const pids = [...many.pids]
   const session = await open(port, '2025-11-25')
   await session.post(message('notifications/initialized'))
   const params = { name: 'work', arguments: { ms: 3000 }, task: { ttl: 60_000 } }
   const created = await session.post(message('tools/call', params, 3))
   const { taskId } = (created.json['result'] as { readonly task: JsonObject }).task
-  // The process that runs it is not known, so both end, one after the other.
+  // The process that runs it is not known, so both end.
   for (const pid of pids) process.kill(pid, 'SIGKILL')
+  await many.until(() => many.pids.length === 4)
   await expect
     .poll(
       async () => {

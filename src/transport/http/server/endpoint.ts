@@ -119,11 +119,6 @@ export class Endpoint implements HttpHandler {
     return this.#inFlight.size
   }
 
-  /** The number of running requests that end by themselves. */
-  get working(): number {
-    return this.#inFlight.working
-  }
-
   /** The reply to a request for the metadata of the server. */
   document(head: HttpHead): HttpOut | undefined {
     return this.authentication?.document(head)

@@ -101,10 +101,9 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
       endpoint.service.report('error', 'the listener failed', { error, more }),
     ),
   )
-  const { port } = server.address() as AddressInfo
   return {
     url: `${secure === undefined ? 'http' : 'https'}://${authorityOf(host, server)}${path}`,
-    port,
+    port: (server.address() as AddressInfo).port,
     upgrades: upgradesOf(endpoint),
     upgrade,
     retire: () => retireListener(server, sockets, endpoint),

@@ -1,6 +1,7 @@
 import { Server as NetServer, type Socket } from 'node:net'
 import { pause } from '../../../base/backoff.ts'
 import type { Limits } from '../../../protocol/limits.ts'
+import type { Service } from '../../../rpc/service.ts'
 
 /** How often to look whether a listener that retires is still needed. */
 const LOOK_MS = 50
@@ -9,10 +10,9 @@ const LONGEST_IDLE_MS = 300_000
 /** How many looks in a row must show that it is not. */
 const QUIET_LOOKS = 2
 
-/** The requests of a listener. */
-interface Requests {
-  /** How many are running that end by themselves. */
-  readonly working: number
+/** What serves the requests of a listener. */
+interface Serving {
+  readonly service: Pick<Service, 'load'>
   readonly limits: Limits
 }
 
@@ -23,13 +23,13 @@ interface Requests {
 export async function retireListener(
   server: NetServer,
   sockets: ReadonlySet<Socket>,
-  requests: Requests,
+  { service: { load }, limits }: Serving,
 ): Promise<void> {
   // The function of node:http would also close idle connections, on which a request may be under way.
   NetServer.prototype.close.call(server)
-  const { idleMs, drainMs } = requests.limits
+  const { idleMs, drainMs } = limits
   const until = performance.now() + Math.min(idleMs, LONGEST_IDLE_MS) + drainMs
-  const isNeeded = (): boolean => requests.working > 0 || [...sockets].some(isUsed)
+  const isNeeded = (): boolean => load.running + load.asking + load.waiting > 0 || [...sockets].some(isUsed)
   // A stream that has just ended leaves its connection idle, so the last look is repeated.
   for (let quiet = 0; quiet < QUIET_LOOKS && performance.now() < until; await pause(LOOK_MS))
     quiet = isNeeded() ? 0 : quiet + 1
