@@ -13,7 +13,7 @@ import { defaultListen, secretsOf } from '../settings.ts'
 import { HTTP_OPTIONS, LISTEN_OPTIONS, STDIO_OPTIONS } from './options.ts'
 
 /** The transports that have an address. */
-export type Addressed = Exclude<keyof ListenOptions, 'stdio' | 'onUncaught' | 'workers'>
+type Addressed = Exclude<keyof ListenOptions, 'stdio' | 'onUncaught' | 'workers'>
 
 /** A server that is listening. */
 export interface Running {
