@@ -153,13 +153,11 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     ready = false
     await Promise.all([endpoint.close(), endpoint.acceptQueue.emptied(), upgraded?.close()])
     await acceptWaiting(() => accepted)
-    // Proxies try another server if a connection is refused, but not if it is lost. Unlike that of HTTP, this `close` keeps connections.
-    const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
+    const closed = stopListening(server)
     await answerAccepted(sockets)
     await closeSent(sockets)
     for (const socket of all) socket.destroy()
     await closed
-    server.close()
   }
 }
 
@@ -369,6 +367,16 @@ async function acceptWaiting(accepted: () => number): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve))
     quiet = accepted() === before ? quiet + 1 : 0
   }
+}
+
+/**
+ * Refuses further connections and keeps the others, unlike `close` of HTTP. Proxies try another server if a connection is refused, but not
+ * if it is lost.
+ */
+function stopListening(server: Server): Promise<void> {
+  return new Promise(
+    (resolve) => void NetServer.prototype.close.call(server, () => resolve(void server.close())),
+  )
 }
 
 /** Gives accepted connections a moment to send their first request, which is rejected. */
