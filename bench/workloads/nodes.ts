@@ -65,10 +65,10 @@ export const nodeCalls: Workload = {
 /** The cost of a call with a growing number of sessions in Redis, as `many-sessions` measures it in memory. */
 export const redisSessions: Workload = {
   name: 'many-redis-sessions',
-  run: async (plan, log) => {
+  run: (plan, log) => {
     const counts = plan.sessionCounts
     const more = { sessions: Math.max(...counts), listeners: counts.length, wide: 49 }
-    return await withNodes(
+    return withNodes(
       1,
       async ([server]) => {
         const load: Worker<LoadCommands> = startWorker('load')

@@ -203,6 +203,16 @@ export const HEADER_MISMATCH = {
   hint: 'Repeat the value from the body exactly in the header.',
 } as const
 
+export const NODE_STOPPING = {
+  kind: 'node_stopping',
+  code: 1078,
+  http: 503,
+  refusal: 'SERVICE_UNAVAILABLE',
+  retryable: true,
+  text: 'this node is stopping, and other nodes go on with its sessions',
+  hint: 'Send the request again, in the same session.',
+} as const
+
 export const NODE_LOST = {
   kind: 'node_lost',
   code: -32603,

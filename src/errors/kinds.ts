@@ -23,7 +23,6 @@ export type ErrorKind =
   | 'timeout'
   | 'closed'
   | 'shutting_down'
-  | 'node_stopping'
   | 'tool_arguments'
   // server.ts
   | 'name_too_long'
@@ -123,6 +122,7 @@ export type ErrorKind =
   | 'head_too_large'
   | 'too_many_headers'
   | 'header_mismatch'
+  | 'node_stopping'
   | 'node_lost'
   // auth.ts
   | 'auth_missing'

@@ -71,13 +71,3 @@ export const SHUTTING_DOWN = {
   text: 'the server is shutting down',
   hint: 'Connect again later.',
 } as const
-
-export const NODE_STOPPING = {
-  kind: 'node_stopping',
-  code: 1078,
-  http: 503,
-  refusal: 'SERVICE_UNAVAILABLE',
-  retryable: true,
-  text: 'this node is stopping, and other nodes go on with its sessions',
-  hint: 'Send the request again, in the same session.',
-} as const

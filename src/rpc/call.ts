@@ -2,7 +2,8 @@ import { networkOf } from '../base/address.ts'
 import { isObject, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { Dialect } from '../protocol/switches.ts'
-import { mcpError } from '../errors/error.ts'
+import { mcpError, type McpError } from '../errors/error.ts'
+import { LATER } from '../errors/retry-after.ts'
 import { SHUTTING_DOWN } from '../errors/rpc.ts'
 import type { Scopes } from './scopes.ts'
 import type { Session } from './session.ts'
@@ -109,6 +110,9 @@ export interface RequestSource {
   /** Only on runtimes where requests may not use each other's streams and signals. */
   readonly lifetime?: RequestLifetime | undefined
 }
+
+/** The error for requests that are not answered because the server closes. */
+export const shuttingDown = (): McpError => mcpError(SHUTTING_DOWN, {}, LATER)
 
 /** The network that an anonymous request came from, if known: anyone can open many sessions and connections there. */
 export function anonymousNetwork({ auth, ip }: RequestSource): string | undefined {

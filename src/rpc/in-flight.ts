@@ -3,16 +3,15 @@ import { ID_IN_USE } from '../errors/limits.ts'
 import { Bag } from '../base/bag.ts'
 import { LONGEST_MS } from '../base/duration.ts'
 import { McpError, mcpError } from '../errors/error.ts'
-import { CONNECTION_CLOSED, NODE_STOPPING, SHUTTING_DOWN } from '../errors/rpc.ts'
+import { CONNECTION_CLOSED } from '../errors/rpc.ts'
 import { ToolError, toMcpError } from '../errors/tool-error.ts'
 import { whereOf } from '../errors/where.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
-import { AT_ONCE, LATER } from '../errors/retry-after.ts'
 import { idText, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { META } from '../protocol/meta.ts'
 import { answerBatch, withinRoom, type Batch } from './batch.ts'
-import { anonymousNetwork, type Auth, type Call } from './call.ts'
+import { anonymousNetwork, shuttingDown, type Auth, type Call } from './call.ts'
 import type { CallTable } from './call-table.ts'
 import type { Result } from './dispatch.ts'
 import type { Turn } from './load.ts'
@@ -93,18 +92,11 @@ export class InFlight<Out, Encoded extends Sized> {
   #closing = false
   #onIdle: (() => void) | undefined
   #drained: Promise<void> | undefined
-  readonly #others: boolean
+  closingError: () => McpError = shuttingDown
 
-  /** With `others`, other nodes go on with the sessions of this one, so clients keep theirs when it stops. */
-  constructor(service: Service, limits: Limits, others = false) {
+  constructor(service: Service, limits: Limits) {
     this.#service = service
     this.#limits = limits
-    this.#others = others
-  }
-
-  /** The error for requests that are not answered because the server closes. */
-  get closingError(): McpError {
-    return this.#others ? mcpError(NODE_STOPPING, {}, AT_ONCE) : mcpError(SHUTTING_DOWN, {}, LATER)
   }
 
   /** The number of unanswered requests. */
@@ -202,7 +194,7 @@ export class InFlight<Out, Encoded extends Sized> {
   abortAll(): void {
     this.#rejectsAll = true
     for (const running of this.#running) {
-      const error = this.closingError
+      const error = this.closingError()
       running.call.abort(error)
       this.#end(running, error)
     }
@@ -217,7 +209,7 @@ export class InFlight<Out, Encoded extends Sized> {
 
   /** Throws when the request is rejected; returns what to queue if it must wait. */
   #admit(call: Call, responder: Responder<Out, Encoded>): Turn | undefined {
-    if (this.rejects) throw this.closingError
+    if (this.rejects) throw this.closingError()
     const { load } = this.#service
     const { caller, calls } = responder
     const { inFlight, allInFlight } = this.#limits

@@ -52,12 +52,12 @@ async function callOnAndOn(client: Client, seen: Set<string>, isOver: () => bool
   let last = 0
   let lost = 0
   while (!isOver()) {
-    const said = await client.call('count').catch(() => undefined)
+    const said = (await client.call('count').catch(() => undefined)) as string | undefined
     if (said === undefined) {
       lost++
       continue
     }
-    const [count, node] = String(said).split(' ')
+    const [count, node] = said.split(' ')
     // Each answer is that of the same session, whose count grows by one for each call that ran.
     expect(Number(count)).toBeGreaterThan(last)
     expect(Number(count)).toBeLessThanOrEqual(last + 1 + lost)

@@ -1,4 +1,5 @@
-import type { Socket } from 'node:net'
+import type { Server } from 'node:http'
+import { Server as NetServer, type Socket } from 'node:net'
 import { within } from '../../io/timer.ts'
 
 const QUIET_TURNS = 5
@@ -17,6 +18,16 @@ export async function acceptWaiting(accepted: () => number): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve))
     quiet = accepted() === before ? quiet + 1 : 0
   }
+}
+
+/**
+ * Refuses further connections and keeps the others, unlike `close` of HTTP. Proxies try another server if a connection is refused, but not
+ * if it is lost.
+ */
+export function stopListening(server: Server): Promise<void> {
+  return new Promise(
+    (resolve) => void NetServer.prototype.close.call(server, () => resolve(void server.close())),
+  )
 }
 
 /** Gives accepted connections a moment to send their first request, which is rejected. */

@@ -1,10 +1,10 @@
 import { toErrorObject, toStatus } from '../../../errors/reply.ts'
 import { BAD_PARAMS } from '../../../errors/wire.ts'
 import { type McpError, mcpError } from '../../../errors/error.ts'
-import { BAD_ACCEPT, BAD_VERB, SESSION_REQUIRED } from '../../../errors/http.ts'
+import { BAD_ACCEPT, BAD_VERB, NODE_STOPPING, SESSION_REQUIRED } from '../../../errors/http.ts'
 import { CONNECTION_CLOSED, OVERLOADED } from '../../../errors/rpc.ts'
 import { ALREADY_INITIALIZED } from '../../../errors/server.ts'
-import { MUCH_LATER, SOON } from '../../../errors/retry-after.ts'
+import { AT_ONCE, MUCH_LATER, SOON } from '../../../errors/retry-after.ts'
 import type { JsonObject, RequestId, Message } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { MethodParams } from '../../../protocol/wire-adapter.ts'
@@ -58,6 +58,9 @@ export interface EndpointOptions extends GuardOptions {
   readonly onClosed?: () => void
 }
 
+/** Other nodes go on with the sessions of this one, so clients keep theirs. */
+const nodeStopping = (): McpError => mcpError(NODE_STOPPING, {}, AT_ONCE)
+
 /** One URL that serves every revision. It takes a request as plain parts and returns the reply. */
 export class Endpoint implements HttpHandler {
   /** Handlers at other paths. */
@@ -93,7 +96,8 @@ export class Endpoint implements HttpHandler {
     this.service = service
     this.limits = options.limits
     this.#onClosed = options.onClosed
-    this.#inFlight = new InFlight(service, options.limits, options.replicas !== undefined)
+    this.#inFlight = new InFlight(service, options.limits)
+    if (options.replicas !== undefined) this.#inFlight.closingError = nodeStopping
     const unwatch = service.leases.watch((concerns) => this.#inFlight.cancelOf(concerns))
     this.#written = budgetsOf(service, options.limits).write
     checkUnsent(service, options.limits)
@@ -129,7 +133,7 @@ export class Endpoint implements HttpHandler {
     try {
       if (head.method === 'OPTIONS') return { status: 204, headers: this.guard.preflight(head) }
       head.cors = this.guard.check(head)
-      if (this.#inFlight.closing) throw this.#inFlight.closingError
+      if (this.#inFlight.closing) throw this.#inFlight.closingError()
     } catch (thrown) {
       return this.rejectUnread(head, thrown)
     }
@@ -241,7 +245,7 @@ export class Endpoint implements HttpHandler {
       // A batch may take long enough for its caller to be revoked.
       checkCaller(this.service, request)
       // Checked before the session, which may have ended already while the server closes.
-      if (this.#inFlight.rejects) throw this.#inFlight.closingError
+      if (this.#inFlight.rejects) throw this.#inFlight.closingError()
       if (hasEnvelope(params) || request.header('mcp-protocol-version') === LATEST) {
         dialect = this.service.dialects[LATEST]
         const peer = openRequest(method, params, request, this.service)

@@ -7,7 +7,7 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from 'node:http'
-import { Server as NetServer, type AddressInfo, type Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { mcpError, type McpError } from '../../../errors/error.ts'
@@ -31,7 +31,7 @@ import { createRejectionReport, reportBadCertificates } from '../../tls/rejectio
 import type { ServerTls } from '../../tls/reload.ts'
 import type { Endpoint } from './endpoint.ts'
 import { serveNode } from './node.ts'
-import { acceptWaiting, answerAccepted, closeSent, emptied } from './closing.ts'
+import { acceptWaiting, answerAccepted, closeSent, emptied, stopListening } from './closing.ts'
 import { afterEarlier } from './after-earlier.ts'
 import { rejectUnread } from './node-reply.ts'
 import { NodeHead, type NodeRequest } from './node-request.ts'
@@ -147,15 +147,13 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     ready = false
     await Promise.all([endpoint.close(), endpoint.acceptQueue.emptied(), upgraded?.close()])
     await acceptWaiting(() => connections.accepted)
-    // Proxies try another server if a connection is refused, but not if it is lost. Unlike that of HTTP, this `close` keeps connections.
-    const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
+    const closed = stopListening(server)
     await answerAccepted(sockets)
     if (endpoint.isShared) await emptied(sockets)
     await closeSent(sockets)
     for (const socket of all) socket.destroy()
     connections.unguard()
     await closed
-    server.close()
   }
 }
 
