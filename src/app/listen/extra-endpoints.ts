@@ -4,7 +4,7 @@ import type { WebHandler } from '../../transport/http/server/web-endpoint.ts'
 import type { Endpoint, EndpointOptions } from '../../transport/http/server/endpoint.ts'
 import type { ServerService } from '../../server/service.ts'
 import type { Replicas, Sharing } from '../../transport/http/server/replicas.ts'
-import type { SharedSse } from '../../transport/sse/shared.ts'
+import type { SharedSse } from '../../transport/sse/shared-streams.ts'
 
 interface ExtraOptions {
   /** The nodes to share sessions with. */
@@ -69,6 +69,6 @@ async function shareStreams(
   sharing: Sharing,
   { limits }: EndpointOptions,
 ): Promise<SharedSse> {
-  const { SharedSse } = await import('../../transport/sse/shared.ts')
+  const { SharedSse } = await import('../../transport/sse/shared-streams.ts')
   return new SharedSse(sharing, service, limits)
 }

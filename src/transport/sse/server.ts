@@ -25,7 +25,7 @@ import { checkHeap } from '../io/heap-guard.ts'
 import { Owners } from '../io/owners.ts'
 import { Sweeper } from '../http/server/sweeper.ts'
 import { SseClient } from './peer.ts'
-import type { SharedSse } from './shared.ts'
+import type { SharedSse } from './shared-streams.ts'
 import { withHandshake } from './with-handshake.ts'
 
 export interface SseOptions {
