@@ -25,9 +25,10 @@ import { openRequest } from './envelope.ts'
 import { withErrorHeaders } from './error-headers.ts'
 import type { EventStream } from './event-stream.ts'
 import type { Authentication } from './auth-method.ts'
+import type { EndpointOptions } from './endpoint-options.ts'
 import { checkCaller, createAuthenticate, isRevoked } from './authenticate.ts'
 import { Exchange, toJson } from './exchange.ts'
-import { createGuard, type Guard, type GuardOptions } from './guard.ts'
+import { createGuard, type Guard } from './guard.ts'
 import { checkHead, readAccept, readVersion, type Accepts } from './negotiate.ts'
 import type { ExtraEndpoint, Headers, HttpHandler, HttpHead, HttpIn, HttpOut } from './parts.ts'
 import type { Replicas } from './replicas.ts'
@@ -36,27 +37,12 @@ import { budgetsOf, checkUnsent } from '../../io/budgets.ts'
 import { checkHeap, guardHeap } from '../../io/heap-guard.ts'
 import { LoopMonitor } from '../../io/loop-monitor.ts'
 import type { WritePool } from '../../io/write-budget.ts'
-import { readTrust, type Trust, type TrustProxy } from './proxy.ts'
+import { readTrust, type Trust } from './proxy.ts'
 import { dropBody, HttpResponder, sizeOf } from './responder.ts'
 import { openSessionStream } from './session-stream.ts'
 import { Sessions, type HttpSession } from './sessions.ts'
 import { statelessPeer } from './stateless.ts'
 import { Sweeper } from './sweeper.ts'
-
-export interface EndpointOptions extends GuardOptions {
-  readonly limits: Limits
-  /** Whether clients of revisions with a handshake get sessions; otherwise each request is independent. */
-  readonly sessions: boolean
-  /** Identifies the caller, if the adapter does not. */
-  readonly authentication?: Authentication | undefined
-  /** Which proxies to believe; by default none. */
-  readonly trustProxy?: TrustProxy | undefined
-  /** Shares sessions with other nodes; absent if there are none. */
-  readonly replicas?: Replicas | undefined
-  readonly now?: () => number
-  /** Called when it has closed. */
-  readonly onClosed?: () => void
-}
 
 /** Other nodes go on with the sessions of this one, so clients keep theirs. */
 const nodeStopping = (): McpError => mcpError(NODE_STOPPING, {}, AT_ONCE)

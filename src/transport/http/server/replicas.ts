@@ -17,7 +17,8 @@ import { readAccept } from './negotiate.ts'
 import { callerOf, type Headers, type HttpIn, type HttpOut } from './parts.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { Replica, type ReplicaParts } from './replica.ts'
-import type { HttpSession, SharedSession } from './sessions.ts'
+import type { HttpSession } from './sessions.ts'
+import type { SharedSession } from './shared-part.ts'
 import { StoredStreams } from './stored-streams.ts'
 
 /** How a server shares its sessions with other nodes. */

@@ -8,18 +8,13 @@ import { anonymousNetwork, ownerOf, type Auth, type RequestSource } from '../../
 import { CallTable } from '../../../rpc/call-table.ts'
 import type { Observers } from '../../../rpc/observer.ts'
 import type { Service } from '../../../rpc/service.ts'
-import { Session, type SessionKeeper } from '../../../rpc/session.ts'
+import { Session } from '../../../rpc/session.ts'
 import { encodeNotification } from '../../../wire/encode.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import type { KeptPool } from '../../io/kept-pool.ts'
 import { Owners } from '../../io/owners.ts'
-import {
-  EventStream,
-  readEventId,
-  type EventRecorder,
-  type StreamKeeper,
-  type StreamOptions,
-} from './event-stream.ts'
+import { EventStream, readEventId, type StreamKeeper, type StreamOptions } from './event-stream.ts'
+import type { SharedSession } from './shared-part.ts'
 
 /** The stream for messages that do not belong to a request. */
 export const STANDALONE = 's'
@@ -30,27 +25,6 @@ export const FRESH_MS = 10_000
 const SHED_PART = 1 / 4
 /** Where nodes share sessions, this node forgets one that was idle for this long. It ends only in the store. */
 const REPLICA_MS = 60_000
-
-/** The part of a session that all nodes share. */
-export interface SharedSession extends SessionKeeper {
-  /** Whether a client of this node reads the notifications of the session, or resumes one of its streams. */
-  readonly isFollowed: boolean
-  /** A name for the stream of a request or batch, and what keeps its events for clients that resume elsewhere. */
-  newStream(id: RequestId | readonly RequestId[] | undefined): {
-    readonly name: string
-    readonly recorder: EventRecorder
-  }
-  /** Sends a notification to the client, wherever it is connected. */
-  notify(text: string, position: number | undefined): void
-  /** Passes on the answer to a question that this node did not ask. */
-  settle(answer: Message): void
-  /** Passes on the cancellation of a request that this node does not run. */
-  cancel(params: JsonObject): void
-  /** Prolongs what is in use. */
-  sweep(): void
-  keepAlive(): void
-  close(): void
-}
 
 /** The facts about a session that another node has begun. */
 export interface SessionFacts {
