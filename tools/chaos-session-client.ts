@@ -112,10 +112,13 @@ export class SessionClient {
       this.#isSubscribed = await this.#insist({ method: 'resources/subscribe', params })
     }
     const until = performance.now() + HEARING_MS
-    const lists = this.#lists
+    const [updates, lists] = [this.#updates, this.#lists]
     let isHeard = false
     const reading = this.#readSession(() => isHeard || this.isGone || isOver() || performance.now() > until)
     const name = what === 'updated' ? 'touch' : 'relist'
+    // Events before the first id that the client has seen cannot be resumed from.
+    while (this.#lastEvent === undefined && !this.isGone && !isOver() && performance.now() < until)
+      await pause(25)
     let isAnswered = false
     while (!isAnswered && !this.isGone && !isOver()) {
       if (what === 'updated') this.#sent++
@@ -126,7 +129,8 @@ export class SessionClient {
       else await pause(RETRY_MS)
     }
     if (what === 'updated' && isAnswered) this.#touched++
-    const isDone = (): boolean => (what === 'updated' ? this.#updates >= this.#touched : this.#lists > lists)
+    const isDone = (): boolean =>
+      what === 'updated' ? this.#updates > updates && this.#updates >= this.#touched : this.#lists > lists
     while (!isDone() && !this.isGone && !isOver() && performance.now() < until)
       await Promise.race([new Promise<void>((resolve) => (this.#onUpdate = resolve)), pause(500)])
     // A change without an answer may be announced instead of the last one.

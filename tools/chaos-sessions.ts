@@ -27,6 +27,8 @@ interface Stream {
 interface Client {
   readonly streams: Map<string, Stream>
   openedAt: number
+  /** When it got the first event of its session. Before, it has nothing to resume from. */
+  listensAt: number
   isDrained: boolean
   /** The value that the session must have, and those that it may have because no answer came. */
   value: number
@@ -116,7 +118,7 @@ export class SessionHistory {
         this.#add('lost event', `${where} heard of ${client.updates} of ${client.touched} changes`)
       if (client.updates > client.touches)
         this.#add('duplicated event', `${where} heard of ${client.updates} of ${client.touches} changes`)
-      if (client.openedAt < this.#listedAt && client.listedAt < this.#listedAt)
+      if (client.listensAt < this.#listedAt && client.listedAt < this.#listedAt)
         this.#add('lost event', `${where} did not hear that a list changed`)
       if (client.lists > this.#relists)
         this.#add('duplicated event', `${where} heard of ${client.lists} of ${this.#relists} changed lists`)
@@ -145,6 +147,7 @@ export class SessionHistory {
     const client: Client = {
       streams: new Map(),
       openedAt: Infinity,
+      listensAt: Infinity,
       isDrained: false,
       value: 0,
       possible: new Set(),
@@ -166,6 +169,7 @@ export class SessionHistory {
     if (stream === undefined && call === OF_SESSION)
       client.streams.set(call, (stream = newStream('', 0, line.at)))
     if (stream === undefined) return this.#add('wrong client', where)
+    if (call === OF_SESSION) client.listensAt = Math.min(client.listensAt, line.at)
     const number = Number(/(\d+)$/.exec(id)?.[1])
     if (stream.ids.has(id)) this.#add('duplicated event', where)
     else if (!(number > stream.last)) this.#add('reordered event', where)

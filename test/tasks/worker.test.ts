@@ -80,5 +80,5 @@ test.each([
   ['with the memory of the process', { store: memory() }],
 ])('%s, a worker says what it needs', async (_, options) => {
   const app: App = createServer({ name: 'works', version: '1', ...options })
-  await expect(app.work()).rejects.toThrow('give createServer a store that they share')
+  await expect(app.work()).rejects.toThrow('give createServer a store that other processes share')
 })

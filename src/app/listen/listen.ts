@@ -188,10 +188,7 @@ export async function work<Ctx extends Context>(
   { store }: ServerOptions,
 ): Promise<Running> {
   if (store?.tasks === undefined || store.tasks.isInMemory === true)
-    throw badOption(
-      'app.work',
-      'other processes cannot see the tasks of this one; give createServer a store that they share, such as store: postgres(url)',
-    )
+    throw badOption('app.work', 'give createServer a store that other processes share, such as postgres(url)')
   releaseStdout()
   serviceOf(app).tasks.start()
   const opened = await openAll(app as unknown as App<Context>, [], {})
