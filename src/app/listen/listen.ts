@@ -12,7 +12,7 @@ import { takesStdout } from '../logger.ts'
 import { HTTP_OPTIONS, LISTEN_OPTIONS, STDIO_OPTIONS } from './options.ts'
 
 /** The transports that have an address. */
-export type Addressed = Exclude<keyof ListenOptions, 'stdio' | 'onUncaught' | 'workers'>
+type Addressed = Exclude<keyof ListenOptions, 'stdio' | 'onUncaught' | 'workers'>
 
 /** A server that is listening. */
 export interface Running {
