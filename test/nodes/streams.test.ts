@@ -252,6 +252,15 @@ describe('the stream of a session', () => {
     }
   })
 
+  test('that a node failed to open can be opened at another one', async () => {
+    const { nodes } = await startNodes({ define })
+    const [one, two] = nodes as [TestNode, TestNode]
+    const session = await opened(one)
+    one.view.delay = (step) => (step === 'events.open' ? Promise.reject(new Error('lost')) : undefined)
+    expect((await session.get()).status).toBe(500)
+    await vi.waitFor(async () => expect((await at(two, session).get()).status).toBe(200))
+  })
+
   test('is open at one node only: a second GET is 409, and resuming moves it', async () => {
     const { nodes } = await startNodes()
     const [one, two] = nodes as [TestNode, TestNode]

@@ -27,6 +27,8 @@ interface Claim {
   isKnown: boolean
   /** Whether the client has opened the stream at another node. */
   isReplaced: boolean
+  /** The last event that the client has seen, once the store says that the stream is open here. */
+  noted: number | undefined
 }
 
 /** The streams of requests, by the names that nodes give them. */
@@ -112,7 +114,7 @@ export class StoredStreams {
   async #standalone(session: HttpSession, resumed: number | undefined, headers: Headers): Promise<HttpOut> {
     const { node, room } = this.#parts
     const { id } = session
-    const claim: Claim = { follower: undefined, isKnown: false, isReplaced: false }
+    const claim: Claim = { follower: undefined, isKnown: false, isReplaced: false, noted: undefined }
     this.#claims.set(id, claim)
     try {
       const after = await this.#claim(id, claim, resumed)
@@ -125,6 +127,8 @@ export class StoredStreams {
       return toStream(claim.follower, headers)
     } catch (error) {
       if (this.#claims.get(id) === claim) this.#claims.delete(id)
+      // Otherwise the client could not open the stream at another node as long as this one lives.
+      if (claim.noted !== undefined && !claim.isReplaced) this.#note(id, 0, claim.noted)
       throw error
     }
   }
@@ -136,7 +140,7 @@ export class StoredStreams {
     const key = keyOf(session)
     if (await cache.add(key, `${node.number} ${resumed ?? -1}`, idleMs)) {
       claim.isKnown = true
-      return resumed ?? -1
+      return (claim.noted = resumed ?? -1)
     }
     const [holder = 0, sent = -1] = ((await cache.get(key)) ?? '').split(' ').map(Number)
     const isElsewhere = holder !== 0 && holder !== node.number
@@ -144,6 +148,7 @@ export class StoredStreams {
       throw mcpError(STREAM_EXISTS, {})
     const after = resumed ?? sent
     await cache.set(key, `${node.number} ${after}`, idleMs)
+    claim.noted = after
     await node.publish({ kind: 'attached', session })
     return after
   }
