@@ -62,15 +62,25 @@ function isUnique(list: readonly unknown[]): boolean {
   if (list.length < 2) return true
   spend(PRICE.mark * list.length)
   const texts: string[] = []
+  const numbers: number[] = []
   const others: unknown[] = []
   for (const item of list) {
     if (typeof item === 'object' && item !== null) texts.push(textOf(item))
+    else if (typeof item === 'number') numbers.push(item)
     else {
       if (typeof item === 'string') spend(item.length >> 2)
       others.push(item)
     }
   }
-  return countDistinct(texts) + countDistinct(others) === list.length
+  return countDistinct(texts) + countNumbers(numbers) + countDistinct(others) === list.length
+}
+
+/** How many of some numbers differ. They are sorted, because anyone can find numbers with the same hash, which a set would compare with each other. */
+function countNumbers(numbers: readonly number[]): number {
+  const sorted = Float64Array.from(numbers).sort()
+  let count = 0
+  for (let at = 0; at < sorted.length; at++) if (at === 0 || sorted[at] !== sorted[at - 1]) count++
+  return count
 }
 
 /** The longest text that engines hash as a whole. Longer ones of the same length have the same hash, so a set would compare each with all. */

@@ -57,7 +57,7 @@ export interface ReplicaParts {
 
 /** Answers longer than this travel through the cache, so that the bus need not keep them. */
 const LONG_ANSWER = 65_536
-const ANSWER_MS = 60_000
+const ANSWER_MS = 10_000
 
 /** What one node knows of a session that all nodes serve. */
 export class Replica implements SharedSession {

@@ -199,6 +199,7 @@ export async function settleHere(
 ): Promise<void> {
   if (pending.size === 0 || node.isForeign(id ?? answer?.id)) return
   const text = key === undefined ? undefined : await node.stores.cache.get(key)
+  if (key !== undefined) await node.stores.cache.delete(key)
   const settled = text === undefined ? answer : (JSON.parse(text) as Message)
   if (settled !== undefined) pending.settle(settled)
 }
