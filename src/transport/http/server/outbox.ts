@@ -21,8 +21,8 @@ interface Waiting {
   readonly text: string
   readonly mark: string
   readonly bytes: number
-  /** Whether the store may have it. */
-  isTried: boolean
+  /** The last event that was known before the store may have got it; undefined if the store cannot have it. */
+  after: number | undefined
   /** Its number, once that is known. */
   seq: number | undefined
 }
@@ -43,6 +43,8 @@ export class Outbox {
   /** The connection, and the number of the next message for it. */
   #pass: ((text: string) => void) | undefined
   #next = 0
+  /** The last event that is known to be in the store. */
+  #last = -1
   #unwatch: (() => void) | undefined
   #isOver = false
 
@@ -66,7 +68,7 @@ export class Outbox {
     if (this.#waiting > 0 && this.#waiting + bytes > this.#options.maxWaiting) return this.#lose()
     this.#waiting += bytes
     const { number } = this.#options.node
-    const waiting: Waiting = { text, bytes, mark: `${number}-${++marks}`, isTried: false, seq: undefined }
+    const waiting: Waiting = { text, bytes, mark: `${number}-${++marks}`, after: undefined, seq: undefined }
     this.#steps.add(() => this.#add(waiting))
   }
 
@@ -76,6 +78,7 @@ export class Outbox {
     this.detach()
     this.#pass = pass
     this.#next = count
+    this.#know(count - 1)
     this.#unwatch = node.stores.events.watch(session, STANDALONE, () => this.look())
     this.look()
   }
@@ -106,11 +109,12 @@ export class Outbox {
     const { node, session, room } = this.#options
     const { text, mark, bytes } = waiting
     if (waiting.seq === undefined) {
-      if (waiting.isTried) waiting.seq = await this.#find(mark)
-      waiting.isTried = true
+      if (waiting.after === undefined) waiting.after = this.#last
+      else waiting.seq = await this.#find(waiting, waiting.after)
       waiting.seq ??= await node.stores.events.append(session, STANDALONE, { text: `${mark} ${text}` }, room)
       if (waiting.seq === undefined) return this.#lose()
       this.#waiting -= bytes
+      this.#know(waiting.seq)
     }
     if (waiting.seq === this.#next && this.#pass !== undefined) {
       this.#next++
@@ -118,17 +122,21 @@ export class Outbox {
     } else if (waiting.seq > this.#next) await this.#read()
   }
 
-  /** The number of a message that the store may have. */
-  async #find(mark: string): Promise<number | undefined> {
+  /** The number of a message that the store may have. If the search fails, the next one goes on where it was. */
+  async #find(waiting: Waiting, from: number): Promise<number | undefined> {
     const { node, session } = this.#options
-    for (let after = -1; ;) {
+    for (let after = from; ;) {
       const page = await node.stores.events.read(session, STANDALONE, after, PAGE)
-      const found = page?.events.find(({ text }) => text.startsWith(`${mark} `))
+      const found = page?.events.find(({ text }) => text.startsWith(`${waiting.mark} `))
       if (found !== undefined) return found.seq
       const last = page?.events.at(-1)
       if (last === undefined) return undefined
-      after = last.seq
+      waiting.after = after = last.seq
     }
+  }
+
+  #know(seq: number): void {
+    if (seq > this.#last) this.#last = seq
   }
 
   /** Passes on what the connection has not got. */
@@ -142,6 +150,7 @@ export class Outbox {
       if (page === undefined || page.first > this.#next) return this.#lose()
       for (const { seq, text } of page.events) {
         this.#next = seq + 1
+        this.#know(seq)
         pass(withoutMark(text))
       }
       isMore = page.events.length === PAGE
