@@ -4,7 +4,7 @@ import type { App } from '../../src/index.ts'
 import { relay } from '../ws/relay.ts'
 import { startNodes } from './nodes.ts'
 
-const CALLS = 300
+const CALLS = 120
 const STEPS = 3
 const NUMBER = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } as const
 

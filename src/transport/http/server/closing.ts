@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { within } from '../../io/timer.ts'
+import { replyOn } from './retire.ts'
 
 const QUIET_TURNS = 5
 const MAX_TURNS = 1000
@@ -37,6 +38,15 @@ export function emptied(sockets: ReadonlySet<Socket>): Promise<void> {
     for (const socket of sockets) socket.once('close', check)
     check()
   })
+}
+
+/**
+ * Sends a last reply over connections without a request, and ends them. A request that is on its way gets this reply and does not run. The
+ * connections are still read, because a request that arrived at a closed connection would reset it, and its client could lose the reply.
+ */
+export function dismiss(sockets: ReadonlySet<Socket>, reply: string): void {
+  for (const socket of sockets)
+    if (replyOn(socket) === undefined && socket.writable) socket.on('error', () => undefined).end(reply)
 }
 
 /** Closes connections once everything written has been sent. Node would abort them in the middle. */

@@ -29,7 +29,15 @@ import { checkCaller, createAuthenticate, isRevoked } from './authenticate.ts'
 import { Exchange, toJson } from './exchange.ts'
 import { createGuard, type Guard, type GuardOptions } from './guard.ts'
 import { checkHead, readAccept, readVersion, type Accepts } from './negotiate.ts'
-import type { ExtraEndpoint, Headers, HttpHandler, HttpHead, HttpIn, HttpOut } from './parts.ts'
+import {
+  NO_HEADERS,
+  type ExtraEndpoint,
+  type Headers,
+  type HttpHandler,
+  type HttpHead,
+  type HttpIn,
+  type HttpOut,
+} from './parts.ts'
 import type { Replicas } from './replicas.ts'
 import { AcceptQueue } from '../../io/accept-queue.ts'
 import { budgetsOf, checkUnsent } from '../../io/budgets.ts'
@@ -184,6 +192,11 @@ export class Endpoint implements HttpHandler {
     const out = this.#errorReply(id, error, dialect, headers, path)
     // Without a request, there is no JSON-RPC response that could carry the error with status 200.
     return out.status === 200 ? { ...out, status: error.code === BAD_PARAMS.code ? 400 : 500 } : out
+  }
+
+  /** The reply for requests that are on their way when the server closes their connection. */
+  lastReply(): HttpOut {
+    return this.#errorReply(undefined, this.#inFlight.closingError, undefined, NO_HEADERS, undefined)
   }
 
   #errorReply(

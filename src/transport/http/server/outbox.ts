@@ -2,6 +2,7 @@ import { textBytes } from '../../../base/weight.ts'
 import type { Node } from '../../../nodes/node.ts'
 import { Steps } from '../../../nodes/steps.ts'
 import type { EventRoom } from '../../../rpc/event-store.ts'
+import { MarkedText, withoutMark } from './marked-text.ts'
 import { STANDALONE } from './sessions.ts'
 
 export interface OutboxOptions {
@@ -19,18 +20,14 @@ export interface OutboxOptions {
 /** A message that is on its way to the store. */
 interface Waiting {
   readonly text: string
-  readonly mark: string
+  readonly marked: MarkedText
   readonly bytes: number
-  /** The last event that was known before the store may have got it; undefined if the store cannot have it. */
-  after: number | undefined
   /** Its number, once that is known. */
   seq: number | undefined
 }
 
 /** How many messages are read at once. */
 const PAGE = 100
-/** Marks tell messages apart whose step is repeated because its answer was lost. They are unique among all nodes and processes. */
-let marks = 0
 
 /**
  * Sends the messages of a session that several nodes serve. Each node adds its messages to the stream of the session in the store, and the
@@ -67,8 +64,8 @@ export class Outbox {
     const bytes = textBytes(text)
     if (this.#waiting > 0 && this.#waiting + bytes > this.#options.maxWaiting) return this.#lose()
     this.#waiting += bytes
-    const { number } = this.#options.node
-    const waiting: Waiting = { text, bytes, mark: `${number}-${++marks}`, after: undefined, seq: undefined }
+    const marked = new MarkedText(text, this.#options.node.number)
+    const waiting: Waiting = { text, bytes, marked, seq: undefined }
     this.#steps.add(() => this.#add(waiting))
   }
 
@@ -107,11 +104,9 @@ export class Outbox {
 
   async #add(waiting: Waiting): Promise<void> {
     const { node, session, room } = this.#options
-    const { text, mark, bytes } = waiting
+    const { text, marked, bytes } = waiting
     if (waiting.seq === undefined) {
-      if (waiting.after === undefined) waiting.after = this.#last
-      else waiting.seq = await this.#find(waiting, waiting.after)
-      waiting.seq ??= await node.stores.events.append(session, STANDALONE, { text: `${mark} ${text}` }, room)
+      waiting.seq = await marked.add({ events: node.stores.events, session, room }, this.#last)
       if (waiting.seq === undefined) return this.#lose()
       this.#waiting -= bytes
       this.#know(waiting.seq)
@@ -120,19 +115,6 @@ export class Outbox {
       this.#next++
       this.#pass(text)
     } else if (waiting.seq > this.#next) await this.#read()
-  }
-
-  /** The number of a message that the store may have. If the search fails, the next one goes on where it was. */
-  async #find(waiting: Waiting, from: number): Promise<number | undefined> {
-    const { node, session } = this.#options
-    for (let after = from; ;) {
-      const page = await node.stores.events.read(session, STANDALONE, after, PAGE)
-      const found = page?.events.find(({ text }) => text.startsWith(`${waiting.mark} `))
-      if (found !== undefined) return found.seq
-      const last = page?.events.at(-1)
-      if (last === undefined) return undefined
-      waiting.after = after = last.seq
-    }
   }
 
   #know(seq: number): void {
@@ -162,9 +144,4 @@ export class Outbox {
     this.stop()
     this.#options.onLost()
   }
-}
-
-/** The message in a text of the stream. */
-export function withoutMark(text: string): string {
-  return text.startsWith('{') || text.startsWith('[') ? text : text.slice(text.indexOf(' ') + 1)
 }

@@ -42,7 +42,7 @@ export class SharedClient implements ReplicaSession {
   seen: number
   /** The caller that opened it, between messages. */
   readonly source: RequestSource
-  /** The node that has the connection, as the store last told it. */
+  /** The node that has the connection, as the store last told it; negative if that node is about to close it. */
   holderNode: number
   /** Requests that other nodes run, as the store last told it. */
   others: ReadonlyMap<number, readonly string[]> = new Map()
