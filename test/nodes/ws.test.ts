@@ -183,6 +183,22 @@ describe('a WebSocket that is resumed at another node', () => {
     expect(states).toEqual([])
   })
 
+  test('may fail to resume at a node after the log of its first connection is gone, and resumes there', async () => {
+    const define = (app: App): void => void app.tool('quick', {}, () => 'quick')
+    const { cluster, nodes, client, states, move, way } = await setUp(define)
+    for (const node of [nodes[1], nodes[0], nodes[1]]) {
+      await move(node)
+      expect(await client.call('quick')).toBe('quick')
+    }
+    const id = /^mcp-session-id: (.*)$/im.exec(way.heads.at(-1) as string)?.[1]?.trim() as string
+    await cluster.stores.kinds.events.forget(id, 'i0')
+    let isLost = false
+    nodes[2].view.losesAnswer = (step) => step === 'events.append' && !isLost && (isLost = true)
+    await move(nodes[2])
+    expect(await client.call('quick')).toBe('quick')
+    expect([isLost, states]).toEqual([true, []])
+  })
+
   test('is closed at the first one, whose messages no longer count', async () => {
     let runs = 0
     const define = (app: App): void => void app.tool('run', {}, () => String(++runs))

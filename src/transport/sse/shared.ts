@@ -74,12 +74,11 @@ export class SharedSse {
 
   /** Handles a message for the client of any node. Resolves when other nodes can know what it changed, and which request runs here. */
   async take(id: string, request: HttpIn): Promise<void> {
-    const used = await this.#clients.use(id, request).catch((error: unknown) => {
+    const client = await this.#clients.use(id, request).catch((error: unknown) => {
       throw notRun(error)
     })
-    if (used === undefined || !(await this.#hasStream(used.client.holder, Math.abs(used.client.holderNode))))
+    if (client === undefined || !(await this.#hasStream(client.holder, Math.abs(client.holderNode))))
       throw mcpError(UNKNOWN_SESSION, {})
-    const { client } = used
     const { connection } = client
     const text = request.parsed === undefined ? request.body : JSON.stringify(request.parsed)
     if (askedId(text) !== undefined) this.#checkStopping(client)

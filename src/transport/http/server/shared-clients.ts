@@ -27,12 +27,6 @@ export interface SharedClientsOptions {
   readonly idleMs: number
 }
 
-/** A client that the store knows, and the fields of its session. */
-export interface UsedClient {
-  readonly client: SharedClient
-  readonly fields: ReadonlyMap<string, string> | undefined
-}
-
 /** A client that is not used for this long is forgotten at this node. Its session ends only in the store. */
 const FORGET_MS = 60_000
 /** How many events are read at once. */
@@ -122,7 +116,7 @@ export class SharedClients implements NodeListener {
   }
 
   /** The client of a session as the store knows it, for its owner only. */
-  async use(id: string, source: RequestSource): Promise<UsedClient | undefined> {
+  async use(id: string, source: RequestSource): Promise<SharedClient | undefined> {
     const known = this.#all.get(id)
     const stored = await this.node.stores.sessions.use(id, known?.replica.version, this.#idleMs)
     const client = this.#all.get(id)
@@ -130,17 +124,17 @@ export class SharedClients implements NodeListener {
       if (client !== undefined) this.#forget(client)
       return undefined
     }
-    const { fields } = stored
     if (client === undefined) {
+      const { fields } = stored
       if (fields === undefined) return this.use(id, source)
       const adopted = this.#adopt(id, fields, source)
       if (adopted === undefined) return undefined
       this.#refreshNew(adopted, stored, source)
-      return { client: adopted, fields }
+      return adopted
     }
     if (client.owner !== ownerOf(source.auth)) return undefined
     client.refresh(stored, source)
-    return { client, fields }
+    return client
   }
 
   /** Ends the session of a client at all nodes. */
