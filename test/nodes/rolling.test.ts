@@ -48,11 +48,7 @@ async function storesOf(kind: 'Redis' | 'SQLite'): Promise<() => StoreDriver> {
 }
 
 /** Calls until it is told to stop; gives the number of calls. */
-async function callOn(
-  client: Client,
-  first: number,
-  isOver: () => boolean,
-): Promise<number> {
+async function callOn(client: Client, first: number, isOver: () => boolean): Promise<number> {
   let n = first
   for (; !isOver(); n++) expect(await client.call('step', { n })).toBe(String(n))
   return n - first
@@ -93,9 +89,7 @@ for (const kind of ['Redis', 'SQLite'] as const)
       onTestFinished(() => Promise.all(clients.map((client) => client.close())).then(() => undefined))
       let isOver = false
       let done = 0
-      const calling = clients.map((client, which) =>
-        callOn(client, which * 1_000_000, () => isOver),
-      )
+      const calling = clients.map((client, which) => callOn(client, which * 1_000_000, () => isOver))
       const all = Promise.all(calling).then((counts) => void (done = counts.reduce((a, b) => a + b)))
       const rolling = (async () => {
         for (const [which, node] of nodes.entries()) {
