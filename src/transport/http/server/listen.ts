@@ -31,7 +31,7 @@ import { createRejectionReport, reportBadCertificates } from '../../tls/rejectio
 import type { ServerTls } from '../../tls/reload.ts'
 import type { Endpoint } from './endpoint.ts'
 import { serveNode } from './node.ts'
-import { acceptWaiting, answerAccepted, closeSent, dismiss, emptied } from './closing.ts'
+import { acceptWaiting, answerAccepted, closeSent, dismiss } from './closing.ts'
 import { afterEarlier } from './after-earlier.ts'
 import { rejectUnread } from './node-reply.ts'
 import { NodeHead, type NodeRequest } from './node-request.ts'
@@ -155,11 +155,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     // Proxies try another server if a connection is refused, but not if it is lost. Unlike that of HTTP, this `close` keeps connections.
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
     await answerAccepted(sockets)
-    if (endpoint.isShared) {
-      await emptied(sockets)
-      dismiss(sockets, rawReply(endpoint.lastReply()))
-      await emptied(sockets)
-    }
+    if (endpoint.isShared) await dismiss(sockets, rawReply(endpoint.lastReply()))
     await closeSent(sockets)
     for (const socket of all) socket.destroy()
     connections.unguard()
