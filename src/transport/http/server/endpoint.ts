@@ -29,15 +29,7 @@ import { checkCaller, createAuthenticate, isRevoked } from './authenticate.ts'
 import { Exchange, toJson } from './exchange.ts'
 import { createGuard, type Guard, type GuardOptions } from './guard.ts'
 import { checkHead, readAccept, readVersion, type Accepts } from './negotiate.ts'
-import {
-  NO_HEADERS,
-  type ExtraEndpoint,
-  type Headers,
-  type HttpHandler,
-  type HttpHead,
-  type HttpIn,
-  type HttpOut,
-} from './parts.ts'
+import type { ExtraEndpoint, Headers, HttpHandler, HttpHead, HttpIn, HttpOut } from './parts.ts'
 import type { Replicas } from './replicas.ts'
 import { AcceptQueue } from '../../io/accept-queue.ts'
 import { budgetsOf, checkUnsent } from '../../io/budgets.ts'
@@ -195,8 +187,8 @@ export class Endpoint implements HttpHandler {
   }
 
   /** The reply for requests that are on their way when the server closes their connection. */
-  lastReply(): HttpOut {
-    return this.#errorReply(undefined, this.#inFlight.closingError, undefined, NO_HEADERS, undefined)
+  lastReply(headers: Headers): HttpOut {
+    return this.#errorReply(undefined, this.#inFlight.closingError, undefined, headers)
   }
 
   #errorReply(

@@ -155,7 +155,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     // Proxies try another server if a connection is refused, but not if it is lost. Unlike that of HTTP, this `close` keeps connections.
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
     await answerAccepted(sockets)
-    if (endpoint.isShared) await dismiss(sockets, rawReply(endpoint.lastReply()))
+    if (endpoint.isShared) await dismiss(sockets, rawReply(endpoint.lastReply(NO_HEADERS)))
     await closeSent(sockets)
     for (const socket of all) socket.destroy()
     connections.unguard()
