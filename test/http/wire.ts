@@ -184,18 +184,14 @@ export class Raw {
   /** Waits until the text matches, or the server closes the connection. */
   async until(pattern: RegExp): Promise<this> {
     while (!pattern.test(this.text) && !this.closed) {
-      await Promise.race(
-        ['data', 'end', 'close'].map((name) => new Promise((resolve) => this.socket.once(name, resolve))),
-      )
+      await oneOf(this.socket, ['data', 'end', 'close'])
     }
     return this
   }
 
   async gone(): Promise<this> {
     while (!this.closed) {
-      await Promise.race(
-        ['end', 'close'].map((name) => new Promise((resolve) => this.socket.once(name, resolve))),
-      )
+      await oneOf(this.socket, ['end', 'close'])
     }
     this.socket.destroy()
     return this
@@ -204,4 +200,15 @@ export class Raw {
   destroy(): void {
     this.socket.destroy()
   }
+}
+
+/** Resolves with the first of several events, and leaves no listeners. */
+function oneOf(socket: Socket, names: readonly string[]): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      for (const name of names) socket.off(name, done)
+      resolve()
+    }
+    for (const name of names) socket.on(name, done)
+  })
 }

@@ -64,6 +64,38 @@ describe('HTTP+SSE at three nodes', () => {
     expect(methods().filter((method) => method === 'notifications/resources/updated')).toHaveLength(3)
   })
 
+  test('the stream of a node that stops ends after the requests at other nodes, which take no more of them', async () => {
+    const gate = new Gate()
+    let quick = 0
+    const define = (app: App): void =>
+      void app
+        .tool('long', {}, async (_, { roots }) => {
+          gate.enter()
+          await gate.opened
+          return String((await roots()).length)
+        })
+        .tool('quick', {}, () => String(++quick))
+    const { nodes } = await start(define)
+    const [one, two, three] = nodes as [TestNode, TestNode, TestNode]
+    const client = await shaken(one, three, { roots: {} })
+    await at(two, client).post(call('long', {}, 2))
+    await gate.entered
+    const closing = one.app.close()
+    await expect.poll(async () => (await at(three, client).post(call('quick', {}, 3))).status).toBe(503)
+    const ran = quick
+    for (const node of [one, two, three])
+      expect((await at(node, client).post(call('quick', {}, 4))).status).toBe(503)
+    expect(quick).toBe(ran)
+    gate.open()
+    await client.stream.until(() => client.messages.some(({ method }) => method === 'roots/list'))
+    const { id } = client.messages.find(({ method }) => method === 'roots/list') as JsonObject
+    const answer = JSON.stringify({ jsonrpc: '2.0', id, result: { roots: [] } })
+    expect((await at(three, client).post(answer)).status).toBe(202)
+    expect(textOf(await client.answer(2))).toBe('0')
+    await client.stream.end()
+    await closing
+  })
+
   test('answers and cancellations reach the node of their request', async () => {
     const stopped = new Gate()
     const define = (app: App): void =>

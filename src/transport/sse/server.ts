@@ -156,8 +156,6 @@ export class SseEndpoint implements ExtraEndpoint {
     checkContent(head)
     // Callers that are not authenticated must not learn which addresses exist.
     if (this.authenticate === undefined && this.#shared === undefined) this.#find(head)
-    // Another node takes it, and this one has not run it.
-    if (this.#closing && this.#shared !== undefined) throw mcpError(SHUTTING_DOWN, {}, SOON)
   }
 
   #checkStream(head: HttpHead): void {

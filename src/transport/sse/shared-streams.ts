@@ -1,12 +1,15 @@
 import { mcpError } from '../../errors/error.ts'
-import { UNKNOWN_SESSION } from '../../errors/http.ts'
+import { NODE_STOPPING, UNKNOWN_SESSION } from '../../errors/http.ts'
+import { AT_ONCE } from '../../errors/retry-after.ts'
+import { SHUTTING_DOWN } from '../../errors/rpc.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Service } from '../../rpc/service.ts'
 import { EventStream } from '../http/server/event-stream.ts'
 import type { HttpIn } from '../http/server/parts.ts'
 import { notRun, type Sharing } from '../http/server/replicas.ts'
-import type { Holder } from '../http/server/shared-client.ts'
+import type { Holder, SharedClient } from '../http/server/shared-client.ts'
 import { SharedClients } from '../http/server/shared-clients.ts'
+import { askedId } from '../io/asked-id.ts'
 import { withHandshake } from './with-handshake.ts'
 
 /** How long a session lives whose node has died. */
@@ -24,6 +27,7 @@ export class SharedSse {
   /** The nodes that have streams, and when they were last seen alive. */
   readonly #aliveAt = new Map<number, number>()
   readonly #streams = new Set<EventStream>()
+  #isStopping = false
 
   constructor(sharing: Sharing, service: Service, limits: Limits) {
     this.#limits = limits
@@ -70,16 +74,17 @@ export class SharedSse {
 
   /** Handles a message for the client of any node. Resolves when other nodes can know what it changed, and which request runs here. */
   async take(id: string, request: HttpIn): Promise<void> {
-    const used = await this.#clients.use(id, request).catch((error: unknown) => {
+    const client = await this.#clients.use(id, request).catch((error: unknown) => {
       throw notRun(error)
     })
-    if (used === undefined || !(await this.#hasStream(used.client.holder, used.client.holderNode)))
+    if (client === undefined || !(await this.#hasStream(client.holder, Math.abs(client.holderNode))))
       throw mcpError(UNKNOWN_SESSION, {})
-    const { client } = used
     const { connection } = client
+    const text = request.parsed === undefined ? request.body : JSON.stringify(request.parsed)
+    if (askedId(text) !== undefined) this.#checkStopping(client)
     request.session = connection
     connection.source = request
-    connection.receive(request.parsed === undefined ? request.body : JSON.stringify(request.parsed))
+    connection.receive(text)
     connection.source = client.source
     client.noteRuns()
     await client.replica.settled()
@@ -97,19 +102,27 @@ export class SharedSse {
       if (client.holder !== undefined) this.#clients.lookAround(client).catch(() => undefined)
   }
 
-  /** Answers the requests that run here, and ends the streams: their clients connect again. */
+  /** Ends the streams once all requests of their clients are answered, here and at other nodes; meanwhile the clients connect elsewhere. */
   async close(): Promise<void> {
+    this.#isStopping = true
     const all = [...this.#clients].map(async (client) => {
-      await this.#clients.drain(client)
       const { holder } = client
-      if (holder === undefined) return
-      client.detach(holder)
+      if (holder === undefined) return this.#clients.drain(client)
+      this.#clients.leave(client)
+      await Promise.all([this.#clients.drain(client), this.#clients.othersDone(client)])
+      if (!client.detach(holder)) return
       await this.#clients.end(client)
     })
     await Promise.all(all)
     for (const stream of this.#streams) stream.end()
     this.#streams.clear()
     this.#clients.close()
+  }
+
+  /** Rejects a request if its stream is about to end, or if this node stops. */
+  #checkStopping({ holderNode }: SharedClient): void {
+    if (holderNode < 0) throw mcpError(SHUTTING_DOWN, {}, AT_ONCE)
+    if (this.#isStopping) throw mcpError(NODE_STOPPING, {}, AT_ONCE)
   }
 
   /** Whether the stream of a client is open. */

@@ -34,10 +34,14 @@ export interface Received {
   readonly epoch: number
   /** How many messages arrived in the session. */
   readonly total: number
-  /** The node that had the connection; 0 if nothing arrived. */
+  /** What may still run: requests of this connection, and of earlier ones whose logs were ended before the next one could open. */
+  readonly runs: readonly Runs[]
+}
+
+/** The requests that a node may not have answered, as JSON. */
+interface Runs {
   readonly node: number
-  /** The requests that it may not have answered, as JSON. */
-  readonly running: readonly string[]
+  readonly ids: readonly string[]
 }
 
 /** Every so many notes, one has all running requests. */
@@ -88,13 +92,15 @@ export class ReceivedLog {
   /** Ends the log of the last connection and begins the next one; undefined if there is none. `from` is a connection that was there. */
   async end(session: string, from: number): Promise<Received | undefined> {
     const { events } = this.#node.stores
+    const runs: Runs[] = []
     for (let epoch = from; epoch < from + MOST; epoch++) {
       const ended = await events.append(session, nameOf(epoch), { text: '', isLast: true }, this.#room)
       const page = await events.read(session, nameOf(epoch), -1, KEPT)
       if (page === undefined) return undefined
       const total = totalIn(page)
+      runs.push(...runsIn(page))
       await this.begin(session, epoch + 1, total)
-      if (ended !== undefined) return { epoch, total, ...runningIn(page) }
+      if (ended !== undefined) return { epoch, total, runs }
     }
     return undefined
   }
@@ -112,14 +118,14 @@ function totalIn(page: EventPage): number {
   return notesIn(page).at(-1)?.total ?? Number(page.writer)
 }
 
-function runningIn(page: EventPage): Pick<Received, 'node' | 'running'> {
+function runsIn(page: EventPage): readonly Runs[] {
   const notes = notesIn(page)
-  const running = new Set<string>()
+  const ids = new Set<string>()
   for (const note of notes) {
-    if (note.running !== undefined) running.clear()
-    for (const id of [...(note.running ?? []), ...note.ids]) running.add(id)
+    if (note.running !== undefined) ids.clear()
+    for (const id of [...(note.running ?? []), ...note.ids]) ids.add(id)
   }
-  return { node: notes.at(-1)?.node ?? 0, running: [...running] }
+  return ids.size === 0 ? [] : [{ node: notes[0]!.node, ids: [...ids] }]
 }
 
 /** The ids of the requests in a text. */

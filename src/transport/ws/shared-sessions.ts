@@ -99,11 +99,10 @@ export class SharedSessions {
 
   /** Takes over a session; undefined if that is not possible. */
   async #resume(id: string, count: number, source: RequestSource): Promise<SharedOpening | undefined> {
-    const used = await this.#clients.use(id, source)
-    if (used === undefined) return undefined
-    const { client, fields } = used
+    const client = await this.#clients.use(id, source)
+    if (client === undefined) return undefined
     if (!(await this.#reaches(id, count))) return undefined
-    const known = Number(fields?.get(EPOCH) ?? 0)
+    const known = Number(client.fields.get(EPOCH) ?? 0)
     const last = await this.#log.end(id, Math.max(known, this.#latest.get(client)?.epoch ?? 0))
     if (last === undefined) return undefined
     this.#noteOthers(client, last)
@@ -122,12 +121,14 @@ export class SharedSessions {
     return count === 0 || page.events.length > 0
   }
 
-  /** Remembers the requests of the node that had the last connection. It answers them, unless it dies. */
-  #noteOthers(client: SharedClient, { node, running }: Received): void {
-    if (node === this.#clients.node.number || running.length === 0) return
-    const all = [...new Set([...(client.others.get(node) ?? []), ...running])]
-    client.others = new Map([...client.others, [node, all]])
-    client.replica.change(`${RUNS}${node}`, JSON.stringify(all))
+  /** Remembers the requests of nodes that had earlier connections. They answer them, unless they die. */
+  #noteOthers(client: SharedClient, { runs }: Received): void {
+    for (const { node, ids } of runs) {
+      if (node === this.#clients.node.number) continue
+      const all = [...new Set([...(client.others.get(node) ?? []), ...ids])]
+      client.others = new Map([...client.others, [node, all]])
+      client.replica.change(`${RUNS}${node}`, JSON.stringify(all))
+    }
   }
 
   #newSession(client: SharedClient, epoch: number, received: number): SharedSession {

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { within } from '../../io/timer.ts'
+import { replyOn } from './retire.ts'
 
 const QUIET_TURNS = 5
 const MAX_TURNS = 1000
@@ -39,10 +40,20 @@ export async function answerAccepted(sockets: ReadonlySet<Socket>): Promise<void
 }
 
 /**
- * Waits a moment until clients have gone to other nodes. A request on a connection that is kept alive gets an error and closes it; if the
- * connection were closed first, its client could not know whether the request has run.
+ * Waits a moment until clients have gone to other nodes: a request on a connection that is kept alive gets an error and closes it. Then
+ * sends a last reply over connections without a request, and ends them. A request that is on its way gets this reply and does not run; if the
+ * connection were just closed, its client could not know that. The connections are still read for a moment, because a request that arrived
+ * at a closed one would reset it, and its client could lose the reply.
  */
-export function emptied(sockets: ReadonlySet<Socket>): Promise<void> {
+export async function dismiss(sockets: ReadonlySet<Socket>, reply: string): Promise<void> {
+  await emptied(sockets)
+  for (const socket of sockets)
+    if (replyOn(socket) === undefined && socket.writable) socket.on('error', () => undefined).end(reply)
+  await emptied(sockets)
+}
+
+/** Resolves when all connections are closed, or after a moment. */
+function emptied(sockets: ReadonlySet<Socket>): Promise<void> {
   return within(LINGER_MS, (done) => {
     const check = (): void => void (sockets.size === 0 && done())
     for (const socket of sockets) socket.once('close', check)

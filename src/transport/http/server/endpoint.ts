@@ -171,6 +171,11 @@ export class Endpoint implements HttpHandler {
     return out.status === 200 ? { ...out, status: error.code === BAD_PARAMS.code ? 400 : 500 } : out
   }
 
+  /** The reply for requests that are on their way when the server closes their connection. */
+  lastReply(headers: Headers): HttpOut {
+    return this.#errorReply(undefined, this.#inFlight.closingError(), undefined, headers)
+  }
+
   #errorReply(
     id: RequestId | undefined,
     error: McpError,

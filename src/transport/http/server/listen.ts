@@ -31,7 +31,7 @@ import { createRejectionReport, reportBadCertificates } from '../../tls/rejectio
 import type { ServerTls } from '../../tls/reload.ts'
 import type { Endpoint } from './endpoint.ts'
 import { serveNode } from './node.ts'
-import { acceptWaiting, answerAccepted, closeSent, emptied, stopListening } from './closing.ts'
+import { acceptWaiting, answerAccepted, closeSent, dismiss, stopListening } from './closing.ts'
 import { afterEarlier } from './after-earlier.ts'
 import { rejectUnread } from './node-reply.ts'
 import { NodeHead, type NodeRequest } from './node-request.ts'
@@ -112,7 +112,11 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
     if (!enterPipeline(request, response, endpoint)) return
-    if (!server.listening) response.shouldKeepAlive = false
+    if (!server.listening) {
+      // Its client has got the last reply of the connection.
+      if (request.socket.writableEnded) return void request.resume()
+      response.shouldKeepAlive = false
+    }
     const rejection = tooManyHeaders(endpoint, request) ?? identify(endpoint, secure, request, reportRejected)
     if (rejection !== undefined) return rejectUnread(request, response, rejection)
     const asked = request.url === path ? path : pathOf(request)
@@ -149,7 +153,7 @@ export async function listenHttp(endpoint: Endpoint, options: HttpListenOptions)
     await acceptWaiting(() => connections.accepted)
     const closed = stopListening(server)
     await answerAccepted(sockets)
-    if (endpoint.isShared) await emptied(sockets)
+    if (endpoint.isShared) await dismiss(sockets, rawReply(endpoint.lastReply(NO_HEADERS)))
     await closeSent(sockets)
     for (const socket of all) socket.destroy()
     connections.unguard()
@@ -363,13 +367,17 @@ function upgradesOf(endpoint: Endpoint): UpgradeSource {
 }
 
 /** Replies on a connection that Node no longer manages, and closes it. */
-function replyRaw(socket: Duplex, { status, headers, body = '' }: HttpOut): void {
+function replyRaw(socket: Duplex, reply: HttpOut): void {
+  socket.on('error', () => undefined)
+  socket.end(rawReply(reply), () => socket.destroy())
+}
+
+/** The last reply of a connection as it is sent. */
+function rawReply({ status, headers, body = '' }: HttpOut): string {
   const text = replyText(body)
   const all = { ...headers, connection: 'close', 'content-length': Buffer.byteLength(text) }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}`
-  socket.on('error', () => undefined)
-  socket.end(`${head}\r\n${text}`, () => socket.destroy())
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`
 }
 
 function toProblem({ code }: NodeJS.ErrnoException, { headBytes }: Limits): Error {

@@ -4,6 +4,7 @@ import type { EventRoom } from '../../../rpc/event-store.ts'
 import type { Session } from '../../../rpc/session.ts'
 import type { Notice, SessionContents } from '../../../rpc/session-fields.ts'
 import { encodeNotification } from '../../../wire/encode.ts'
+import { MarkedText } from './marked-text.ts'
 import { STANDALONE } from './sessions.ts'
 
 export interface NoticeWriterOptions {
@@ -42,7 +43,13 @@ export class NoticeWriter {
       this.#steps.clear()
       return this.catchUp(position)
     }
-    this.#steps.add(() => this.#append(text, position))
+    if (position !== undefined) return this.#steps.add(() => this.#append(text, position))
+    const { node, session, room } = this.#options
+    const marked = new MarkedText(text, node.number)
+    this.#steps.add(async () => {
+      await this.#open()
+      await marked.add({ events: node.stores.events, session: session.id, room })
+    })
   }
 
   /** Adds the notifications of all changes up to a position that are not in the stream. */
@@ -76,11 +83,11 @@ export class NoticeWriter {
     this.#isOpen = true
   }
 
-  async #append(text: string, position: number | undefined): Promise<void> {
+  async #append(text: string, position: number): Promise<void> {
     const { node, session, room } = this.#options
     await this.#open()
     await node.stores.events.append(session.id, STANDALONE, { text, position }, room)
-    if (position !== undefined) this.#after = Math.max(this.#after, position)
+    this.#after = Math.max(this.#after, position)
   }
 
   async #catchUp(upTo: number): Promise<void> {

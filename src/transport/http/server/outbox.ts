@@ -2,6 +2,7 @@ import { textBytes } from '../../../base/weight.ts'
 import type { Node } from '../../../nodes/node.ts'
 import { Steps } from '../../../nodes/steps.ts'
 import type { EventRoom } from '../../../rpc/event-store.ts'
+import { MarkedText, withoutMark } from './marked-text.ts'
 import { STANDALONE } from './sessions.ts'
 
 export interface OutboxOptions {
@@ -19,18 +20,14 @@ export interface OutboxOptions {
 /** A message that is on its way to the store. */
 interface Waiting {
   readonly text: string
-  readonly mark: string
+  readonly marked: MarkedText
   readonly bytes: number
-  /** Whether the store may have it. */
-  isTried: boolean
   /** Its number, once that is known. */
   seq: number | undefined
 }
 
 /** How many messages are read at once. */
 const PAGE = 100
-/** Marks tell messages apart whose step is repeated because its answer was lost. They are unique among all nodes and processes. */
-let marks = 0
 
 /**
  * Sends the messages of a session that several nodes serve. Each node adds its messages to the stream of the session in the store, and the
@@ -43,6 +40,8 @@ export class Outbox {
   /** The connection, and the number of the next message for it. */
   #pass: ((text: string) => void) | undefined
   #next = 0
+  /** The last event that is known to be in the store. */
+  #last = -1
   #unwatch: (() => void) | undefined
   #isOver = false
 
@@ -65,8 +64,8 @@ export class Outbox {
     const bytes = textBytes(text)
     if (this.#waiting > 0 && this.#waiting + bytes > this.#options.maxWaiting) return this.#lose()
     this.#waiting += bytes
-    const { number } = this.#options.node
-    const waiting: Waiting = { text, bytes, mark: `${number}-${++marks}`, isTried: false, seq: undefined }
+    const marked = new MarkedText(text, this.#options.node.number)
+    const waiting: Waiting = { text, bytes, marked, seq: undefined }
     this.#steps.add(() => this.#add(waiting))
   }
 
@@ -76,6 +75,7 @@ export class Outbox {
     this.detach()
     this.#pass = pass
     this.#next = count
+    this.#know(count - 1)
     this.#unwatch = node.stores.events.watch(session, STANDALONE, () => this.look())
     this.look()
   }
@@ -104,13 +104,12 @@ export class Outbox {
 
   async #add(waiting: Waiting): Promise<void> {
     const { node, session, room } = this.#options
-    const { text, mark, bytes } = waiting
+    const { text, marked, bytes } = waiting
     if (waiting.seq === undefined) {
-      if (waiting.isTried) waiting.seq = await this.#find(mark)
-      waiting.isTried = true
-      waiting.seq ??= await node.stores.events.append(session, STANDALONE, { text: `${mark} ${text}` }, room)
+      waiting.seq = await marked.add({ events: node.stores.events, session, room }, this.#last)
       if (waiting.seq === undefined) return this.#lose()
       this.#waiting -= bytes
+      this.#know(waiting.seq)
     }
     if (waiting.seq === this.#next && this.#pass !== undefined) {
       this.#next++
@@ -118,17 +117,8 @@ export class Outbox {
     } else if (waiting.seq > this.#next) await this.#read()
   }
 
-  /** The number of a message that the store may have. */
-  async #find(mark: string): Promise<number | undefined> {
-    const { node, session } = this.#options
-    for (let after = -1; ;) {
-      const page = await node.stores.events.read(session, STANDALONE, after, PAGE)
-      const found = page?.events.find(({ text }) => text.startsWith(`${mark} `))
-      if (found !== undefined) return found.seq
-      const last = page?.events.at(-1)
-      if (last === undefined) return undefined
-      after = last.seq
-    }
+  #know(seq: number): void {
+    if (seq > this.#last) this.#last = seq
   }
 
   /** Passes on what the connection has not got. */
@@ -142,6 +132,7 @@ export class Outbox {
       if (page === undefined || page.first > this.#next) return this.#lose()
       for (const { seq, text } of page.events) {
         this.#next = seq + 1
+        this.#know(seq)
         pass(withoutMark(text))
       }
       isMore = page.events.length === PAGE
@@ -153,9 +144,4 @@ export class Outbox {
     this.stop()
     this.#options.onLost()
   }
-}
-
-/** The message in a text of the stream. */
-export function withoutMark(text: string): string {
-  return text.startsWith('{') || text.startsWith('[') ? text : text.slice(text.indexOf(' ') + 1)
 }

@@ -42,8 +42,10 @@ export class SharedClient implements ReplicaSession {
   seen: number
   /** The caller that opened it, between messages. */
   readonly source: RequestSource
-  /** The node that has the connection, as the store last told it. */
+  /** The node that has the connection, as the store last told it; negative if that node is about to close it. */
   holderNode: number
+  /** The fields of the session, as the store last told them. */
+  fields: ReadonlyMap<string, string> = new Map()
   /** Requests that other nodes run, as the store last told it. */
   others: ReadonlyMap<number, readonly string[]> = new Map()
   readonly #runs: string
@@ -107,6 +109,7 @@ export class SharedClient implements ReplicaSession {
     this.seen = performance.now()
     this.replica.refresh(stored, source)
     if (fields === undefined) return
+    this.fields = fields
     this.others = othersIn(fields, this.#runs)
     this.holderNode = Number(fields.get(HOLDER))
   }

@@ -1,3 +1,4 @@
+import { pause } from '../../../base/backoff.ts'
 import { mcpError } from '../../../errors/error.ts'
 import { NODE_LOST } from '../../../errors/http.ts'
 import { toErrorObject } from '../../../errors/reply.ts'
@@ -10,7 +11,7 @@ import type { Service } from '../../../rpc/service.ts'
 import { COUNTED_FOR, HOLDER, OWNER, RUNS, SERVER, TRANSPORT } from '../../../rpc/session-fields.ts'
 import { encodeError } from '../../../wire/reply.ts'
 import { within } from '../../io/timer.ts'
-import { withoutMark } from './outbox.ts'
+import { withoutMark } from './marked-text.ts'
 import type { ReplicaParts } from './replica.ts'
 import { LONGEST_IDLE_MS, settleHere, type Sharing } from './replicas.ts'
 import { STANDALONE, type SessionFacts } from './sessions.ts'
@@ -26,16 +27,12 @@ export interface SharedClientsOptions {
   readonly idleMs: number
 }
 
-/** A client that the store knows, and the fields of its session. */
-export interface UsedClient {
-  readonly client: SharedClient
-  readonly fields: ReadonlyMap<string, string> | undefined
-}
-
 /** A client that is not used for this long is forgotten at this node. Its session ends only in the store. */
 const FORGET_MS = 60_000
 /** How many events are read at once. */
 const PAGE = 100
+/** How often to look whether other nodes have answered, and how many looks in a row must show it: a request may have just arrived. */
+const [LOOK_MS, QUIET_LOOKS] = [50, 3]
 
 /** The clients of one transport whose messages go both ways, and whose sessions all nodes serve. */
 export class SharedClients implements NodeListener {
@@ -119,7 +116,7 @@ export class SharedClients implements NodeListener {
   }
 
   /** The client of a session as the store knows it, for its owner only. */
-  async use(id: string, source: RequestSource): Promise<UsedClient | undefined> {
+  async use(id: string, source: RequestSource): Promise<SharedClient | undefined> {
     const known = this.#all.get(id)
     const stored = await this.node.stores.sessions.use(id, known?.replica.version, this.#idleMs)
     const client = this.#all.get(id)
@@ -127,17 +124,17 @@ export class SharedClients implements NodeListener {
       if (client !== undefined) this.#forget(client)
       return undefined
     }
-    const { fields } = stored
     if (client === undefined) {
+      const { fields } = stored
       if (fields === undefined) return this.use(id, source)
       const adopted = this.#adopt(id, fields, source)
       if (adopted === undefined) return undefined
       this.#refreshNew(adopted, stored, source)
-      return { client: adopted, fields }
+      return adopted
     }
     if (client.owner !== ownerOf(source.auth)) return undefined
     client.refresh(stored, source)
-    return { client, fields }
+    return client
   }
 
   /** Ends the session of a client at all nodes. */
@@ -204,11 +201,39 @@ export class SharedClients implements NodeListener {
     await within(drainMs, (done) => void this.#flush(client).then(done))
   }
 
+  /** Says that this node is about to close the connection of a client. */
+  leave(client: SharedClient): void {
+    client.holderNode = -this.node.number
+    client.replica.change(HOLDER, String(client.holderNode))
+  }
+
+  /** Resolves when the connection of a client has the responses to its requests at other nodes, or after a limit. */
+  async othersDone(client: SharedClient): Promise<void> {
+    const until = performance.now() + this.#parts.limits.drainMs
+    for (let quiet = 0; quiet < QUIET_LOOKS && performance.now() < until; await pause(LOOK_MS)) {
+      if (this.#all.get(client.id) !== client) return
+      const isRunning = await this.#runElsewhere(client).catch(() => true)
+      quiet = isRunning ? 0 : quiet + 1
+    }
+  }
+
   /** Forgets all clients; their sessions go on at other nodes. */
   close(): void {
     for (const client of this.#all.values()) this.#forget(client)
     this.#unlisten()
     this.#unwatch()
+  }
+
+  /** Whether requests of a client at other nodes have no response yet. */
+  async #runElsewhere(client: SharedClient): Promise<boolean> {
+    await client.replica.saved()
+    await this.lookAround(client)
+    client.outbox.look()
+    await client.outbox.done()
+    const running = [...client.others.values()].flat()
+    if (running.length === 0) return false
+    const answered = await this.#answered(client.id)
+    return running.some((id) => !answered.has(id))
   }
 
   async #flush(client: SharedClient): Promise<void> {

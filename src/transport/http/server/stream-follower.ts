@@ -1,6 +1,7 @@
 import { Steps } from '../../../nodes/steps.ts'
 import type { EventPage, EventStore } from '../../../rpc/event-store.ts'
 import { messageEvent } from '../../../wire/sse.ts'
+import { withoutMark } from './marked-text.ts'
 import type { Sink } from './parts.ts'
 
 export interface FollowerOptions {
@@ -107,7 +108,7 @@ export class StreamFollower {
     this.#writer = writer
     let text = ''
     for (const event of events) {
-      text += messageEvent(event.text, `${this.name}_${event.seq}`)
+      text += messageEvent(withoutMark(event.text), `${this.name}_${event.seq}`)
       this.#sent = event.seq
     }
     if (text !== '') this.#write(sink, text)
