@@ -53,7 +53,8 @@ const app = createServer({
   onStart: () => say({ at: 'started', pid: process.pid }),
   onStop: () => say({ at: 'stopped', pid: process.pid }),
   ...(limits && { limits }),
-  ...(rest.redis !== undefined && { store: redis(rest.redis) }),
+  // Tasks stay in the parent.
+  ...(rest.redis !== undefined && { store: { ...redis(rest.redis), tasks: undefined } }),
 })
   .tool('who', {}, () => String(process.pid))
   .tool('slow', { input: z.object({ ms: z.number() }) }, async ({ ms }, { progress }) => {
