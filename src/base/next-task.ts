@@ -1,3 +1,6 @@
+/** The number of items after which others get a turn, where items follow each other without a pause. */
+export const TURN = 1024
+
 /** Resolves in a task of its own. Callers share none, because a Worker ends the timers of a request together with it. */
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => {

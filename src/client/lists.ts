@@ -3,15 +3,13 @@ import { ANSWER_TOO_LARGE, BAD_ANSWER } from '../errors/client.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
 import { Clock } from '../rpc/clock.ts'
-import { nextTask } from '../base/next-task.ts'
+import { nextTask, TURN } from '../base/next-task.ts'
 import { weigh } from '../base/weight.ts'
 
 export type ListMethod = 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list'
 
 const MAX_ITEMS = 1_000_000
 const MAX_WEIGHT = 134_217_728
-/** The number of items after which others get a turn. */
-const TURN = 1024
 
 export interface Listed {
   readonly method: ListMethod
@@ -45,23 +43,22 @@ export async function* eachItem<Item>(
       const result = await page(params, clock)
       waited = clock.elapsed
       const list = result[member] as readonly JsonObject[]
+      items += list.length
+      if (items > MAX_ITEMS) throw tooMuch(MAX_ITEMS, 'items')
+      weight += weigh(result, MAX_WEIGHT - weight + 1)
+      if (weight > MAX_WEIGHT) throw tooMuch(MAX_WEIGHT, 'bytes')
       for (const [at, item] of list.entries()) {
         if (isLong(item, maxLength)) skipped++
         else yield mended(item) as Item
-        // Others get a turn now and then, because items of one page follow each other without a pause.
         if (at % TURN === TURN - 1) await nextTask()
       }
       const { nextCursor: cursor } = result
       if (typeof cursor !== 'string') return
       // Only the newest revision allows an empty cursor; servers of older revisions end lists with it.
       if (cursor === '' && revision !== LATEST) return
-      items += list.length
-      weight += weigh(result)
       if (seen.has(cursor))
         throw mcpError(BAD_ANSWER, { method, issue: 'the list does not end: a cursor was repeated' })
       if (pages + 1 >= maxPages) throw tooMuch(maxPages, 'pages')
-      if (items > MAX_ITEMS) throw tooMuch(MAX_ITEMS, 'items')
-      if (weight > MAX_WEIGHT) throw tooMuch(MAX_WEIGHT, 'bytes')
       seen.add(cursor)
       params = { cursor }
     }

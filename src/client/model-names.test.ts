@@ -96,6 +96,14 @@ test('a changed item keeps as much of its name as there is room for', () => {
   expect(names.nameOf('git', 'a_0123456789')).toMatch(/^git__a_0123456789_[0-9a-f]{10}$/)
 })
 
+test('a changed item has the same name in every version', () => {
+  const names = new ModelNames(['git'], '__')
+  expect(names.nameOf('git', 'issues.list')).toBe('git__issues_list_83895251ba')
+  expect(names.nameOf('git', '--..--')).toBe('git___185d2e53f5')
+  expect(names.nameOf('git', 'é')).toBe('git___6c0812596f')
+  expect(names.nameOf('git', 'a.100')).toBe('git__a_100_0f40642057')
+})
+
 test('a name without a known prefix leads nowhere', () => {
   const names = new ModelNames(['git', ''], '__')
   for (const name of ['', 'list', 'git', 'git_list', 'Git__list', '__list', 'hub__list'])

@@ -90,9 +90,10 @@ function simplified(server: string, separator: string, filler: string): string {
 /** Shortens a text and adds the hash of the original. */
 function changed(text: string, joint: string, room: number, original: string): string {
   const hash = hashOf(original)
-  // Together with the joint, the last character could be a separator.
-  const start = text.slice(0, room - joint.length - hash.length).replace(/[_-]+$/, '')
-  return `${start}${joint}${hash}`
+  let end = Math.min(text.length, room - joint.length - hash.length)
+  // Together with the joint, the last character could be a separator. A pattern would take the square of their number.
+  while (end > 0 && '_-'.includes(text[end - 1]!)) end--
+  return text.slice(0, end) + joint + hash
 }
 
 /** Forty bits in hexadecimal. Whoever finds two texts with the same hash only confuses the names of one server. */
@@ -104,5 +105,5 @@ function hashOf(text: string): string {
     two = Math.imul(two ^ unit ^ (one >>> 15), 0x85ebca6b)
   }
   one ^= two >>> 13
-  return ((one >>> 0).toString(16).padStart(8, '0') + (two >>> 0).toString(16).padStart(8, '0')).slice(0, 10)
+  return ((one >>> 0) * 256 + (two >>> 24)).toString(16).padStart(10, '0')
 }

@@ -5,7 +5,6 @@ import { META } from '../protocol/meta.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
 import type { Dialects } from '../protocol/switches.ts'
 import type { ClientTransport, TransportEvents, OpenTransport } from '../rpc/client-transport.ts'
-import { decodeResult } from '../wire/2026-07-28/decode-result.ts'
 import { exchange, toAgreement } from './first-exchange.ts'
 import { NEWEST, type Forms } from './forms.ts'
 import type { Sender } from './encode-call.ts'
@@ -136,16 +135,15 @@ async function discover(
 ): Promise<Agreement> {
   const ask = (): Promise<JsonObject> =>
     exchange(transport, 'server/discover', {}, { revision: LATEST, forms: NEWEST }, { ...options, timeoutMs })
-  const encoded = await ask().catch((error: unknown) => {
+  const result = await ask().catch((error: unknown) => {
     if (!isContradictory(error)) throw error
     return ask()
   })
-  const result = decodeResult(encoded)
   const versions = result['supportedVersions'] as readonly unknown[]
   if (!versions.includes(LATEST))
     throw mcpError(UNKNOWN_METHOD, { method: 'server/discover', revision: LATEST })
   transport.agree(LATEST)
-  return toAgreement({ revision: LATEST, forms: NEWEST }, serverOf(encoded), result)
+  return toAgreement({ revision: LATEST, forms: NEWEST }, serverOf(result), result)
 }
 
 /** The server info, which the newest revision sends in `_meta`. */

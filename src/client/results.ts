@@ -9,6 +9,9 @@ import type { Agreement } from './negotiate.ts'
 /** The member of a task that was asked for which has the token of its progress. No server can send it. */
 export const TOKEN: unique symbol = Symbol('token')
 
+/** The most members of a result, which has few: to copy, cache and weigh more of them takes several times as long as to parse them. */
+const MAX_MEMBERS = 10_000
+
 type Check = (result: JsonObject) => string | undefined
 
 /** The members that the result of each method must have, except of methods whose code is loaded when it is used. */
@@ -63,6 +66,8 @@ export function readResult(
   { revision, forms: { adapter } }: Pick<Agreement, 'revision' | 'forms'>,
   token?: unknown,
 ): JsonObject {
+  if (Object.keys(encoded).length > MAX_MEMBERS)
+    throw mcpError(BAD_ANSWER, { method, issue: `it has more than ${MAX_MEMBERS} members` })
   const { resultType = 'complete', task } = encoded
   if (revision !== LATEST) {
     if (token !== undefined && isObject(task)) return { ...task, resultType: 'task', [TOKEN]: token }

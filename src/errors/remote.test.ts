@@ -99,6 +99,14 @@ describe('an error of a server', () => {
     expect(kindOf(-32099)).toEqual(['remote', -32099])
   })
 
+  test('has the first hundred URLs to open, and none that a user should not open', () => {
+    const item = (at: number): object => ({ url: `https://a.example/${at}`, elicitationId: `e${at}` })
+    const elicitations = Array.from({ length: 150 }, (_, at) => (at === 3 ? { url: 'file:///a' } : item(at)))
+    const { data } = fromErrorObject({ code: -32042, message: 'm', data: { elicitations, more: 1 } })
+    expect(data?.['more']).toBe(1)
+    expect(data?.['elicitations']).toEqual(elicitations.slice(0, 100).filter((_, at) => at !== 3))
+  })
+
   test('has a hint for every kind', () => {
     const hintOf = (name: RefusalName): string =>
       fromErrorObject({ code: -32602, message: 'm', data: { refusal: { name } } }).hint

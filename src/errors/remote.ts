@@ -33,6 +33,8 @@ import { refusalNamed, refusalRow } from './refusal.ts'
 import { isRetryable, type RefusalName } from '../protocol/refusals.ts'
 
 const LONGEST_WAIT_MS = 3_600_000
+/** The most URLs of one error. Some hosts take half a millisecond to parse, and nobody opens more. */
+const MAX_URLS = 100
 
 /** Converts an error from a server into an McpError of the matching kind, or of kind `remote`. */
 export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: CodeMeaning): McpError {
@@ -57,7 +59,8 @@ export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: 
 /** Leaves out what a user cannot or should not open: an application may open the URLs without a look at them. */
 function withSafeUrls({ elicitations, ...facts }: JsonObject): JsonObject {
   if (!Array.isArray(elicitations)) return facts
-  const checked = elicitations.filter(isObject).map((item) => ({ ...item, url: toWebUrl(item['url']) }))
+  const first = elicitations.slice(0, MAX_URLS).filter(isObject)
+  const checked = first.map((item) => ({ ...item, url: toWebUrl(item['url']) }))
   return { ...facts, elicitations: checked.filter(({ url }) => url !== undefined) }
 }
 

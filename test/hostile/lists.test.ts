@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { Group, type Client } from '../../src/client.ts'
 import { processorMs } from '../harness/processor.ts'
 import { all, answer, EARLIER, WAYS, failure, meet, quiet, text, tool, until, web } from './peer.ts'
 
@@ -45,6 +46,24 @@ test('others get a turn while a long page is read', async () => {
   clearImmediate(timer)
   expect(read).toBe(20_000)
   expect(turns).toBeGreaterThanOrEqual(10)
+})
+
+test('others get a turn while a group names the items of a long list, and while they are read', async () => {
+  const items = Array.from({ length: 20_000 }, (_, at) => ({ name: `t.${at}` }))
+  const client = { tools: () => ({ toArray: async () => items }) } as unknown as Client
+  const tools = new Group(new Map([['a', client]]), new Map()).tools()
+  let turns = 0
+  const count = (): void => {
+    turns++
+    timer = setImmediate(count)
+  }
+  let timer = setImmediate(count)
+  await tools.next()
+  const naming = turns
+  expect(await all(tools)).toHaveLength(19_999)
+  clearImmediate(timer)
+  expect(naming).toBeGreaterThanOrEqual(10)
+  expect(turns - naming).toBeGreaterThanOrEqual(10)
 })
 
 test('C.page-endless pages without anything in them are bounded too', async () => {
@@ -236,3 +255,21 @@ test('C.schema-deep a schema with very many parts takes no longer if all of them
   const deep = tool('t', { inputSchema: { type: 'object', ...schema } })
   expect(await listingMs(deep)).toBeLessThan(4.5 * usual)
 })
+
+test.each(['2026-07-28', EARLIER] as const)(
+  'C.values a result with more members than any has is an error before it is copied, at %s',
+  async (speaks) => {
+    const attack = (count: number) =>
+      meet(
+        'memory',
+        ({ method }, wire) =>
+          method === 'tools/list' && wire.reply({ tools: [tool('t')], ttlMs: 60_000, ...members(count) }),
+        { speaks },
+      )
+    expect(await all((await attack(9998)).client.tools())).toHaveLength(1)
+    expect(await failure(all((await attack(9999)).client.tools()))).toMatchObject({
+      kind: 'bad_answer',
+      message: expect.stringContaining('it has more than 10000 members') as string,
+    })
+  },
+)

@@ -3,7 +3,7 @@ import { findIssuer } from '../../src/auth/client/issuer.ts'
 import { findResource } from '../../src/auth/client/resource.ts'
 import { connect } from '../../src/client.ts'
 import { processorMs } from '../harness/processor.ts'
-import { endOf, web } from './peer.ts'
+import { behave, endOf, failure, meet, web } from './peer.ts'
 
 /** Milliseconds of processor time; without a limit, each of these takes several times as long. */
 const MOST_MS = 1500
@@ -70,3 +70,36 @@ test('C.url-host a long host in the endpoint of an event stream does not block t
   expect(end).toBe('connect_failed')
   expect(ms).toBeLessThan(MOST_MS)
 })
+
+/** Short hosts, each of which takes the longest to parse. */
+const elicitations = Array.from({ length: 6000 }, (_, seed) => {
+  const letters = Array.from({ length: 160 }, (_, at) =>
+    String.fromCodePoint(0xac00 + ((at * 403 + seed) % 11_000)),
+  )
+  return { url: `http://${'\u3316'.repeat(140)}${letters.join('')}/` }
+})
+const error = { code: -32042, message: 'open', data: { elicitations } }
+const task = { taskId: 'a', createdAt: '', lastUpdatedAt: '', ttlMs: null }
+
+test.each(['a call', 'a task'])(
+  'C.url-host many URLs to open in the error of %s do not block the client',
+  async (what) => {
+    const { client } = await meet('memory', (asked, wire) => {
+      const { id, method } = asked
+      if (method === 'server/discover')
+        return wire.reply({
+          supportedVersions: ['2026-07-28'],
+          capabilities: { tools: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } },
+        })
+      if (method === 'tasks/get') return wire.reply({ ...task, status: 'failed', error })
+      if (method !== 'tools/call') return behave('2026-07-28', asked, wire)
+      return what === 'a call'
+        ? wire.send({ jsonrpc: '2.0', id, error })
+        : wire.reply({ ...task, status: 'working', resultType: 'task' })
+    })
+    let problem: unknown
+    const ms = await processorMs(async () => void (problem = await failure(client.call('t'))))
+    expect(problem).toMatchObject({ kind: 'url_needed' })
+    expect(ms).toBeLessThan(MOST_MS)
+  },
+)

@@ -242,6 +242,36 @@ test.each([
   )
 })
 
+test.each([
+  '/mcp?tenant=evil&metadata',
+  '/metadata?tenant=evil',
+  `${ROOT}/mcp?tenant=evil`,
+  '/files/evil/metadata.json',
+  '/mcp/metadata.json',
+])('C.oauth-rm-parent a document at %j must not name the resource of all tenants', async (place) => {
+  const site = await startSite((origin) => ({ [place]: metadata(`${origin}/mcp`) }))
+  const failure = find(site, site.origin + place, '/mcp?tenant=evil')
+  await expect(failure).rejects.toThrow(
+    `which is more than ${site.origin}/mcp with its query, and the metadata at`,
+  )
+})
+
+test.each([`${ROOT}/mcp`, ROOT, '/mcp', '/custom/metadata.json'])(
+  'a document at %j, which no tenant has put there, may name the resource of all tenants',
+  async (place) => {
+    const site = await startSite((origin) => ({ [place]: metadata(`${origin}/mcp`) }))
+    const { resource } = await find(site, site.origin + place, '/mcp?tenant=one')
+    expect(resource).toBe(`${site.origin}/mcp`)
+  },
+)
+
+test('a query with escapes leaves the well-known documents as they are', async () => {
+  const site = await startSite((origin) => ({ [ROOT]: metadata(`${origin}/mcp`) }))
+  expect((await find(site, undefined, '/mcp?key=a%20b')).resource).toBe(`${site.origin}/mcp`)
+  site.pages.set('/custom', metadata(`${site.origin}/mcp`))
+  await expect(find(site, `${site.origin}/custom`, '/mcp?key=a%20b')).rejects.toThrow('which is more than')
+})
+
 test('C.oauth-rm-parent if the well-known document of a parent is about it, that document counts', async () => {
   const issuers = (name: string): object => ({ authorization_servers: [`https://${name}.example`] })
   const site = await startSite((origin) => ({

@@ -15,6 +15,7 @@ import { BAD_OPTION } from '../../errors/base.ts'
 import { toMs } from '../../base/duration.ts'
 import { clip } from '../../base/clip.ts'
 import { nearest } from '../../base/nearest.ts'
+import { nextTask, TURN } from '../../base/next-task.ts'
 import { callable, either, object } from '../../base/kinds.ts'
 import { badOption, checkOptions } from '../../base/options.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
@@ -214,18 +215,18 @@ export class Group implements AsyncDisposable {
     const items: readonly (Tool | Prompt)[] = await this.#client(server)[kind](options).toArray()
     const key = `${kind} ${server}`
     const before = this.#listed.get(key)
-    const known = new Set(items.map(({ name }) => name))
+    const known = new Set(before && items.map(({ name }) => name))
     const named = new Map<string, Tool | Prompt>()
     const changed = new Map<string, string>()
-    for (const item of items) {
+    for (const [at, item] of items.entries()) {
+      if (at % TURN === TURN - 1) await nextTask()
       const name = this.#names.nameOf(server, item.name)
       // A name goes on meaning the same item, as long as the server has it.
       const owner = before?.get(name)
       const isTaken = named.has(name) || (owner !== undefined && owner !== item.name && known.has(owner))
       if (isTaken) this.#warnOfName(kind, server, item.name)
-      if (isTaken) continue
-      if (this.#names.read(name)?.item === undefined) changed.set(name, item.name)
-      named.set(name, { ...item, name })
+      else named.set(name, { ...item, name })
+      if (!isTaken && this.#names.read(name)?.item === undefined) changed.set(name, item.name)
     }
     this.#listed.set(key, changed)
     return [...named.values()]
@@ -340,7 +341,11 @@ async function* eachOf<Item>(
   )
   for (const waiting of lists) {
     const [server, client, items] = await waiting
-    if (!(items instanceof Error)) for (const item of items) yield { ...item, server }
+    if (!(items instanceof Error))
+      for (const [at, item] of items.entries()) {
+        if (at % TURN === TURN - 1) await nextTask()
+        yield { ...item, server }
+      }
     else if (signal?.aborted === true) throw items
     else onFailure(client, server, items)
   }

@@ -106,34 +106,38 @@ async function confirm(
   server: URL,
   query: ResourceQuery,
 ): Promise<FoundResource | LoginProblem> {
-  const { origin, pathname } = parseUrl(found.resource as string)
+  const { origin, pathname, search } = parseUrl(found.resource as string)
   const path = withoutSlash(pathname)
   const home = `${origin}${WELL_KNOWN}${path}`
   const at = parseUrl(place)
   // A site may route queries to its tenants, but not that of a mount.
   const isOwn = withoutSlash(at.pathname) === path && ['', `?${WELL_KNOWN}`].includes(at.search)
-  if (path === withoutSlash(server.pathname) || place === home || isOwn) return found
+  const isWellKnown = at.pathname.startsWith(WELL_KNOWN) && at.search === ''
+  // Tenants may differ in their queries only.
+  const isSame = path === withoutSlash(server.pathname) && (search === server.search || isWellKnown)
+  if (isSame || place === home || isOwn) return found
   const published = await readAt(home, server, query)
   if (published === undefined && isBeyond(at, server)) return found
   const isConfirmed = published !== undefined && !(published instanceof LoginProblem)
   if (isConfirmed && withoutSlash(published.resource as string) === origin + path) return published
   return new LoginProblem(
-    `${shownUrl(at)} names the resource ${quoted(found.resource)}, which is more than ${shownUrl(server)}, and the metadata at ${shownUrl(parseUrl(home))} does not say so; the server must publish its own URL as its resource`,
+    `${shownUrl(at)} names the resource ${quoted(found.resource)}, which is more than ${shownUrl(server)}${server.search && ' with its query'}, and the metadata at ${shownUrl(parseUrl(home))} does not say so; the server must publish its own URL as its resource`,
   )
 }
 
 /**
- * Whether a document is where the server cannot have put it: its path shares no word with that of the server. Sites differ in how they
- * read escapes, parameters and queries, so only plain paths count.
+ * Whether a document is where the server cannot have put it: its path shares no word with the path and query of the server. Sites differ
+ * in how they read escapes, parameters and queries, so only plain paths count.
  */
 function isBeyond({ pathname, search }: URL, server: URL): boolean {
-  if (search !== '' || !PLAIN.test(pathname) || !PLAIN.test(server.pathname)) return false
-  const own = wordsOf(server.pathname)
+  const address = server.pathname + server.search
+  if (search !== '' || !PLAIN.test(pathname) || !PLAIN.test(address)) return false
+  const own = wordsOf(address)
   const words = wordsOf(pathname)
   return own.length > 0 && words.length > 0 && !words.some((word) => own.includes(word))
 }
 
-const PLAIN = /^[\w./-]+$/
+const PLAIN = /^[\w./?&=-]+$/
 
 function wordsOf(path: string): readonly string[] {
   return path.toLowerCase().match(/[a-z\d]+/g) ?? []
