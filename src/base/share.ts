@@ -40,3 +40,9 @@ export function hasShare({ own, near, total }: Taken, limit: number): boolean {
 export function hasFarLess(own: number, other: number): boolean {
   return own < shareOf(other)
 }
+
+/** Whether an owner has so many fewer items than another that a new one may take the place of one of these. */
+export function hasFarFewer(own: number, other: number): boolean {
+  // Otherwise somebody with one item would lose it to somebody who then has one.
+  return other > 1 && hasFarLess(own, other)
+}

@@ -18,7 +18,10 @@ export interface StoredSession {
 export interface SessionRoom {
   /** Sessions of all owners. */
   readonly sessions: number
-  /** Sessions used less than this long ago are not evicted. Stores may note uses up to a second late, and then wait that much longer. */
+  /**
+   * Sessions used less than this long ago are fresh: they are evicted only for an owner with far fewer. Stores may note uses up to a second
+   * late, and then sessions stay fresh for that much longer.
+   */
   readonly freshMs: number
 }
 
@@ -47,7 +50,9 @@ export interface EvictedSession {
 export interface SessionStore {
   /**
    * Adds a session. If there is no room, the session that was unused for the longest time, of the owner with the most sessions, is evicted
-   * first; answers its id then. Answers `full` if none may be evicted.
+   * first; answers its id then. If that session is fresh, it is evicted only if its owner has at least two sessions, and the owner of the
+   * new one, without this one, has fewer than a quarter as many; otherwise `create` answers `full`. So nobody keeps others out by using
+   * many sessions in turn, and nobody evicts fresh sessions by opening many.
    */
   create(session: NewSession, room: SessionRoom): Soon<'created' | 'full' | EvictedSession>
   /** Begins to use a session, which prolongs it: undefined if there is none. `known` is the version that the node has, if it has one. */

@@ -1,3 +1,4 @@
+import { shareOf } from '../base/share.ts'
 import { TASK_SCRIPTS, type TaskScriptName } from './tasks-redis-scripts.ts'
 
 /*
@@ -68,14 +69,17 @@ local function add(id, owner, life)
 end
 `
 
-/** ARGV: …, id, owner, life time, most sessions, how long a used session stays. */
+/** ARGV: …, id, owner, life time, most sessions, how long a used session is fresh. Fresh ones go only for an owner with far fewer. */
 const INDEX_ADMIT = `${INDEX}for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. now, 'LIMIT', 0, 1000)) do remove(id) end
 remove(ARGV[2])
 local answer = 'created'
 if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[5]) then
-  local owner = redis.call('ZREVRANGE', KEYS[2], 0, 0)[1]
-  local oldest = owner and redis.call('ZRANGE', ARGV[1] .. owner, 0, 0, 'WITHSCORES') or {}
-  if not oldest[1] or now - oldest[2] < tonumber(ARGV[6]) then return 'full' end
+  local largest = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')
+  local oldest = largest[1] and redis.call('ZRANGE', ARGV[1] .. largest[1], 0, 0, 'WITHSCORES') or {}
+  if not oldest[1] then return 'full' end
+  local own, most = tonumber(redis.call('ZSCORE', KEYS[2], ARGV[3]) or 0), tonumber(largest[2])
+  local hasFarFewer = most > 1 and own < most * ${shareOf(1)}
+  if now - oldest[2] < tonumber(ARGV[6]) and not hasFarFewer then return 'full' end
   remove(oldest[1])
   answer = '=' .. oldest[1]
 end

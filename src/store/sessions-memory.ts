@@ -1,4 +1,5 @@
 import { Heap, type HeapEntry } from '../base/heap.ts'
+import { hasFarFewer } from '../base/share.ts'
 import type {
   EvictedSession,
   NewSession,
@@ -61,8 +62,8 @@ export class MemorySessionStore implements SessionStore {
       this.#add(session, now)
       return 'created'
     }
-    const oldest = this.#ranks.first?.item.sessions.after(undefined)?.item
-    if (oldest === undefined || now - oldest.usedAt < room.freshMs) return 'full'
+    const oldest = this.#evictable(session.countedFor, now - room.freshMs)
+    if (oldest === undefined) return 'full'
     this.#remove(oldest)
     this.#add(session, now)
     return { evicted: oldest.id }
@@ -107,6 +108,15 @@ export class MemorySessionStore implements SessionStore {
   #begin(): number {
     this.#lifetime.check()
     return removeEnded(this.#expiry, (kept) => this.#remove(kept))
+  }
+
+  /** The session that makes room for one of `newcomer`. Those used after `freshAfter` are fresh. */
+  #evictable(newcomer: string, freshAfter: number): Kept | undefined {
+    const largest = this.#ranks.first?.item.sessions
+    const oldest = largest?.after(undefined)?.item
+    if (largest === undefined || oldest === undefined) return undefined
+    const own = this.#owners.get(newcomer)?.sessions.size ?? 0
+    return oldest.usedAt <= freshAfter || hasFarFewer(own, largest.size) ? oldest : undefined
   }
 
   #add(session: NewSession, now: number): void {

@@ -1,3 +1,4 @@
+import { hasFarFewer } from '../base/share.ts'
 import type {
   EvictedSession,
   NewSession,
@@ -36,9 +37,9 @@ export class SqliteSessionStore implements SessionStore {
         this.#add(session, now)
         return 'created'
       }
-      const [id, usedAt] = this.#evictable() ?? []
       const fresh = freshMs > 0 ? freshMs + lateMs(Infinity) : 0
-      if (typeof id !== 'string' || now - Number(usedAt) < fresh) return 'full'
+      const id = this.#evictable(storedText(session.countedFor), now - fresh)
+      if (id === undefined) return 'full'
       this.#remove(id)
       this.#add(session, now)
       return { evicted: originalText(id) }
@@ -100,14 +101,18 @@ export class SqliteSessionStore implements SessionStore {
     return new Map(rows.map(([name, text]) => [originalText(String(name)), originalText(String(text))]))
   }
 
-  #evictable(): Row | undefined {
-    const [owner] =
-      this.#file.get(
-        'SELECT owner FROM pierhead_session_counts WHERE owner IS NOT NULL ORDER BY sessions DESC LIMIT 1',
-      ) ?? []
+  /** The session that makes room for one of `newcomer`. Those used after `freshAfter` are fresh. */
+  #evictable(newcomer: string, freshAfter: number): string | undefined {
+    const most =
+      'SELECT owner, sessions FROM pierhead_session_counts WHERE owner IS NOT NULL ORDER BY sessions DESC LIMIT 1'
+    const [owner, count] = this.#file.get(most) ?? []
     if (typeof owner !== 'string') return undefined
     const oldest = 'SELECT id, used_at FROM pierhead_sessions WHERE owner = ? ORDER BY used_at LIMIT 1'
-    return this.#file.get(oldest, owner)
+    const [id, usedAt] = this.#file.get(oldest, owner) ?? []
+    if (typeof id !== 'string') return undefined
+    const ofOwner = 'SELECT sessions FROM pierhead_session_counts WHERE owner = ?'
+    const [own] = this.#file.get(ofOwner, newcomer) ?? []
+    return Number(usedAt) <= freshAfter || hasFarFewer(Number(own ?? 0), Number(count)) ? id : undefined
   }
 
   #add({ id, countedFor, fields, idleMs }: NewSession, now: number): void {

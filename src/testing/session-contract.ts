@@ -226,6 +226,35 @@ const CHECKS: StoreChecks<SessionStore> = {
     assertSame(await store.count(), 1, 'the number of sessions')
   },
 
+  async 'a caller with far fewer sessions gets one, although all are fresh'({ store }) {
+    const room: SessionRoom = { sessions: 8, freshMs: LONG_MS }
+    const many = await filled(store, room, { ada: 8 })
+    await store.use(many[0] ?? '', undefined, LONGER_MS)
+    const create = async (): Promise<unknown> => store.create(newSession({ countedFor: 'bob' }), room)
+    assertSame(await create(), { evicted: many[1] }, 'create answers for a caller without sessions')
+    assertSame(await create(), { evicted: many[2] }, 'create answers for a caller with 1 session against 7')
+    assertSame(await create(), 'full', 'create answers for a caller with 2 sessions against 6')
+    assertSame(
+      await store.use(many[1] ?? '', undefined, LONGER_MS),
+      undefined,
+      'use of an evicted one answers',
+    )
+    assertSame(await store.count(), 8, 'the number of sessions')
+  },
+
+  async 'a caller with a quarter as many sessions does not evict fresh ones'({ store }) {
+    const room: SessionRoom = { sessions: 10, freshMs: LONG_MS }
+    const all = await filled(store, room, { ada: 8, bob: 2 })
+    for (const countedFor of ['ada', 'bob'])
+      assertSame(
+        await store.create(newSession({ countedFor }), room),
+        'full',
+        `create answers for ${countedFor}`,
+      )
+    for (const id of all) assertSame(await fieldsOf(store, id), [['level', 'info']], 'the fields of all')
+    assertSame(await store.count(), 10, 'the number of sessions')
+  },
+
   async 'nodes that create sessions at the same time keep to the limit'({ store, other }) {
     const room: SessionRoom = { sessions: 5, freshMs: 0 }
     const sessions = Array.from({ length: 40 }, () => newSession())
@@ -236,6 +265,24 @@ const CHECKS: StoreChecks<SessionStore> = {
     const left = await Promise.all(sessions.map(async ({ id }) => store.use(id, undefined, LONGER_MS)))
     assertSame(left.filter((one) => one !== undefined).length, 5, 'the number of sessions that can be used')
   },
+}
+
+/** Creates a number of sessions for each owner, and answers their ids, from the one unused for longest. */
+async function filled(
+  store: SessionStore,
+  room: SessionRoom,
+  counts: Readonly<Record<string, number>>,
+): Promise<readonly string[]> {
+  const ids: string[] = []
+  for (const [countedFor, count] of Object.entries(counts)) {
+    for (let index = 0; index < count; index++) {
+      const session = newSession({ countedFor })
+      assertSame(await store.create(session, room), 'created', 'create answers while there is room')
+      ids.push(session.id)
+      await nextMillisecond()
+    }
+  }
+  return ids
 }
 
 /** Times of use may be kept in milliseconds. */

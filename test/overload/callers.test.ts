@@ -202,6 +202,15 @@ describe('a full table of sessions with several owners', () => {
     expect([await ping('ann', ann), await ping('eve', ids[0] as string)]).toEqual([200, 404])
     expect(await open('eve')).toBe(503)
   })
+
+  test('keeps the only session of an owner for a moment after its use', async () => {
+    const { later, open, ping } = await serve(1)
+    const eve = await open('eve')
+    expect([await open('ann'), await ping('eve', eve)]).toEqual([503, 200])
+    later(10_000)
+    const ann = await open('ann')
+    expect([await ping('ann', ann), await ping('eve', eve)]).toEqual([200, 404])
+  })
 })
 
 function textOf({ body, headers }: { body: string; headers: Readonly<Record<string, string>> }): string {

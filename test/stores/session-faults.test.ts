@@ -102,6 +102,25 @@ const SESSIONS: Faults<'sessions'> = {
     'fresh sessions are evicted',
     (store) => ({ create: (session, room) => store.create(session, { ...room, freshMs: 0 }) }),
   ],
+  'a caller with far fewer sessions gets one, although all are fresh': [
+    'fresh sessions keep everybody out',
+    (store) => ({
+      async create(session, room) {
+        const isFull = room.freshMs > 0 && (await store.count()) >= room.sessions
+        return isFull ? 'full' : store.create(session, room)
+      },
+    }),
+  ],
+  'a caller with a quarter as many sessions does not evict fresh ones': [
+    'a caller with fewer sessions evicts fresh ones',
+    (store) => ({
+      async create(session, room) {
+        const created = await store.create(session, room)
+        const isFewer = created === 'full' && session.countedFor === 'bob'
+        return isFewer ? store.create(session, { ...room, freshMs: 0 }) : created
+      },
+    }),
+  ],
   'nodes that create sessions at the same time keep to the limit': [
     'room is checked before the step',
     (store) => ({

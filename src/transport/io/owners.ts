@@ -1,4 +1,4 @@
-import { hasFarLess } from '../../base/share.ts'
+import { hasFarFewer } from '../../base/share.ts'
 
 /** Items by the authenticated caller or the network that they are counted for, oldest first, to share a limited number of places fairly. */
 export class Owners<Item extends { readonly countedFor: string }> {
@@ -19,6 +19,6 @@ export class Owners<Item extends { readonly countedFor: string }> {
   largest(newcomer: string): { readonly items: Iterable<Item>; readonly isLarge: boolean } {
     let items: ReadonlySet<Item> = new Set()
     for (const own of this.#all.values()) if (own.size > items.size) items = own
-    return { items, isLarge: hasFarLess(this.#all.get(newcomer)?.size ?? 0, items.size) }
+    return { items, isLarge: hasFarFewer(this.#all.get(newcomer)?.size ?? 0, items.size) }
   }
 }
