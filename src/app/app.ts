@@ -91,7 +91,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 
   /** `createServer` makes one, and also keeps output off stdout from the start. */
   constructor(options: ServerOptions) {
-    const stores = { current: options.store, inParent: [] }
+    const stores = { current: (options as Partial<ServerOptions> | undefined)?.store, inParent: [] }
     const settings = readOptions(options, stores)
     this.#options = options
     this.limits = toLimits(options.limits)

@@ -61,7 +61,7 @@ test('a user who may not create the schema is an error that says so; one that ex
 test('tables of a newer version are not touched', async () => {
   const schema = newSchema()
   await opened({ schema }).cache.set('a', '1', LONG_MS)
-  await server.sql(`UPDATE "${schema}".pierhead_schema SET version = 99`)
+  await server.sql(`UPDATE "${schema}".pierhead_schema SET version = 99, needs = 99`)
   const failure = { kind: 'store_failed', message: expect.stringContaining('version 99') as string }
   await expect(opened({ schema }).cache.get('a')).rejects.toMatchObject(failure)
 })
