@@ -68,6 +68,15 @@ const EVENTS: Faults<'events'> = {
         store.append(session, stream, event, room),
     }),
   ],
+  'events before a number are discarded, and the numbers go on': [
+    'discarding begins the numbers again',
+    (store) => ({
+      async trim(session, stream) {
+        await store.forget(session, stream)
+        await store.open(session, stream, 'node-1', { events: 9, bytes: 1000, idleMs: LONG_MS })
+      },
+    }),
+  ],
   'writers at the same time get numbers of their own': [
     'numbers are guessed',
     (store) => ({

@@ -15,6 +15,7 @@ import type { ReplicaParts } from './replica.ts'
 import { LONGEST_IDLE_MS, settleHere, type Sharing } from './replicas.ts'
 import { STANDALONE, type SessionFacts } from './sessions.ts'
 import { SharedClient, type SharedParts } from './shared-client.ts'
+import { REPLICA_MS } from './shared-part.ts'
 
 export interface SharedClientsOptions {
   readonly sharing: Sharing
@@ -32,8 +33,6 @@ export interface UsedClient {
   readonly fields: ReadonlyMap<string, string> | undefined
 }
 
-/** A client that is not used for this long is forgotten at this node. Its session ends only in the store. */
-const FORGET_MS = 60_000
 /** How many events are read at once. */
 const PAGE = 100
 
@@ -161,7 +160,9 @@ export class SharedClients implements NodeListener {
         client.replica.sweep()
         if (client.others.size > 0) this.#check(client).catch(() => undefined)
       } else if (!client.busy) {
-        if (now - client.seen > FORGET_MS) this.#forget(client)
+        // What the store keeps is counted until it ends there.
+        const forgetMs = client.outbox.isCounted ? this.room.idleMs : REPLICA_MS
+        if (now - client.seen > forgetMs) this.#forget(client)
       } else if (isTime) this.#checkEnded(client).catch(() => undefined)
     }
   }
@@ -250,6 +251,7 @@ export class SharedClients implements NodeListener {
       client.detach(holder)
       holder.replace()
     }
+    client.outbox.leave()
     client.noteRuns(true)
   }
 
