@@ -68,15 +68,6 @@ const EVENTS: Faults<'events'> = {
         store.append(session, stream, event, room),
     }),
   ],
-  'events before a number are discarded, and the numbers go on': [
-    'discarding begins the numbers again',
-    (store) => ({
-      async trim(session, stream) {
-        await store.forget(session, stream)
-        await store.open(session, stream, 'node-1', { events: 9, bytes: 1000, idleMs: LONG_MS })
-      },
-    }),
-  ],
   'writers at the same time get numbers of their own': [
     'numbers are guessed',
     (store) => ({
@@ -100,6 +91,15 @@ const EVENTS: Faults<'events'> = {
     (store) => ({
       append: (session, stream, event, room) =>
         store.append(session, stream, event, { ...room, bytes: Infinity }),
+    }),
+  ],
+  'events before a number are discarded, and the numbers go on': [
+    'discarding begins the numbers again',
+    (store) => ({
+      async trim(session, stream) {
+        await store.forget(session, stream)
+        await store.open(session, stream, 'node-1', { events: 9, bytes: 1000, idleMs: LONG_MS })
+      },
     }),
   ],
   'a stream without events ends after its time': [

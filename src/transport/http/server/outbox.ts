@@ -171,7 +171,12 @@ export class Outbox {
     for (let isMore = true; isMore;) {
       const pass = this.#pass
       if (pass === undefined) return
-      const page = await node.stores.events.read(session, STANDALONE, Math.min(this.#next, this.#toCount) - 1, PAGE)
+      const page = await node.stores.events.read(
+        session,
+        STANDALONE,
+        Math.min(this.#next, this.#toCount) - 1,
+        PAGE,
+      )
       if (this.#pass !== pass) continue
       if (page === undefined || page.first > this.#next) return this.#lose()
       for (const { seq, text } of page.events) {
