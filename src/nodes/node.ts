@@ -333,7 +333,7 @@ export function checkStores(stores: Some<NodeStores>): NodeStores {
 /** The functions that each store must have. */
 const STEPS = {
   sessions: ['create', 'use', 'change', 'end'],
-  events: ['open', 'append', 'read', 'position', 'forget', 'watch'],
+  events: ['open', 'append', 'read', 'position', 'trim', 'forget', 'watch'],
   changes: ['publish', 'subscribe', 'position', 'read'],
   cache: ['get', 'set', 'add', 'delete'],
   nodes: ['join', 'beat', 'leave', 'isAlive', 'secret'],

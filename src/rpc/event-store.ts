@@ -64,6 +64,8 @@ export interface EventStore {
   read(session: string, stream: string, after: number, limit: number): Soon<EventPage | undefined>
   /** The position of the last event that has one; undefined if there is none. */
   position(session: string, stream: string): Soon<number | undefined>
+  /** Discards the events before a number. The others keep their numbers, and the next one gets the number that it would have had. */
+  trim(session: string, stream: string, before: number): Soon<void>
   /** Forgets one stream, or all of a session. */
   forget(session: string, stream?: string): Soon<void>
   /**

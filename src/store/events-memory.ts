@@ -78,6 +78,11 @@ export class MemoryEventStore implements EventStore {
     return this.#find(session, stream)?.position
   }
 
+  trim(session: string, stream: string, before: number): void {
+    this.#begin()
+    this.#find(session, stream)?.log.trim(before)
+  }
+
   forget(session: string, stream?: string): void {
     this.#begin()
     const streams = this.#sessions.get(session)

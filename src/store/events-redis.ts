@@ -40,6 +40,11 @@ export class RedisEventStore implements EventStore {
     return position === null ? undefined : Number(position)
   }
 
+  async trim(session: string, stream: string, before: number): Promise<void> {
+    const { texts, head } = this.#keys(session, stream)
+    await this.#link.run('pierheadLogTrim', [texts, head], [before])
+  }
+
   async forget(session: string, stream?: string): Promise<void> {
     const { names } = this.#keys(session, '')
     const beginnings = [this.#key(session, ':e:'), this.#key(session, ':h:')]

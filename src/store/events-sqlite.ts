@@ -48,6 +48,10 @@ export class SqliteEventStore implements EventStore {
     return this.#file.read(() => this.#log.find(logOf(session, stream))?.position)
   }
 
+  async trim(session: string, stream: string, before: number): Promise<void> {
+    await this.#file.write(() => this.#log.trim(logOf(session, stream), before))
+  }
+
   async forget(session: string, stream?: string): Promise<void> {
     const name = logOf(session, stream ?? '')
     const one = stream === undefined ? undefined : name.stream

@@ -167,6 +167,22 @@ for i, entry in ipairs(redis.call('XRANGE', KEYS[1], string.format('%.0f-0', ARG
 end
 return { head[1], head[2], head[3] or '', head[4] or '', texts }`
 
+/** KEYS: stream, hash. ARGV: the number of the first event that stays. */
+const LOG_TRIM = `local head = redis.call('HMGET', KEYS[2], 'next', 'first', 'bytes')
+if not head[1] then return 0 end
+local from, to = tonumber(head[2]), math.min(tonumber(ARGV[1]), tonumber(head[1]))
+if to <= from then return 0 end
+local bytes = to == tonumber(head[1]) and 0 or tonumber(head[3])
+if bytes > 0 then
+  for number = from + 1, to do
+    local id = string.format('%.0f-0', number)
+    bytes = bytes - #redis.call('XRANGE', KEYS[1], id, id)[1][2][2]
+  end
+end
+redis.call('XTRIM', KEYS[1], 'MINID', string.format('%.0f-0', to + 1))
+redis.call('HSET', KEYS[2], 'first', to, 'bytes', bytes)
+return 1`
+
 /** KEYS: names. ARGV: the beginnings of the keys of streams and of hashes, then the name of one stream, or none for all. */
 const LOG_FORGET = `local names = ARGV[3] and { ARGV[3] } or redis.call('SMEMBERS', KEYS[1])
 for _, name in ipairs(names) do
@@ -229,6 +245,7 @@ export type ScriptName =
   | 'pierheadLogOpen'
   | 'pierheadLogAdd'
   | 'pierheadLogRead'
+  | 'pierheadLogTrim'
   | 'pierheadLogForget'
   | 'pierheadRateUse'
   | 'pierheadNodeJoin'
@@ -249,6 +266,7 @@ export const SCRIPTS: Readonly<Record<ScriptName, Script>> = {
   pierheadLogOpen: { keys: 3, lua: LOG_OPEN },
   pierheadLogAdd: { keys: 3, lua: LOG_ADD },
   pierheadLogRead: { keys: 2, lua: LOG_READ },
+  pierheadLogTrim: { keys: 2, lua: LOG_TRIM },
   pierheadLogForget: { keys: 1, lua: LOG_FORGET },
   pierheadRateUse: { keys: 1, lua: RATE_USE },
   pierheadNodeJoin: { keys: 3, lua: NODE_JOIN },

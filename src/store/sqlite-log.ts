@@ -129,6 +129,17 @@ export class SqliteLog {
     }
   }
 
+  /** Removes the texts before a number. */
+  trim(name: LogName, before: number): void {
+    const head = this.find(name)
+    if (head === undefined || before <= head.first) return
+    const sql = 'DELETE FROM pierhead_log_texts WHERE log = ? AND seq < ? RETURNING bytes'
+    let { bytes } = head
+    for (const [size] of this.#file.all(sql, head.id, before)) bytes -= Number(size)
+    const first = Math.min(before, head.next)
+    this.#file.run('UPDATE pierhead_logs SET first = ?, bytes = ? WHERE id = ?', first, bytes, head.id)
+  }
+
   /** Removes one log, or all of a session, and answers their names. */
   forget(session: string, stream?: string): readonly string[] {
     const rows =

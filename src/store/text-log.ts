@@ -31,6 +31,11 @@ export class TextLog {
     while (this.next - this.#first > 1 && this.#isAbove(room)) this.#drop()
   }
 
+  /** Drops the texts before a number. */
+  trim(before: number): void {
+    while (this.#first < before && this.#dropped < this.#texts.length) this.#drop()
+  }
+
   /** The texts after a number. */
   after(seq: number, limit: number): readonly StoredEvent[] {
     const from = Math.max(seq + 1, this.#first)

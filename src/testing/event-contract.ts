@@ -167,6 +167,25 @@ const CHECKS: StoreChecks<EventStore> = {
     assertSame(await textsOf(store, session), ['d'.repeat(20)], 'the texts after one that is too large')
   },
 
+  async 'events before a number are discarded, and the numbers go on'({ store, other }) {
+    const session = await filled(store, ['a', 'b', 'c'])
+    await other.trim(session, 's', 2)
+    const page = { events: [{ seq: 2, text: 'c' }], isOver: false, first: 2, writer: 'node-1' }
+    assertSame(await store.read(session, 's', -1, 9), page, 'read answers')
+    await store.trim(session, 's', 1)
+    await store.trim(session, 's', 9)
+    assertSame(
+      await other.read(session, 's', -1, 9),
+      { events: [], isOver: false, first: 3, writer: 'node-1' },
+      'read answers after all were discarded',
+    )
+    const small: EventRoom = { ...ROOMY, bytes: 10 }
+    for (const [index, text] of ['dddd', 'eeee', 'ffff'].entries())
+      assertSame(await other.append(session, 's', { text }, small), 3 + index, 'append answers')
+    assertSame(await textsOf(store, session), ['eeee', 'ffff'], 'the texts that were added then')
+    await store.trim('nobody', 's', 1)
+  },
+
   async 'a stream without events ends after its time'({ store, eventually }) {
     const session = await filled(store, ['a'], { ...ROOMY, idleMs: 1 })
     await eventually('the end of a stream', async () => (await store.read(session, 's', -1, 9)) === undefined)

@@ -93,6 +93,15 @@ const EVENTS: Faults<'events'> = {
         store.append(session, stream, event, { ...room, bytes: Infinity }),
     }),
   ],
+  'events before a number are discarded, and the numbers go on': [
+    'discarding begins the numbers again',
+    (store) => ({
+      async trim(session, stream) {
+        await store.forget(session, stream)
+        await store.open(session, stream, 'node-1', { events: 9, bytes: 1000, idleMs: LONG_MS })
+      },
+    }),
+  ],
   'a stream without events ends after its time': [
     'streams never end by themselves',
     (store) => ({

@@ -36,6 +36,7 @@ const STEPS: Readonly<Record<string, (stores: Driver) => unknown>> = {
     events.append('a', 's', { text: 'c'.repeat(999) }, ROOM),
   'reading events': ({ events }) => events.read('a', 's', -1, 9),
   'reading a position': ({ events }) => events.position('a', 's'),
+  'discarding events': ({ events }) => events.trim('a', 's', 1),
   'forgetting a stream': ({ events }) => events.forget('a'),
   'ending a session': ({ sessions }) => sessions.end('a'),
   'publishing a message': ({ changes }) => changes.publish('a'),

@@ -118,7 +118,7 @@ export class SharedSessions {
   async #reaches(id: string, count: number): Promise<boolean> {
     const page = await this.#clients.node.stores.events.read(id, STANDALONE, count - 2, 1)
     if (page === undefined || page.first > count) return false
-    return count === 0 || page.events.length > 0
+    return count === page.first || page.events.length > 0
   }
 
   /** Remembers the requests of nodes that had earlier connections. They answer them, unless they die. */

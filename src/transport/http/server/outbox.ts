@@ -3,6 +3,7 @@ import type { Node } from '../../../nodes/node.ts'
 import { Steps } from '../../../nodes/steps.ts'
 import type { EventRoom } from '../../../rpc/event-store.ts'
 import { MarkedText, withoutMark } from './marked-text.ts'
+import { KeptBuffer, type KeptPool } from '../../io/kept-pool.ts'
 import { STANDALONE } from './sessions.ts'
 
 export interface OutboxOptions {
@@ -12,6 +13,9 @@ export interface OutboxOptions {
   readonly room: EventRoom
   /** How many bytes may wait for the store. */
   readonly maxWaiting: number
+  /** Counts what the store keeps of the session, while this node has its connection or had the last one. */
+  readonly pool: KeptPool
+  readonly caller: string
   onError(error: unknown): void
   /** Called when messages are lost: the session cannot go on. */
   onLost(): void
@@ -26,6 +30,8 @@ interface Waiting {
   seq: number | undefined
 }
 
+/** What a message takes in the store besides its text. */
+const OVERHEAD = 128
 /** How many messages are read at once. */
 const PAGE = 100
 
@@ -42,6 +48,14 @@ export class Outbox {
   #next = 0
   /** The last event that is known to be in the store. */
   #last = -1
+  readonly #buffer: KeptBuffer
+  /** Whether this node has the connection, or had the last one. */
+  #isLatest = false
+  /** The sizes of the messages in the store before the next one to count, as far as the stream has room for them. */
+  #sizes: number[] = []
+  #bytes = 0
+  #toCount = 0
+  #isTrimming = false
   #unwatch: (() => void) | undefined
   #isOver = false
 
@@ -51,11 +65,18 @@ export class Outbox {
       options.onError(error)
       this.#lose()
     })
+    const { pool, caller } = options
+    this.#buffer = new KeptBuffer({ pool, caller, forget: () => this.#discard() })
   }
 
   /** The bytes that wait for the store. */
   get waiting(): number {
     return this.#waiting
+  }
+
+  /** Whether this node counts what the store keeps. */
+  get isCounted(): boolean {
+    return this.#buffer.bytes > 0
   }
 
   /** Adds a message to the stream. */
@@ -76,13 +97,24 @@ export class Outbox {
     this.#pass = pass
     this.#next = count
     this.#know(count - 1)
+    this.#isLatest = true
+    this.#buffer.isRead = true
     this.#unwatch = node.stores.events.watch(session, STANDALONE, () => this.look())
     this.look()
   }
 
   detach(): void {
     this.#pass = undefined
+    this.#buffer.isRead = false
     this.#unwatch?.()
+  }
+
+  /** Another node has the connection, and counts what the store keeps. */
+  leave(): void {
+    this.#isLatest = false
+    this.#clearSizes()
+    this.#toCount = 0
+    this.#buffer.set(0)
   }
 
   /** Looks for messages of other nodes. */
@@ -99,6 +131,7 @@ export class Outbox {
   stop(): void {
     this.#isOver = true
     this.detach()
+    this.#buffer.end()
     this.#steps.stop()
   }
 
@@ -111,6 +144,7 @@ export class Outbox {
       this.#waiting -= bytes
       this.#know(waiting.seq)
     }
+    if (this.#isLatest && waiting.seq === this.#toCount) this.#count(waiting.seq, bytes)
     if (waiting.seq === this.#next && this.#pass !== undefined) {
       this.#next++
       this.#pass(text)
@@ -121,22 +155,64 @@ export class Outbox {
     if (seq > this.#last) this.#last = seq
   }
 
-  /** Passes on what the connection has not got. */
+  /** Passes on what the connection has not got, and counts all that the store keeps. */
   async #read(): Promise<void> {
     const { node, session } = this.#options
     for (let isMore = true; isMore;) {
       const pass = this.#pass
       if (pass === undefined) return
-      const page = await node.stores.events.read(session, STANDALONE, this.#next - 1, PAGE)
+      const page = await node.stores.events.read(
+        session,
+        STANDALONE,
+        Math.min(this.#next, this.#toCount) - 1,
+        PAGE,
+      )
       if (this.#pass !== pass) continue
       if (page === undefined || page.first > this.#next) return this.#lose()
       for (const { seq, text } of page.events) {
+        if (seq >= this.#toCount) this.#count(seq, textBytes(text))
+        if (seq < this.#next) continue
         this.#next = seq + 1
         this.#know(seq)
         pass(withoutMark(text))
       }
       isMore = page.events.length === PAGE
     }
+  }
+
+  /** Counts a message that the store keeps. */
+  #count(seq: number, bytes: number): void {
+    const { room } = this.#options
+    this.#toCount = seq + 1
+    this.#sizes.push(bytes)
+    this.#bytes += bytes
+    while (this.#sizes.length > 1 && (this.#sizes.length > room.events || this.#bytes > room.bytes))
+      this.#bytes -= this.#sizes.shift() as number
+    this.#buffer.set(this.#bytes + this.#sizes.length * OVERHEAD)
+  }
+
+  /** Makes room: the store forgets what the connection has got. Without a connection, the session ends. */
+  #discard(): void {
+    this.#clearSizes()
+    if (this.#pass === undefined) return this.#lose()
+    if (this.#isTrimming) return
+    this.#isTrimming = true
+    this.#steps.add(() => this.#trim())
+  }
+
+  async #trim(): Promise<void> {
+    const { node, session } = this.#options
+    if (this.#isLatest) await node.stores.events.trim(session, STANDALONE, this.#next)
+    this.#isTrimming = false
+    // A client that has resumed meanwhile may need some that were counted.
+    this.#toCount = Math.min(this.#toCount, this.#next)
+    // Like every step, it must not miss news.
+    await this.#read()
+  }
+
+  #clearSizes(): void {
+    this.#sizes = []
+    this.#bytes = 0
   }
 
   #lose(): void {

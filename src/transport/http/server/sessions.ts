@@ -14,7 +14,7 @@ import { budgetsOf } from '../../io/budgets.ts'
 import type { KeptPool } from '../../io/kept-pool.ts'
 import { Owners } from '../../io/owners.ts'
 import { EventStream, readEventId, type StreamKeeper, type StreamOptions } from './event-stream.ts'
-import type { SharedSession } from './shared-part.ts'
+import { REPLICA_MS, type SharedSession } from './shared-part.ts'
 
 /** The stream for messages that do not belong to a request. */
 export const STANDALONE = 's'
@@ -23,8 +23,6 @@ const SWEEP_MS = 30_000
 export const FRESH_MS = 10_000
 /** The part of its sessions that an owner loses at a time while the server needs memory. */
 const SHED_PART = 1 / 4
-/** Where nodes share sessions, this node forgets one that was idle for this long. It ends only in the store. */
-const REPLICA_MS = 60_000
 
 /** The facts about a session that another node has begun. */
 export interface SessionFacts {

@@ -5,6 +5,7 @@ import type { Service } from '../../../rpc/service.ts'
 import type { Session } from '../../../rpc/session.ts'
 import { HOLDER, RUNS } from '../../../rpc/session-fields.ts'
 import type { StoredSession } from '../../../rpc/session-store.ts'
+import { budgetsOf } from '../../io/budgets.ts'
 import { Connection } from '../../io/connection.ts'
 import { Outbox } from './outbox.ts'
 import { Replica, type ReplicaParts, type ReplicaSession } from './replica.ts'
@@ -77,6 +78,8 @@ export class SharedClient implements ReplicaSession {
       session: facts.id,
       room,
       maxWaiting: limits.connectionBytes,
+      pool: budgetsOf(service, limits).kept,
+      caller: facts.countedFor,
       onError,
       onLost: () => end(this),
     })

@@ -16,6 +16,7 @@ import type { ReplicaParts } from './replica.ts'
 import { LONGEST_IDLE_MS, settleHere, type Sharing } from './replicas.ts'
 import { STANDALONE, type SessionFacts } from './sessions.ts'
 import { SharedClient, type SharedParts } from './shared-client.ts'
+import { REPLICA_MS } from './shared-part.ts'
 
 export interface SharedClientsOptions {
   readonly sharing: Sharing
@@ -27,8 +28,6 @@ export interface SharedClientsOptions {
   readonly idleMs: number
 }
 
-/** A client that is not used for this long is forgotten at this node. Its session ends only in the store. */
-const FORGET_MS = 60_000
 /** How many events are read at once. */
 const PAGE = 100
 /** How often to look whether other nodes have answered, and how many looks in a row must show it: a request may have just arrived. */
@@ -158,7 +157,9 @@ export class SharedClients implements NodeListener {
         client.replica.sweep()
         if (client.others.size > 0) this.#check(client).catch(() => undefined)
       } else if (!client.busy) {
-        if (now - client.seen > FORGET_MS) this.#forget(client)
+        // What the store keeps is counted until it ends there.
+        const forgetMs = client.outbox.isCounted ? this.room.idleMs : REPLICA_MS
+        if (now - client.seen > forgetMs) this.#forget(client)
       } else if (isTime) this.#checkEnded(client).catch(() => undefined)
     }
   }
@@ -275,6 +276,7 @@ export class SharedClients implements NodeListener {
       client.detach(holder)
       holder.replace()
     }
+    client.outbox.leave()
     client.noteRuns(true)
   }
 

@@ -2,6 +2,9 @@ import type { JsonObject, Message, RequestId } from '../../../protocol/jsonrpc.t
 import type { SessionKeeper } from '../../../rpc/session.ts'
 import type { EventRecorder } from './event-stream.ts'
 
+/** Where nodes share sessions, this node forgets one that was idle for this long. It ends only in the store. */
+export const REPLICA_MS = 60_000
+
 /** The part of a session that all nodes share. */
 export interface SharedSession extends SessionKeeper {
   /** Whether a client of this node reads the notifications of the session, or resumes one of its streams. */

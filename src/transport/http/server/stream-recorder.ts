@@ -2,6 +2,7 @@ import { textBytes } from '../../../base/weight.ts'
 import { Steps } from '../../../nodes/steps.ts'
 import type { EventRoom, EventStore } from '../../../rpc/event-store.ts'
 import type { EventRecorder } from './event-stream.ts'
+import { REPLICA_MS } from './shared-part.ts'
 
 export interface RecorderOptions {
   readonly events: EventStore
@@ -14,9 +15,6 @@ export interface RecorderOptions {
   /** Called when the last event is in the store, or when there will be no more. */
   onDone(): void
 }
-
-/** How long the store has a stream that has ended. */
-const ENDED_MS = 300_000
 
 /** Adds the events of a stream that only this node writes to the store, in the background and in order. */
 export class StreamRecorder implements EventRecorder {
@@ -79,6 +77,7 @@ export class StreamRecorder implements EventRecorder {
   }
 }
 
+/** The store has a stream that has ended no longer than this node counts it. */
 function ended(room: EventRoom): EventRoom {
-  return { ...room, idleMs: Math.min(room.idleMs, ENDED_MS) }
+  return { ...room, idleMs: Math.min(room.idleMs, REPLICA_MS) }
 }
