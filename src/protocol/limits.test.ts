@@ -39,8 +39,10 @@ const DOCUMENTED = `
   queuedPerCaller 256 32
   waitMs 1s 250ms
   blockedMs 2s 1s
+  heap 0.8 0.7
   unsentBytes 128Mi 64Mi
   connections 20000 2000
+  pipelined 256 32
   connectionBytes 64Mi 16Mi
   invalidMessages 100 20
   pingMs 30s 15s
@@ -105,6 +107,6 @@ test.each([
 })
 
 function toNumber(text: string): number {
-  const [, digits = '', unit = ''] = /^(\d+)([A-Za-z]*)$/.exec(text) ?? []
+  const [, digits = '', unit = ''] = /^([\d.]+)([A-Za-z]*)$/.exec(text) ?? []
   return Number(digits) * (UNITS.get(unit) ?? Number.NaN)
 }
