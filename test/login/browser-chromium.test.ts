@@ -62,11 +62,12 @@ test('a person logs in at devAuth, a second process start needs no login, and de
   const running = await app.listen({ onUncaught: 'exit', http: { port: 0 } })
   onTestFinished(() => running.close())
   const url = running.url as string
-  const tab = await openTab()
   const vault = (): ReturnType<typeof fileVault> => fileVault({ path: join(folder, 'vault.json') })
   const press =
     (button: string, text: string) =>
     async (page: URL): Promise<void> => {
+      // The page of an earlier login may still load others, which would interrupt this one.
+      const tab = await openTab()
       await tab.goto(page.href)
       await tab.getByLabel('Bob').check()
       await tab.getByRole('button', { name: button }).click()
