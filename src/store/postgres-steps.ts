@@ -19,11 +19,11 @@ export interface CountedTransaction {
 /** A step that changes sums. It may run more than once. */
 export type CountedStep<Value> = (transaction: CountedTransaction) => Promise<Value>
 
-/** What a step will read, so that one statement reads it for all steps of a transaction. */
+/** The rows that a step will read, so that one statement reads them for all steps of a transaction. */
 export interface StepNeeds {
   /** The task that it changes. */
   readonly id?: string
-  /** Whose sums it changes. */
+  /** The scope and network whose sums it changes. */
   readonly holder?: StoredHolder
 }
 

@@ -30,10 +30,10 @@ interface Worker {
 /** The name of a queue inside the prefix of its server. */
 const NAME = 'tasks'
 
-/** How often, and after what pause at first, another node is told of a task that the one before did not begin: about half a minute in all. */
+/** How often, and after what first pause, BullMQ offers a task that a node did not begin to another one: about half a minute in all. */
 const ATTEMPTS = { attempts: 8, backoff: { type: 'exponential', delay: 250, jitter: 0.5 } }
 
-/** How many tasks a node is told of at once. One look at the store serves all of them. */
+/** How many tasks BullMQ offers a node at once. One look at the store serves all of them. */
 const AT_ONCE = 32
 
 /** How many messages BullMQ keeps for those who watch a queue. Nobody does. */

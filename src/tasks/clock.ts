@@ -37,7 +37,7 @@ export function clockFor(
   own: TaskClock,
 ): TaskClock {
   if (store.now === undefined) return own
-  /** What the clock of the store showed when nothing had elapsed. */
+  /** The time of the store when the steady clock began to count. */
   let start: number | undefined
   return {
     now: () => (start === undefined ? own.now() : Math.round(start + own.elapsed())),
