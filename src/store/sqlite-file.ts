@@ -16,8 +16,8 @@ import { checkFile, isBusy, storeFailure } from './sqlite-failure.ts'
 /** The tables of one kind of store: one script for each version. */
 export interface Schema {
   readonly kind: string
-  /** The first creates the tables; each further one changes those of the version before. */
-  readonly migrations: readonly string[]
+  /** The first creates the tables; each further one changes those of the version before. A function makes what differs in each file. */
+  readonly migrations: readonly (string | (() => string))[]
   /**
    * The least version that a program must know to work with the newest tables. Programs of that version go on while newer ones
    * bring the tables up to date, so a migration raises it only if their statements would fail or do harm: a new table, index or
@@ -102,7 +102,7 @@ export class SqliteFile {
       throw storeFailure(path, error)
     }
     try {
-      this.#insist(() => this.#prepare(synchronous, schemas))
+      this.insist(() => this.#prepare(synchronous, schemas))
     } catch (error) {
       this.#database.close()
       throw error
@@ -112,6 +112,20 @@ export class SqliteFile {
   /** Adds work that steps share. */
   share(work: Shared): void {
     this.#shared.push(work)
+  }
+
+  /** Retries while other processes hold locks, and blocks the process: only on opening. Two that switch a new file to WAL at once fail immediately, whatever the timeout. */
+  insist<Result>(act: () => Result): Result {
+    const until = performance.now() + this.#busyMs
+    const sleeper = new Int32Array(new SharedArrayBuffer(4))
+    for (let tries = 0; ; tries++) {
+      try {
+        return act()
+      } catch (error) {
+        if (!isBusy(error) || performance.now() >= until) throw this.#failure(error)
+        Atomics.wait(sleeper, 0, 0, delayOf(tries, LOCK_PAUSES, Math.random))
+      }
+    }
   }
 
   /** Rows of a query, inside `read` or `write`. */
@@ -285,7 +299,8 @@ export class SqliteFile {
     const { kind, migrations, needs } = schema
     const version = this.#versionOf(schema)
     if (version >= migrations.length) return
-    for (const script of migrations.slice(version)) this.#database.exec(script)
+    for (const script of migrations.slice(version))
+      this.#database.exec(typeof script === 'string' ? script : script())
     const set = 'INSERT OR REPLACE INTO pierhead_versions (kind, version) VALUES (?, ?)'
     this.run(set, kind, migrations.length)
     this.run(set, needsOf(kind), needs)
@@ -314,20 +329,6 @@ export class SqliteFile {
       if (newer instanceof McpError) return newer
     }
     return storeFailure(this.path, error)
-  }
-
-  /** Retries while other processes hold locks. Two that switch a new file to WAL at once fail immediately, whatever the timeout. */
-  #insist(act: () => void): void {
-    const until = performance.now() + this.#busyMs
-    const sleeper = new Int32Array(new SharedArrayBuffer(4))
-    for (let tries = 0; ; tries++) {
-      try {
-        return act()
-      } catch (error) {
-        if (!isBusy(error) || performance.now() >= until) throw this.#failure(error)
-        Atomics.wait(sleeper, 0, 0, delayOf(tries, LOCK_PAUSES, Math.random))
-      }
-    }
   }
 
   #failure(error: unknown): Error {

@@ -249,7 +249,7 @@ export class Tasks extends TaskRunner {
       const times = { createdAt: now, updatedAt: now, dueAt: Math.max(1, now), attempt: 1, version: 1 }
       const record: TaskRecord = {
         ...old,
-        id: newTaskId(),
+        id: this.store.newId?.() ?? newTaskId(),
         server: this.host.server,
         // A second retry, and the caller, find it by its key. A scope of its own makes that possible for callers without one.
         scope: old.scope || retryKey(id),
