@@ -1,5 +1,6 @@
+import { createDecipheriv, type Decipher } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { TaskIds } from './tasks-sqlite-ids.ts'
+import { blockwise, TaskIds } from './tasks-sqlite-ids.ts'
 
 const KEY = '0123456789abcdef'.repeat(2)
 
@@ -65,3 +66,26 @@ test.each([undefined, null, 5, '', KEY.slice(1), `${KEY}0`, KEY.toUpperCase(), '
   '%j is not a key',
   (key) => expect(TaskIds.of(key)).toBeUndefined(),
 )
+
+test('a cipher that keeps the last block back until the end gives the same blocks', () => {
+  const make = (isPadded: boolean) => (): Decipher =>
+    createDecipheriv('aes-128-ecb', Buffer.from(KEY, 'hex'), null).setAutoPadding(isPadded)
+  const [atOnce, atEnd] = [blockwise(make(false)), blockwise(() => heldBack(make(false)()))]
+  // With padding, a decipher cannot know whether a block is the last.
+  expect(make(true)().update(Buffer.alloc(16))).toHaveLength(0)
+  for (const text of ['a'.repeat(16), 'b'.repeat(16)])
+    expect(atEnd(Buffer.from(text))).toEqual(atOnce(Buffer.from(text)))
+})
+
+/** A decipher that answers everything at its end. */
+function heldBack(decipher: Decipher): Pick<Decipher, 'update' | 'final'> {
+  const parts: Buffer[] = []
+  const update = (block: Buffer): Buffer => {
+    parts.push(decipher.update(block))
+    return Buffer.alloc(0)
+  }
+  return { update, final: () => Buffer.concat([...parts, decipher.final()]) } as Pick<
+    Decipher,
+    'update' | 'final'
+  >
+}

@@ -1,8 +1,7 @@
-import type { Cipher, Decipher } from 'node:crypto'
 import { mcpError } from '../errors/error.ts'
 import { SQLITE_UNAVAILABLE } from '../errors/store.ts'
 import { builtin } from './builtin.ts'
-import { storedText } from './stored-text.ts'
+import { MARK, storedText } from './stored-text.ts'
 
 const BLOCK = 16
 const TIME = 6
@@ -12,12 +11,10 @@ const AT_ONCE = 64
 const REMEMBERED = 1000
 
 const CIPHER = 'aes-128-ecb'
-const KEY = /^[0-9a-f]{32}$/
+/** A key, or a block, as the file has it. */
+const HEX = /^[0-9a-f]{32}$/
 /** A block as clients see it. The last character has only two bits of it. */
 const SHOWN = /^[\w-]{21}[AQgw]$/
-/** No text of a caller is stored like this: one that begins with the mark is stored as JSON. */
-const MARK = '\u0001'
-const STORED = /^\u0001[0-9a-f]{32}$/
 
 /** The script that creates the key of a file, which never changes. */
 export function keyScript(): string {
@@ -28,6 +25,12 @@ export function keyScript(): string {
   `
 }
 
+/** What enciphers, or deciphers, with one key. */
+interface BlockCipher {
+  update(block: Uint8Array): Buffer
+  final(): Buffer
+}
+
 /** The query of the key. */
 export const SELECT_KEY = 'SELECT key FROM pierhead_task_key WHERE one = 1'
 
@@ -36,8 +39,8 @@ export const SELECT_KEY = 'SELECT key FROM pierhead_task_key WHERE one = 1'
  * index. Clients see that block enciphered with the key of the file: without the key, nobody can tell it from 128 random bits. Other ids are stored as they are.
  */
 export class TaskIds {
-  readonly #encipher: Cipher
-  readonly #decipher: Decipher
+  readonly #encipher: (block: Uint8Array) => Buffer
+  readonly #decipher: (block: Uint8Array) => Buffer
   #random = new Uint8Array(0)
   #used = 0
   /** Stored ids by those that clients see. */
@@ -46,15 +49,15 @@ export class TaskIds {
 
   /** Undefined if the key is not one. */
   static of(key: unknown): TaskIds | undefined {
-    return typeof key === 'string' && KEY.test(key) ? new TaskIds(Buffer.from(key, 'hex')) : undefined
+    return typeof key === 'string' && HEX.test(key) ? new TaskIds(Buffer.from(key, 'hex')) : undefined
   }
 
   private constructor(key: Uint8Array) {
     const node = builtin('node:crypto')
     if (node === undefined) throw mcpError(SQLITE_UNAVAILABLE, { reason: 'this runtime has no node:crypto' })
-    // No block is ever enciphered twice for different tasks, so a single one needs no mode. Without padding, each is answered at once.
-    this.#encipher = node.createCipheriv(CIPHER, key, null).setAutoPadding(false)
-    this.#decipher = node.createDecipheriv(CIPHER, key, null).setAutoPadding(false)
+    // An id is a single block, and no two are equal, so it needs no mode of operation.
+    this.#encipher = blockwise(() => node.createCipheriv(CIPHER, key, null).setAutoPadding(false))
+    this.#decipher = blockwise(() => node.createDecipheriv(CIPHER, key, null).setAutoPadding(false))
   }
 
   /** The id of a new task, as clients see it. */
@@ -66,7 +69,7 @@ export class TaskIds {
     const block = Buffer.from(this.#random.buffer, this.#used, BLOCK)
     this.#used += BLOCK
     block.writeUIntBE(Date.now(), 0, TIME)
-    const id = this.#encipher.update(block).toString('base64url')
+    const id = this.#encipher(block).toString('base64url')
     this.#remember(id, `${MARK}${block.toString('hex')}`)
     return id
   }
@@ -76,15 +79,17 @@ export class TaskIds {
     const known = this.#recent.get(id) ?? this.#older.get(id)
     if (known !== undefined) return known
     if (!SHOWN.test(id)) return storedText(id)
-    const stored = `${MARK}${this.#decipher.update(Buffer.from(id, 'base64url')).toString('hex')}`
+    const stored = `${MARK}${this.#decipher(Buffer.from(id, 'base64url')).toString('hex')}`
     this.#remember(id, stored)
     return stored
   }
 
   /** The id that clients see for one in the file; anything else as it is. */
   shown(stored: unknown): unknown {
-    if (typeof stored !== 'string' || !STORED.test(stored)) return stored
-    return this.#encipher.update(Buffer.from(stored.slice(MARK.length), 'hex')).toString('base64url')
+    // No other text is stored with the mark and no quotation mark.
+    if (typeof stored !== 'string' || !stored.startsWith(MARK)) return stored
+    const block = stored.slice(MARK.length)
+    return HEX.test(block) ? this.#encipher(Buffer.from(block, 'hex')).toString('base64url') : stored
   }
 
   #remember(id: string, stored: string): void {
@@ -93,5 +98,15 @@ export class TaskIds {
       this.#recent = new Map()
     }
     this.#recent.set(id, stored)
+  }
+}
+
+/** Enciphers or deciphers one block after the other. One cipher does it for all, unless the runtime keeps the last block back until the end. */
+export function blockwise(make: () => BlockCipher): (block: Uint8Array) => Buffer {
+  const stream = make()
+  if (stream.update(new Uint8Array(BLOCK)).length === BLOCK) return (block) => stream.update(block)
+  return (block) => {
+    const single = make()
+    return Buffer.concat([single.update(block), single.final()])
   }
 }

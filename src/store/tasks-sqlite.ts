@@ -167,7 +167,10 @@ export class SqliteTaskStore implements TaskStore {
     if (status !== undefined) where('status = ?', status)
     if (tool !== undefined) where('tool = ?', tool)
     if (after !== undefined) {
-      const last = this.#file.get('SELECT seq, scope FROM pierhead_task_heads WHERE id = ?', this.#ids.stored(after))
+      const last = this.#file.get(
+        'SELECT seq, scope FROM pierhead_task_heads WHERE id = ?',
+        this.#ids.stored(after),
+      )
       if (last === undefined || (scope !== undefined && last[1] !== storedText(scope))) return []
       where('seq > ?', Number(last[0]))
     }

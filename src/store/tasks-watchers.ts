@@ -135,7 +135,9 @@ export class TaskWatchers implements Shared {
     const lists = rows.map(([, ids]) => idsIn(ids))
     // Too late for some changes, for example after the process was stopped, or one is damaged: any task may have changed.
     const isLate = Number(first ?? 0) > this.#seen + 1 || lists.includes(undefined)
-    const all = isLate ? this.#file.all('SELECT id FROM pierhead_task_heads').map(([id]) => String(this.#taskIds.shown(id))) : []
+    const all = isLate
+      ? this.#file.all('SELECT id FROM pierhead_task_heads').map(([id]) => String(this.#taskIds.shown(id)))
+      : []
     this.#dataVersion = version
     this.#seen = Math.max(this.#seen, ...rows.slice(-1).map(([seq]) => Number(seq)))
     return new Set([...all, ...lists.flatMap((ids) => ids ?? [])].map(originalText))

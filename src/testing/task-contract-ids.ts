@@ -12,7 +12,11 @@ export const TASK_IDS: Checks = {
     if (store.newId === undefined) return
     const ids = Array.from({ length: SAMPLED }, () => store.newId?.() ?? '')
     assertSame(new Set(ids).size, SAMPLED, 'the number of different ids')
-    assertSame(ids.find((id) => !/^[\w-]{1,128}$/.test(id)), undefined, 'an id that is not safe in URLs')
+    assertSame(
+      ids.find((id) => !/^[\w-]{1,128}$/.test(id)),
+      undefined,
+      'an id that is not safe in URLs',
+    )
     let bits = 0
     for (let place = 0; place < Math.max(...ids.map(({ length }) => length)); place++) {
       const { entropy, isRegular } = readPlace(ids.map((id) => id[place] ?? ''))
@@ -28,8 +32,16 @@ export const TASK_IDS: Checks = {
     const ids = [...(await addTasks(store, 3)), ...(await addTasks(store, 1, () => ({ id: 'of-a-caller' })))]
     const reader = await again()
     for (const one of [store, reader]) {
-      assertSame(await Promise.all(ids.map(async (id) => (await one.get(id))?.id)), ids, 'ids that get answers')
-      assertSame((await one.list({ limit: 10 })).map(({ id }) => id), ids, 'ids in the list')
+      assertSame(
+        await Promise.all(ids.map(async (id) => (await one.get(id))?.id)),
+        ids,
+        'ids that get answers',
+      )
+      assertSame(
+        (await one.list({ limit: 10 })).map(({ id }) => id),
+        ids,
+        'ids in the list',
+      )
     }
   },
 }

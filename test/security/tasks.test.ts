@@ -261,5 +261,5 @@ function differenceOf(one: Buffer, other: Buffer): number {
 }
 
 function onesIn(byte: number): number {
-  return [...byte.toString(2)].filter((bit) => bit === '1').length
+  return byte.toString(2).replaceAll('0', '').length
 }

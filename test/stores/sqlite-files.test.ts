@@ -410,7 +410,9 @@ test.each(FILTERS)('a list filtered by %s reads only the tasks that it shows', a
     const plans = await plansOf((tasks, id) =>
       tasks.list({ ...query, limit: 10, ...(after !== undefined && { after: id }) }),
     )
-    expect(plans.at(-1)).toMatch(new RegExp(`^SEARCH pierhead_task_heads USING INDEX pierhead_tasks_${index} `))
+    expect(plans.at(-1)).toMatch(
+      new RegExp(`^SEARCH pierhead_task_heads USING INDEX pierhead_tasks_${index} `),
+    )
     for (const plan of plans) expect(plan).not.toMatch(/^SCAN|TEMP B-TREE/)
   }
 })

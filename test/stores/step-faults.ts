@@ -89,11 +89,15 @@ export const STEP_FAULTS: readonly Fault[] = [
   ...Object.entries({
     'ids begin with the time': () => `${Date.now().toString(36)}${randomText(20)}`,
     'ids contain a number whose last digit comes first': () =>
-      `${[...String(++made).padStart(9, '0')].toReversed().join('')}${randomText(24)}`,
+      `${Array.from(String(++made).padStart(9, '0')).toReversed().join('')}${randomText(24)}`,
     'ids have too few bits': () => randomText(14),
     'ids are not safe in URLs': () => `${randomText(20)}/`,
     'ids repeat': () => REPEATED[++made % REPEATED.length] ?? '',
-  }).map(([fault, newId]): Fault => [fault, 'ids that the store makes are hard to guess, and show no order', () => ({ newId })]),
+  }).map(([fault, newId]): Fault => [
+    fault,
+    'ids that the store makes are hard to guess, and show no order',
+    () => ({ newId }),
+  ]),
   [
     'ids are written in small letters',
     'ids that the store makes stay the same, and others work too',

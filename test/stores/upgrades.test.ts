@@ -135,7 +135,14 @@ function openPostgres(schema: string): ReturnType<typeof postgres> {
 test('with PostgreSQL, an older program goes on, and starts again, after a newer one has added to the tables', async () => {
   const { tasks, cache } = openPostgres('added')
   await use(tasks)
-  const tables = ['pierhead_tasks', ...OTHER_TABLES, 'pierhead_cache', 'pierhead_rates', 'pierhead_members', 'pierhead_secrets']
+  const tables = [
+    'pierhead_tasks',
+    ...OTHER_TABLES,
+    'pierhead_cache',
+    'pierhead_rates',
+    'pierhead_members',
+    'pierhead_secrets',
+  ]
   await upgradePostgres('added', { migrations: ['', columnsIn(tables)], needs: 1 })
   await use(tasks)
   await cache.set('a', 'text', 1000)
