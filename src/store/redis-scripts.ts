@@ -206,7 +206,10 @@ if isWithin then
 end
 return { isWithin and 1 or 0, used, left }`
 
-/** KEYS: last number, ends, nodes. ARGV: node, lease, most numbers, how long dead nodes are remembered. */
+/**
+ * KEYS: last number, ends, nodes. ARGV: node, lease, most numbers, how long dead nodes are remembered. Numbers begin anywhere, since nodes from
+ * before a loss of data may still use the lowest ones.
+ */
 const NODE_JOIN = `${NOW}for _, number in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now - ARGV[4])) do
   redis.call('ZREM', KEYS[2], number)
   redis.call('HDEL', KEYS[3], number)
@@ -216,6 +219,7 @@ for i, number in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. now, '+inf')
   others[i] = { number, redis.call('HGET', KEYS[3], number) }
 end
 local number
+redis.call('SET', KEYS[1], now % tonumber(ARGV[3]), 'NX')
 repeat number = (redis.call('INCR', KEYS[1]) - 1) % tonumber(ARGV[3]) + 1
 until not redis.call('ZSCORE', KEYS[2], number)
 redis.call('ZADD', KEYS[2], now + ARGV[2], number)

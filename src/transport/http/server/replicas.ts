@@ -197,7 +197,7 @@ export async function settleHere(
   { pending }: Session,
   { key, answer, id }: NodeMessage & { readonly kind: 'answered' },
 ): Promise<void> {
-  if (pending.size === 0 || node.isForeign(id ?? answer?.id)) return
+  if (pending.size === 0 || !node.mayHaveAsked(id ?? answer?.id)) return
   const text = key === undefined ? undefined : await node.stores.cache.get(key)
   if (key !== undefined) await node.stores.cache.delete(key)
   const settled = text === undefined ? answer : (JSON.parse(text) as Message)
