@@ -1,14 +1,13 @@
 import { badOption } from '../base/options.ts'
 import type { Some } from '../base/some.ts'
-import { mcpError } from '../errors/error.ts'
-import { STORE_NOT_SHARED } from '../errors/store.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { BusMessage, ChangeBus } from '../rpc/change-bus.ts'
 import type { CacheStore } from '../rpc/cache-store.ts'
 import { keyOf, type SentChange } from '../rpc/changes.ts'
 import type { EventRoom, EventStore } from '../rpc/event-store.ts'
-import type { NodeInfo, NodeStore } from '../rpc/node-store.ts'
+import type { NodeStore } from '../rpc/node-store.ts'
 import type { SessionStore } from '../rpc/session-store.ts'
+import { checkShared } from './check-shared.ts'
 import { Forwarded } from './forwarded.ts'
 import { readMessage, writeMessage, type NodeMessage, type Revocation, type SentMessage } from './messages.ts'
 import { Steps } from './steps.ts'
@@ -64,9 +63,6 @@ const ALL = 'all'
 /** Revocations are also in a log, because other messages may replace them on the bus before a node starts. */
 const REVOCATIONS = 'revocations'
 const REVOCATION_ROOM: EventRoom = { events: 100_000, bytes: 1 << 25, idleMs: 30 * 86_400_000 }
-/** Separates a kind of store from the process that keeps it for others. */
-const IN = '@'
-
 /** This process among those that serve the same clients: it is known to the others, and exchanges messages with them. */
 export class Node {
   /** Tells its messages from those of all other processes, also of one that gets its number. */
@@ -130,6 +126,11 @@ export class Node {
   /** The name of the server. */
   get server(): string {
     return this.#options.server
+  }
+
+  /** How often it says that it is alive. */
+  get beatMs(): number {
+    return this.#options.beatMs
   }
 
   /** The position of the last message that this node has seen. */
@@ -360,17 +361,6 @@ export class Node {
 /** The number of the node that asked a question. */
 function askerOf(id: number): number {
   return Math.floor(id / QUESTIONS)
-}
-
-function checkShared(server: string, own: readonly string[], others: readonly NodeInfo[]): void {
-  const all = [own, ...others.map(({ inMemory }) => inMemory)]
-  // Kinds in a parent process are shared by all that name the same one.
-  const isShared = (kind: string): boolean => kind.includes(IN) && all.every((each) => each.includes(kind))
-  const alone = all.flat().filter((kind) => !isShared(kind))
-  const kinds = [...new Set(alone.map((kind) => kind.split(IN, 1)[0] as string))]
-  if (others.length === 0 || kinds.length === 0) return
-  const where = own.length > 0 ? 'this process' : 'the other process'
-  throw mcpError(STORE_NOT_SHARED, { server, kinds: kinds.join(', '), where })
 }
 
 /** Checks the stores of a server that is one of several nodes. */

@@ -27,8 +27,8 @@ function toView(store: EventStore, number: number): View {
   const view = { isAway: false }
   const events = new Proxy(store, {
     get: (target, name: keyof EventStore) => {
-      const step = target[name] as (...args: readonly unknown[]) => unknown
-      return (...args: readonly unknown[]) => {
+      const step = target[name] as (...args: unknown[]) => unknown
+      return (...args: unknown[]) => {
         if (view.isAway) throw mcpError(STORE_UNREACHABLE, {})
         return step.apply(target, args)
       }
