@@ -59,6 +59,8 @@ export class SharedClients implements NodeListener {
       maxSessions: limits.sessions,
       idleMs: this.#idleMs,
       room,
+      // A message over a WebSocket gets no reply.
+      isAwaited: transport === 'sse',
       now: () => performance.now(),
       onError: (error) => service.report('error', 'the store failed', { error }),
       onProlonged: () => undefined,
