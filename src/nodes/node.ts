@@ -283,7 +283,7 @@ export class Node {
   async #rejoin(): Promise<void> {
     const { server, inMemory, beatMs, report } = this.#options
     const { number, others } = await this.stores.nodes.join({ server, inMemory }, beatMs * BEATS)
-    if (this.#hasLeft) return void (await this.stores.nodes.leave(number))
+    if (this.#hasLeft) return this.stores.nodes.leave(number)
     this.#isUnknown = false
     const former = this.#number
     this.#formerNumbers.add(former)

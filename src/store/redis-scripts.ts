@@ -3,7 +3,7 @@ import { TASK_SCRIPTS, type TaskScriptName } from './tasks-redis-scripts.ts'
 
 /*
  * The steps that Redis does at once, as scripts. All keys of a script have the same tag, also those that it puts together. Scripts take
- * the time from Redis, so that the clocks of nodes do not matter.
+ * the time from Redis, so that the clocks of nodes do not matter; those of tasks get it from the node.
  */
 
 /** A script, and the number of its keys. */

@@ -148,6 +148,11 @@ test('a closed channel runs nothing more', async () => {
   const channel = new Channel(port, { hear: (value: unknown) => void heard.push(value) })
   receive({ pierhead: [['notice', 'hear', [1]]] })
   channel.close()
-  receive({ pierhead: [['notice', 'hear', [2]], ['call', 1, 'hear', [3]]] })
+  receive({
+    pierhead: [
+      ['notice', 'hear', [2]],
+      ['call', 1, 'hear', [3]],
+    ],
+  })
   expect(heard).toEqual([1])
 })

@@ -88,7 +88,8 @@ test('a use that is noted late does not bring an ended session back', async () =
   const fields = new Map([['a', 'b']])
   await driver.sessions.create({ id: 's', countedFor: 'ann', fields, idleMs: 60_000 }, room)
   // The index does not know the session any more when the use is noted, since another node has ended it in between.
-  for (const key of ['ends', 'owners', 'owner', 'of:ann']) await server.send('DEL', `${prefix}:{sessions}:${key}`)
+  for (const key of ['ends', 'owners', 'owner', 'of:ann'])
+    await server.send('DEL', `${prefix}:{sessions}:${key}`)
   await server.send('HSET', `${prefix}:{s:s}`, 't', '0')
   const using = driver.sessions.use('s', undefined, 60_000)
   const ending = driver.sessions.end('s')
@@ -100,7 +101,8 @@ test('a session that the index has lost is in it again after its next use', asyn
   const { driver, prefix } = open()
   const room = { sessions: 10, freshMs: 0 }
   await driver.sessions.create({ id: 's', countedFor: 'ann', fields: new Map(), idleMs: 60_000 }, room)
-  for (const key of ['ends', 'owners', 'owner', 'of:ann']) await server.send('DEL', `${prefix}:{sessions}:${key}`)
+  for (const key of ['ends', 'owners', 'owner', 'of:ann'])
+    await server.send('DEL', `${prefix}:{sessions}:${key}`)
   await server.send('HSET', `${prefix}:{s:s}`, 't', '0')
   await driver.sessions.use('s', undefined, 60_000)
   await vi.waitFor(async () => expect(await driver.sessions.count()).toBe(1))
