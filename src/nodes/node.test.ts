@@ -1,11 +1,13 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { mcpError } from '../errors/error.ts'
 import { STORE_UNREACHABLE } from '../errors/store.ts'
+import type { BusMessage, ChangeBus } from '../rpc/change-bus.ts'
 import type { SentChange } from '../rpc/changes.ts'
 import type { NodeStore } from '../rpc/node-store.ts'
 import { MemoryChangeBus } from '../store/changes-memory.ts'
 import { Lifetime } from '../store/lifetime.ts'
 import { memory } from '../store/memory.ts'
+import { MemoryNodeStore } from '../store/nodes-memory.ts'
 import type { NodeMessage } from './messages.ts'
 import { Node, checkStores, type NodeListener, type NodeStores } from './node.ts'
 
@@ -36,22 +38,93 @@ function awayStores(): { readonly stores: NodeStores; comeBack(): void } {
   return { stores, comeBack: () => void (changes.publish = publish) }
 }
 
+/** A bus that can lose its data, as Redis does if it restarts without them: positions begin again with 1, and readers get a gap. */
+class LossyBus implements ChangeBus {
+  #bus = new MemoryChangeBus(new Lifetime())
+  readonly #resume = new Set<() => void>()
+
+  publish(text: string): number {
+    return this.#bus.publish(text)
+  }
+
+  subscribe(
+    after: number,
+    onMessage: (message: BusMessage) => void,
+    onGap: (position: number) => void,
+  ): () => void {
+    this.#resume.add(() => {
+      onGap(0)
+      this.#bus.subscribe(0, onMessage, onGap)
+    })
+    return this.#bus.subscribe(after, onMessage, onGap)
+  }
+
+  position(): number {
+    return this.#bus.position()
+  }
+
+  read(after: number, limit: number): readonly BusMessage[] | undefined {
+    return this.#bus.read(after, limit)
+  }
+
+  loseData(): void {
+    this.#bus = new MemoryChangeBus(new Lifetime())
+    for (const resume of this.#resume) resume()
+  }
+}
+
+/** A registry that can lose its data, or take nodes for dead. */
+class LossyNodes implements NodeStore {
+  #nodes = new MemoryNodeStore(new Lifetime())
+
+  join(...args: Parameters<MemoryNodeStore['join']>): ReturnType<MemoryNodeStore['join']> {
+    return this.#nodes.join(...args)
+  }
+
+  beat(number: number, leaseMs: number): boolean {
+    return this.#nodes.beat(number, leaseMs)
+  }
+
+  leave(number: number): void {
+    this.#nodes.leave(number)
+  }
+
+  isAlive(number: number): boolean {
+    return this.#nodes.isAlive(number)
+  }
+
+  secret(server: string, proposed: string): string {
+    return this.#nodes.secret(server, proposed)
+  }
+
+  /** `last` is the number before the next one. */
+  loseData(last: number = 0): void {
+    this.#nodes = new MemoryNodeStore(new Lifetime(), last)
+  }
+}
+
 interface Heard {
   readonly node: Node
   readonly messages: NodeMessage[]
+  /** The messages that this node has sent itself. */
+  readonly own: NodeMessage[]
   readonly gaps: number[]
 }
 
 async function join(stores: NodeStores, server = 'a'): Promise<Heard> {
   const report = (): void => undefined
   const messages: NodeMessage[] = []
+  const own: NodeMessage[] = []
   const gaps: number[] = []
   const listener: NodeListener = {
-    onMessage: (message) => void messages.push(message),
+    onMessage(message, isOwn) {
+      messages.push(message)
+      if (isOwn) own.push(message)
+    },
     onAllChanged: (position) => void gaps.push(position),
   }
   const node = await Node.join({ server, stores, inMemory: [], beatMs: 1000, listener, report })
-  return { node, messages, gaps }
+  return { node, messages, own, gaps }
 }
 
 const changed = (uri: string): NodeMessage => ({ kind: 'changed', change: { kind: 'resource', uri } })
@@ -134,6 +207,96 @@ describe('messages', () => {
     expect(two.messages).toEqual(['ann', 'bob'].map((sub) => ({ kind: 'revoked', sub, at: 1 })))
     expect(other.messages).toEqual([])
     await Promise.all([one, two, other].map(({ node }) => node.leave()))
+  })
+})
+
+test('after the bus has lost its data, everything may have changed, and messages arrive as before', async () => {
+  const changes = new LossyBus()
+  const stores = { ...toStores(), changes }
+  const first = await join(stores)
+  for (let at = 0; at < 20; at++) await first.node.publish(changed(`a://${at}`))
+  const two = await join(stores)
+  await first.node.publish({ kind: 'ended', session: 'before' })
+  changes.loseData()
+  expect(two.gaps).toEqual([0])
+  await first.node.publish({ kind: 'ended', session: 'after' })
+  expect(two.messages).toEqual(['before', 'after'].map((session) => ({ kind: 'ended', session })))
+  expect(two.node.position).toBe(1)
+  await Promise.all([first, two].map(({ node }) => node.leave()))
+})
+
+describe('a node that the registry does not know any more', () => {
+  test('joins again', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const nodes = new LossyNodes()
+    const one = await join({ ...toStores(), nodes })
+    nodes.loseData(100)
+    expect(nodes.isAlive(one.node.number)).toBe(false)
+    await vi.advanceTimersByTimeAsync(1000)
+    expect([one.node.number, nodes.isAlive(101)]).toEqual([101, true])
+    await one.node.leave()
+    expect(nodes.isAlive(101)).toBe(false)
+  })
+
+  test('joins again although another one has got its number', async () => {
+    const [nodes, changes] = [new LossyNodes(), new LossyBus()]
+    const stores = { ...toStores(), nodes, changes }
+    const one = await join(stores)
+    await one.node.publish({ kind: 'ended', session: 's' })
+    const question = one.node.nextQuestion()
+    nodes.loseData()
+    const two = await join(stores)
+    expect(two.node.number).toBe(one.node.number)
+    changes.loseData()
+    await vi.waitFor(() => expect(one.node.number).not.toBe(two.node.number))
+    for (const { node } of [one, two]) expect(nodes.isAlive(node.number)).toBe(true)
+    expect(one.node.isForeign(two.node.nextQuestion())).toBe(true)
+    // It still waits for the answers to its earlier questions.
+    expect(one.node.mayHaveAsked(question)).toBe(true)
+    expect(two.node.mayHaveAsked(one.node.nextQuestion())).toBe(false)
+    await Promise.all([one, two].map(({ node }) => node.leave()))
+  })
+
+  test('does not take the messages of a node with the same number for its own', async () => {
+    const nodes = new LossyNodes()
+    const stores = { ...toStores(), nodes }
+    const one = await join(stores)
+    nodes.loseData()
+    const two = await join(stores)
+    expect(two.node.number).toBe(one.node.number)
+    const revoked: NodeMessage = { kind: 'revoked', sub: 'ann', at: 1 }
+    two.node.sendRevocation(revoked)
+    await two.node.sent()
+    expect([one.messages, one.own, two.own]).toEqual([[revoked], [], [revoked]])
+    await Promise.all([one, two].map(({ node }) => node.leave()))
+  })
+
+  test('keeps its number if it only was late', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const stores = toStores()
+    const beats: number[] = []
+    stores.nodes.beat = (number) => {
+      beats.push(number)
+      return false
+    }
+    const one = await join(stores)
+    await vi.advanceTimersByTimeAsync(2000)
+    expect(beats).toEqual([1, 1])
+    expect(one.node.number).toBe(1)
+    await one.node.leave()
+  })
+
+  test('does not join again while it leaves', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const nodes = new LossyNodes()
+    const one = await join({ ...toStores(), nodes })
+    nodes.loseData()
+    const beat = vi.advanceTimersByTimeAsync(1000)
+    await Promise.all([one.node.leave(), beat])
+    expect([1, 2, 3].map((number) => nodes.isAlive(number))).toEqual([false, false, false])
   })
 })
 

@@ -1,14 +1,13 @@
 import { badOption } from '../base/options.ts'
 import type { Some } from '../base/some.ts'
-import { mcpError } from '../errors/error.ts'
-import { STORE_NOT_SHARED } from '../errors/store.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { BusMessage, ChangeBus } from '../rpc/change-bus.ts'
 import type { CacheStore } from '../rpc/cache-store.ts'
 import { keyOf, type SentChange } from '../rpc/changes.ts'
 import type { EventRoom, EventStore } from '../rpc/event-store.ts'
-import type { NodeInfo, NodeStore } from '../rpc/node-store.ts'
+import type { NodeStore } from '../rpc/node-store.ts'
 import type { SessionStore } from '../rpc/session-store.ts'
+import { checkShared } from './check-shared.ts'
 import { Forwarded } from './forwarded.ts'
 import { readMessage, writeMessage, type NodeMessage, type Revocation, type SentMessage } from './messages.ts'
 import { Steps } from './steps.ts'
@@ -64,13 +63,17 @@ const ALL = 'all'
 /** Revocations are also in a log, because other messages may replace them on the bus before a node starts. */
 const REVOCATIONS = 'revocations'
 const REVOCATION_ROOM: EventRoom = { events: 100_000, bytes: 1 << 25, idleMs: 30 * 86_400_000 }
-/** Separates a kind of store from the process that keeps it for others. */
-const IN = '@'
-
 /** This process among those that serve the same clients: it is known to the others, and exchanges messages with them. */
 export class Node {
-  /** Unique among all nodes, ever. */
-  readonly number: number
+  /** Tells its messages from those of all other processes, also of one that gets its number. */
+  readonly #id: string = crypto.randomUUID()
+  #number: number
+  /** The numbers that it had before, which the registry has lost. */
+  readonly #formerNumbers = new Set<number>()
+  /** Whether the registry may have lost this node: it lost its data, or the node said nothing for a day. */
+  #isUnknown = false
+  #isBeating = false
+  #hasLeft = false
   readonly stores: NodeStores
   /** Counts what callers send to other nodes through this one. */
   readonly forwarded: Forwarded = new Forwarded()
@@ -91,7 +94,7 @@ export class Node {
   #streams = 0
 
   private constructor(number: number, options: NodeOptions) {
-    this.number = number
+    this.#number = number
     this.stores = options.stores
     this.#options = options
     if (options.listener !== undefined) this.#listeners.add(options.listener)
@@ -115,9 +118,19 @@ export class Node {
     return node
   }
 
+  /** Its number, which no other living node has. It changes if the registry of nodes does not know this one any more. */
+  get number(): number {
+    return this.#number
+  }
+
   /** The name of the server. */
   get server(): string {
     return this.#options.server
+  }
+
+  /** How often it says that it is alive. */
+  get beatMs(): number {
+    return this.#options.beatMs
   }
 
   /** The position of the last message that this node has seen. */
@@ -132,7 +145,12 @@ export class Node {
 
   /** Whether another node may have asked the question with this id. */
   isForeign(id: unknown): boolean {
-    return typeof id === 'number' && id > QUESTIONS && Math.floor(id / QUESTIONS) !== this.number
+    return typeof id === 'number' && id > QUESTIONS && askerOf(id) !== this.number
+  }
+
+  /** Whether this node may have asked the question with this id, perhaps under an earlier number. */
+  mayHaveAsked(id: unknown): boolean {
+    return !this.isForeign(id) || this.#formerNumbers.has(askerOf(id as number))
   }
 
   /** A name for a stream that no other node uses. */
@@ -209,6 +227,7 @@ export class Node {
 
   /** Ends the membership. */
   async leave(): Promise<void> {
+    this.#hasLeft = true
     clearInterval(this.#timer)
     this.#steps.stop()
     this.#unsubscribe?.()
@@ -245,15 +264,37 @@ export class Node {
   }
 
   async #beat(): Promise<void> {
+    // One at a time, since two could both join again.
+    if (this.#isBeating) return
+    this.#isBeating = true
+    const { nodes } = this.stores
     try {
-      await this.stores.nodes.beat(this.number, this.#options.beatMs * BEATS)
+      const wasAlive = await nodes.beat(this.number, this.#options.beatMs * BEATS)
+      if (!wasAlive && !(await nodes.isAlive(this.number))) this.#isUnknown = true
+      if (this.#isUnknown && !this.#hasLeft) await this.#rejoin()
     } catch {
       // The next one may succeed.
+    } finally {
+      this.#isBeating = false
     }
   }
 
+  /** Joins with another number. */
+  async #rejoin(): Promise<void> {
+    const { server, inMemory, beatMs, report } = this.#options
+    const { number, others } = await this.stores.nodes.join({ server, inMemory }, beatMs * BEATS)
+    if (this.#hasLeft) return this.stores.nodes.leave(number)
+    this.#isUnknown = false
+    const former = this.#number
+    this.#formerNumbers.add(former)
+    this.#number = number
+    report('warning', 'the store had lost this node, which has joined again', { number })
+    const known = others.filter((other) => other.number !== former)
+    this.#call(() => checkShared(server, inMemory, known))
+  }
+
   #write(message: NodeMessage): string {
-    return writeMessage({ server: this.server, node: this.number, message })
+    return writeMessage({ server: this.server, sender: this.#id, message })
   }
 
   /** Reads a message; undefined if it is not for the nodes of this server. */
@@ -268,7 +309,7 @@ export class Node {
     const sent = this.#read(received)
     if (sent === undefined) return
     const { message } = sent
-    if (message.kind === 'all_changed') return this.#takeGap(position)
+    if (message.kind === 'all_changed') return this.#takeAllChanged(position)
     if (message.kind === 'changed') this.#remember({ position, change: message.change })
     // Of the time before its start, a node needs to know only what stays true.
     if (position <= this.#startedAt && message.kind !== 'revoked') return
@@ -277,12 +318,24 @@ export class Node {
 
   #tell(sent: SentMessage | undefined, position: number): void {
     if (sent === undefined) return
-    const { message, node } = sent
-    const isOwn = node === this.number
+    const { message, sender } = sent
+    const isOwn = sender === this.#id
     for (const listener of this.#listeners) this.#call(() => listener.onMessage(message, isOwn, position))
   }
 
   #takeGap(newest: number): void {
+    if (newest <= this.#position) this.#takeLoss()
+    this.#takeAllChanged(newest)
+  }
+
+  /** Positions only come again if the bus has lost its data. So all messages from now on are new, and the number of this node may be given to another. */
+  #takeLoss(): void {
+    this.#startedAt = -1
+    this.#isUnknown = true
+    void this.#beat()
+  }
+
+  #takeAllChanged(newest: number): void {
     this.#position = this.#recentAfter = newest
     this.#recent = []
     if (newest <= this.#startedAt) return
@@ -305,15 +358,9 @@ export class Node {
   }
 }
 
-function checkShared(server: string, own: readonly string[], others: readonly NodeInfo[]): void {
-  const all = [own, ...others.map(({ inMemory }) => inMemory)]
-  // Kinds in a parent process are shared by all that name the same one.
-  const isShared = (kind: string): boolean => kind.includes(IN) && all.every((each) => each.includes(kind))
-  const alone = all.flat().filter((kind) => !isShared(kind))
-  const kinds = [...new Set(alone.map((kind) => kind.split(IN, 1)[0] as string))]
-  if (others.length === 0 || kinds.length === 0) return
-  const where = own.length > 0 ? 'this process' : 'the other process'
-  throw mcpError(STORE_NOT_SHARED, { server, kinds: kinds.join(', '), where })
+/** The number of the node that asked a question. */
+function askerOf(id: number): number {
+  return Math.floor(id / QUESTIONS)
 }
 
 /** Checks the stores of a server that is one of several nodes. */

@@ -27,6 +27,14 @@ export class Steps {
     if (!this.#isRunning) this.#running = this.#run()
   }
 
+  /** Leaves out a step; false if it has begun, or is not there. */
+  remove(step: () => unknown): boolean {
+    const at = this.#queue.indexOf(step)
+    if (at <= 0) return false
+    this.#queue.splice(at, 1)
+    return true
+  }
+
   /** Leaves out the steps that have not begun. */
   clear(): void {
     this.#queue.splice(1)
@@ -54,11 +62,19 @@ export class Steps {
         if (isTemporary(error)) await pause(delayOf(failures++, RETRY, Math.random), this.#stop.signal)
         else {
           this.#queue.shift()
-          this.#onError(error)
+          this.#report(error)
         }
       }
     }
     this.#isRunning = false
+  }
+
+  #report(error: unknown): void {
+    try {
+      this.#onError(error)
+    } catch {
+      // The other steps need not suffer from it.
+    }
   }
 }
 
