@@ -1,8 +1,11 @@
 import type { Change } from './watched.ts'
 
+const LISTS: readonly string[] = ['tools', 'prompts', 'resources']
+
 /** Changes that have not been read yet. A change that is repeated before it is read is delivered once. */
 export class ChangeQueue {
-  readonly #unread = new Map<string, Change>()
+  /** By the URI of the resource, or the number of the list. To make a text of both for each change takes long if URIs are. */
+  readonly #unread = new Map<string | number, Change>()
   readonly #ended = new AbortController()
   #wake: () => void = () => undefined
   #error: Error | undefined
@@ -17,7 +20,7 @@ export class ChangeQueue {
   }
 
   push(change: Change): void {
-    this.#unread.set(change.kind === 'resource' ? `resource ${change.uri}` : change.kind, change)
+    this.#unread.set(change.kind === 'resource' ? change.uri : LISTS.indexOf(change.kind), change)
     this.#wake()
   }
 

@@ -26,8 +26,10 @@ export class Parents {
   /** Those that a URI lies within, the nearest first. */
   *of(uri: string): Generator<string, void, undefined> {
     const folder = folderOf(uri)
-    for (let place = this.#before(folder); place !== undefined; place = place.above)
-      if (folder.startsWith(place.folder)) yield place.uri
+    let place = this.#before(folder)
+    // Each place above is the beginning of the one below, so that its length alone decides.
+    const same = place === undefined ? 0 : sameLength(place.folder, folder)
+    for (; place !== undefined; place = place.above) if (place.folder.length <= same) yield place.uri
   }
 
   /** The last one whose folder does not come after this. */
@@ -41,6 +43,13 @@ export class Parents {
     }
     return this.#places[low - 1]
   }
+}
+
+/** How many characters at the beginning of two texts are the same. */
+function sameLength(one: string, other: string): number {
+  let at = 0
+  while (at < one.length && one.charCodeAt(at) === other.charCodeAt(at)) at++
+  return at
 }
 
 function compare(left: string, right: string): number {
