@@ -16,6 +16,9 @@ const BYTES_PER_STEP = 4
 /** How many characters are compared in a step. */
 const CHARS_OF_STEP = 64
 
+/** Engines keep the members of an object with more than so many in a table, and take so many steps to read each name from it. */
+const LARGE = 1024
+const STEPS_OF_NAME = 3
 /** Costs and names below this are found again each time, which is faster than to look them up in a table of all parts of a value. */
 const FEW = 64
 
@@ -91,6 +94,7 @@ class CostCounter {
     } else if (isObject(value) && object.length > 0) {
       this.#spend(object.length)
       const names = this.#namesOf(value)
+      if (names.length >= LARGE) this.#spend(names.length * STEPS_OF_NAME)
       for (const rule of object) this.#members(rule, value, names)
     }
   }
@@ -165,8 +169,10 @@ class CostCounter {
       case 'propertyNames':
         for (const name of names) this.count(detail, name)
         return
-      case 'additionalProperties':
       case 'unevaluatedProperties':
+        if (names.length >= LARGE) this.#spend(names.length * HASH_COST)
+      // falls through
+      case 'additionalProperties':
         this.#spend(names.length * size)
         for (const name of names) this.count(detail, value[name])
         return

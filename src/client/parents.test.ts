@@ -48,3 +48,20 @@ test('does not take longer in proportion to the number of URIs', async () => {
   const few = await cost(50)
   expect(await cost(5000)).toBeLessThan(20 * few)
 })
+
+/** Folders within each other, all of them long. */
+const nested = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `${'\u0100'.repeat(6000)}/${'a/'.repeat(at)}`)
+
+test('does not compare a URI with each of the URIs within each other', async () => {
+  const cost = (count: number): Promise<number> => {
+    const parents = new Parents(nested(count))
+    const beside = `${'\u0100'.repeat(6000)}/b`
+    return processorMs(() => {
+      for (let at = 0; at < 500; at++) expect([...parents.of(`${beside}${at}`)]).toHaveLength(1)
+    })
+  }
+  await cost(10)
+  const few = await cost(10)
+  expect(await cost(1000)).toBeLessThan(10 * few)
+})

@@ -4,6 +4,7 @@ import { LATEST } from '../protocol/revisions.ts'
 import type { ReconnectingConnection } from './reconnecting-connection.ts'
 import type { Change, Watched } from './watched.ts'
 import { Watcher } from './watcher.ts'
+import { processorMs } from '../../test/harness/processor.ts'
 
 const LIMIT = 1000
 const LONGEST = 8191
@@ -59,6 +60,20 @@ test('a full queue reports only the watched resources that contain the change', 
   watcher.change({ kind: 'resource', uri: 'note://all/old/1' })
   watcher.change({ kind: 'resource', uri: 'note://alley' })
   expect(await watcher.rest()).toEqual(['note://all/old/', 'note://all'])
+})
+
+test('a full queue does not read long URIs again for each change', async () => {
+  const cost = (letters: number): Promise<number> => {
+    const uris = Array.from({ length: 1000 }, (_, at) => `note://all/${'x'.repeat(letters)}/${'a/'.repeat(at)}`)
+    const watcher = watch({ resources: ['note://all', ...uris.slice(1)] }, LIMIT)
+    const uri = uris.at(-1)!
+    return processorMs(() => {
+      for (let at = 0; at < 200; at++) watcher.change({ kind: 'resource', uri: `${uri}${at}` })
+    })
+  }
+  await cost(10)
+  const short = await cost(10)
+  expect(await cost(6000)).toBeLessThan(4 * short)
 })
 
 test('for a URI that is too long, the watched resource is reported as changed', async () => {

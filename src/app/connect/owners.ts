@@ -1,7 +1,8 @@
 import type { Client } from '../../client/client.ts'
 import type { CallOptions } from '../../client/options.ts'
 import { firstFrom } from '../../client/within.ts'
-import { McpError } from '../../errors/error.ts'
+import { BAD_OPTION } from '../../errors/base.ts'
+import { McpError, mcpError } from '../../errors/error.ts'
 import { nextTask } from '../../base/next-task.ts'
 
 /** The servers that may have each resource, and the errors of those that could not say. */
@@ -92,3 +93,18 @@ async function findIn(
 }
 
 const NO_METHOD = -32601
+
+/** The only server that has a resource. */
+export function onlyOwner(where: string, uri: string, { owners: all, failures }: Owners): string {
+  const owners = all.get(uri) ?? []
+  const [owner] = owners
+  if (owner !== undefined && owners.length === 1 && failures.size === 0) return owner
+  const [cause] = failures.values()
+  const reason =
+    failures.size > 0
+      ? `${[...failures.keys()].join(', ')} failed to list resources; name the server: { server: '…' }`
+      : owner === undefined
+        ? `no server lists it or has a template for it; name the server: { server: '…' }`
+        : `${owners.join(', ')} have it; name one of them: { server: '${owner}' }`
+  throw mcpError(BAD_OPTION, { where: `${where} "${uri.slice(0, 128)}"`, reason }, { cause })
+}
