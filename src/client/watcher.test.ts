@@ -62,18 +62,18 @@ test('a full queue reports only the watched resources that contain the change', 
   expect(await watcher.rest()).toEqual(['note://all/old/', 'note://all'])
 })
 
-test('a full queue does not read long URIs again for each change', async () => {
-  const cost = (letters: number): Promise<number> => {
-    const uris = Array.from({ length: 1000 }, (_, at) => `note://all/${'x'.repeat(letters)}/${'a/'.repeat(at)}`)
-    const watcher = watch({ resources: ['note://all', ...uris.slice(1)] }, LIMIT)
-    const uri = uris.at(-1)!
+test('a full queue does not read all watched URIs that contain a change again for each', async () => {
+  const cost = (count: number): Promise<number> => {
+    const parents = Array.from({ length: count }, (_, at) => `note://all/${'x'.repeat(6000)}/${'a/'.repeat(at)}`)
+    const watcher = watch({ resources: ['note://all', ...parents] }, LIMIT)
+    const uri = `note://all/${'x'.repeat(6000)}/${'a/'.repeat(999)}`
     return processorMs(() => {
       for (let at = 0; at < 200; at++) watcher.change({ kind: 'resource', uri: `${uri}${at}` })
     })
   }
   await cost(10)
-  const short = await cost(10)
-  expect(await cost(6000)).toBeLessThan(4 * short)
+  const few = await cost(10)
+  expect(await cost(999)).toBeLessThan(20 * few)
 })
 
 test('for a URI that is too long, the watched resource is reported as changed', async () => {
