@@ -150,17 +150,25 @@ test('the steps of a reference to a large value are counted once, and the same e
 })
 
 test('the names of an object with very many members cost more, and to note them even more', () => {
-  const many = (count: number): object => Object.fromEntries(Array.from({ length: count }, (_, at) => [at, 1]))
+  const many = (count: number): object =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [at, 1]))
   const least = { allOf: [{ minProperties: 1 }, { minProperties: 1 }] }
   expect(isAffordable(least, many(400_000))).toBe(true)
   expect(isAffordable({ allOf: [...least.allOf, { maxProperties: 1e6 }] }, many(450_000))).toBe(false)
   expect(isAffordable({ unevaluatedProperties: true }, many(150_000))).toBe(true)
   expect(isAffordable({ unevaluatedProperties: true }, many(250_000))).toBe(false)
-  expect(isAffordable({ items: { unevaluatedProperties: true } }, [1, 2, 3].map(() => many(1000)))).toBe(true)
+  expect(
+    isAffordable(
+      { items: { unevaluatedProperties: true } },
+      [1, 2, 3].map(() => many(1000)),
+    ),
+  ).toBe(true)
 })
 
 test('a pattern is not analysed again after the patterns of others', async () => {
-  const patterns = Array.from({ length: 60 }, (_, at) => ({ pattern: `^(?:[ab]{1,40}|[bc]{1,40}){2}d${at}$` }))
+  const patterns = Array.from({ length: 60 }, (_, at) => ({
+    pattern: `^(?:[ab]{1,40}|[bc]{1,40}){2}d${at}$`,
+  }))
   const check = toAffordable({ allOf: patterns })
   const cost = (): Promise<number> => processorMs(() => check('d'))
   const first = await cost()

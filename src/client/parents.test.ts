@@ -58,7 +58,8 @@ test('does not compare a URI with each of the URIs within each other', async () 
     const parents = new Parents(nested(count))
     const beside = `${'\u0100'.repeat(6000)}/${'b'.repeat(2000)}`
     return processorMs(() => {
-      for (let at = 0; at < 500; at++) if ([...parents.of(`${beside}${at}`)].length !== 1) throw new Error('none')
+      for (let at = 0; at < 500; at++)
+        if ([...parents.of(`${beside}${at}`)].length !== 1) throw new Error('none')
     })
   }
   await cost(10)

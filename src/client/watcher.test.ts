@@ -64,7 +64,10 @@ test('a full queue reports only the watched resources that contain the change', 
 
 test('a full queue does not read all watched URIs that contain a change again for each', async () => {
   const cost = (count: number): Promise<number> => {
-    const parents = Array.from({ length: count }, (_, at) => `note://all/${'x'.repeat(6000)}/${'a/'.repeat(at)}`)
+    const parents = Array.from(
+      { length: count },
+      (_, at) => `note://all/${'x'.repeat(6000)}/${'a/'.repeat(at)}`,
+    )
     const watcher = watch({ resources: ['note://all', ...parents] }, LIMIT)
     const uri = `note://all/${'x'.repeat(6000)}/${'a/'.repeat(999)}`
     return processorMs(() => {

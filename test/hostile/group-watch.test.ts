@@ -82,8 +82,10 @@ test('others get a turn while a group reads the names of a long list again', asy
 async function asked(count: number, ownerOf: (at: number) => number): Promise<Map<string, Watched>> {
   const parts = new Map<string, Watched>()
   const clients = times(40, (at): [string, Client] => {
-    async function* watch(watched: Watched): AsyncGenerator<never, void, undefined> {
+    const end = async (): Promise<object> => ({ done: true })
+    const watch = (watched: Watched): object => {
       parts.set(String(at), watched)
+      return { next: end, return: end }
     }
     return [String(at), { watch } as unknown as Client]
   })
