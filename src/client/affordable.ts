@@ -169,10 +169,10 @@ class CostCounter {
       case 'propertyNames':
         for (const name of names) this.count(detail, name)
         return
-      case 'unevaluatedProperties':
-        if (names.length >= LARGE) this.#spend(names.length * HASH_COST)
-      // falls through
       case 'additionalProperties':
+      case 'unevaluatedProperties':
+        if (keyword === 'unevaluatedProperties' && names.length >= LARGE)
+          this.#spend(names.length * HASH_COST)
         this.#spend(names.length * size)
         for (const name of names) this.count(detail, value[name])
         return
