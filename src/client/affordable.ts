@@ -217,33 +217,15 @@ function rulesOf(schema: Schema): Rules {
 
 /** The type of the values that a keyword costs something for. */
 function typeOf(keyword: string): keyof Rules | undefined {
-  if (IN_PLACE.has(keyword) || KEYWORDS.get(keyword)?.inPlace === true) return 'any'
-  if (TEXT.has(keyword)) return 'text'
-  if (LIST.has(keyword)) return 'list'
-  return OBJECT.has(keyword) ? 'object' : undefined
+  const row = KEYWORDS.get(keyword)
+  if (row?.inPlace === true || /^(\$ref|\$dynamicRef|enum|const)$/.test(keyword)) return 'any'
+  if (row === undefined || row.note === true) return undefined
+  if (/^pattern$|Length$/.test(keyword)) return 'text'
+  // The numbers of items and of matches take no time.
+  if (/^contains$|^(?!m).*items$/i.test(keyword)) return 'list'
+  return /propert|required$/i.test(keyword) ? 'object' : undefined
 }
 
-const IN_PLACE: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', 'enum', 'const'])
-const LIST: ReadonlySet<string> = new Set([
-  'items',
-  'additionalItems',
-  'unevaluatedItems',
-  'contains',
-  'prefixItems',
-  'uniqueItems',
-])
-const OBJECT: ReadonlySet<string> = new Set([
-  'properties',
-  'patternProperties',
-  'propertyNames',
-  'additionalProperties',
-  'unevaluatedProperties',
-  'required',
-  'dependentRequired',
-  'minProperties',
-  'maxProperties',
-])
-const TEXT: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'pattern'])
 function partsOf(shape: Shape | undefined, detail: unknown): ReadonlyMap<string, unknown> {
   if (shape === 'schema' && !Array.isArray(detail)) return new Map([['', detail]])
   if (shape !== 'schema' && shape !== 'schemas' && shape !== 'named' && shape !== 'either') return NO_PARTS

@@ -87,11 +87,9 @@ export class Cache {
     // A server chooses how much changes and how much is cached, so each key is not compared with every change.
     const sorted = [...this.#changed].sort()
     for (const key of this.#entries.keys()) {
-      const folder = key.startsWith(READ) ? folderOf(key) : undefined
-      const isChanged =
-        this.#changed.has(key.slice(0, key.indexOf('/') + 1)) ||
-        (folder !== undefined && sorted[firstFrom(sorted, folder)]?.startsWith(folder) === true)
-      if (isChanged) this.#delete(key)
+      const folder = folderOf(key)
+      const isList = this.#changed.has(key.slice(0, key.indexOf('/') + 1))
+      if (isList || sorted[firstFrom(sorted, folder)]?.startsWith(folder)) this.#delete(key)
     }
     this.#changed.clear()
   }

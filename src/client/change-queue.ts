@@ -1,11 +1,9 @@
 import type { Change } from './watched.ts'
 
-const LISTS: readonly string[] = ['tools', 'prompts', 'resources']
-
 /** Changes that have not been read yet. A change that is repeated before it is read is delivered once. */
 export class ChangeQueue {
-  /** By the URI of the resource, or the number of the list. To make a text of both for each change takes long if URIs are. */
-  readonly #unread = new Map<string | number, Change>()
+  /** By the URI of the resource, as it is: to make another text of it for each change takes long. Lists have symbols. */
+  readonly #unread = new Map<string | symbol, Change>()
   readonly #ended = new AbortController()
   #wake: () => void = () => undefined
   #error: Error | undefined
@@ -20,7 +18,7 @@ export class ChangeQueue {
   }
 
   push(change: Change): void {
-    this.#unread.set(change.kind === 'resource' ? change.uri : LISTS.indexOf(change.kind), change)
+    this.#unread.set(change.kind === 'resource' ? change.uri : Symbol.for(change.kind), change)
     this.#wake()
   }
 

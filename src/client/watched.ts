@@ -48,10 +48,8 @@ const MAX_RESOURCES = 1000
 export function checkWatched(watched: Watched, servers: number = 1): void {
   checkOptions('watch', watched, WATCHED)
   const { length } = urisOf(watched)
-  if (length > MAX_RESOURCES * Math.max(1, servers)) {
-    const remedy = 'name fewer, or a parent of them: a change below a URI counts as one of it'
-    throw badOption('watch resources', `${length} are more than ${MAX_RESOURCES} for each server; ${remedy}`)
-  }
+  if (length > MAX_RESOURCES * Math.max(1, servers))
+    throw badOption('watch', `name at most ${MAX_RESOURCES} resources for each server, or a parent of them`)
   if (Object.keys(filterOf(watched)).length > 0) return
   const reason = 'name what to watch, for example { tools: true } or { resources: [uri] }'
   throw badOption('watch', reason)

@@ -45,7 +45,7 @@ export async function* watchAll(
     const onEnd = (error?: unknown): void => {
       settle(0)
       if (error !== undefined)
-        warnOf(client, `a loop of the group lacks the changes of "${server}": ${messageOf(error)}`)
+        warnOf(client, `a loop of the group lacks the changes of "${server}": ${(error as Error).message}`)
     }
     return { server, changes, onEnd }
   })
@@ -80,10 +80,6 @@ async function split(
   }
   for (const [owner, own] of named) parts.set(owner, { ...lists, resources: own })
   return parts
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 async function* merged(
