@@ -18,6 +18,7 @@ import { badOption } from '../base/options.ts'
 import { CHANGE, fileDanger, folderDanger, READ_OR_CHANGE, type Danger } from './danger.ts'
 import type { KeyPair } from '../rpc/client-keys.ts'
 import type { PinnedKey } from './options.ts'
+import { findUnsafe } from './path-danger.ts'
 import { readPinned } from './pinned.ts'
 import { publicTextOf, toPublicKey } from './public-key.ts'
 
@@ -79,6 +80,7 @@ function store(path: string): string {
 function write(where: string, path: string, text: string, place: (fresh: string) => void): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   checkFolder(where, dirname(path))
+  checkWay(where, dirname(path))
   const fresh = `${path}.${randomUUID()}`
   try {
     writeFileSync(fresh, text, { flag: 'wx', mode: 0o600 })
@@ -95,6 +97,7 @@ function readOwn(where: string, path: string, forbidden: number): string | undef
   try {
     check(where, path, fileDanger(path, fstatSync(file), forbidden))
     checkFolder(where, dirname(realpathSync(path)))
+    checkWay(where, path)
     return readFileSync(file, 'utf8')
   } finally {
     closeSync(file)
@@ -114,6 +117,12 @@ function openFile(path: string): number | undefined {
 /** Whoever can change the folder can replace the file. */
 function checkFolder(where: string, folder: string): void {
   check(where, folder, folderDanger(folder, statSync(folder)))
+}
+
+/** Whoever can change what is on the way to the file can make the path lead to another one. */
+function checkWay(where: string, path: string): void {
+  const unsafe = findUnsafe(path)
+  if (unsafe !== undefined) check(where, unsafe.path, unsafe.danger)
 }
 
 function check(where: string, path: string, danger: Danger): void {
