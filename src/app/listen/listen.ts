@@ -234,7 +234,7 @@ async function openAll(
       opened.set(name, await open(app, options[name] as never, opened))
     }
   } catch (error) {
-    await Promise.all([...opened.values()].map((one) => one.close()))
+    await Promise.allSettled([...opened.values()].map((one) => one.close()))
     if (isStarted) await hooks.leave()
     throw error
   }
@@ -265,12 +265,13 @@ function running(
   const closeAll = async (): Promise<void> => {
     const until = performance.now() + app.limits.drainMs
     const all = [...opened.values(), ...(stdio === undefined ? [] : [stdio])]
-    await Promise.all(all.map(async (one) => one.close()))
+    const ends = await Promise.allSettled(all.map(async (one) => one.close()))
     await hooksOf(app).leave(until)
     if (stdio !== undefined) unguardStdout()
     ignoreSignals()
     removeHandlers()
     finish()
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
   }
   const close = (): Promise<void> => (closing ??= closeAll())
   const ignoreSignals = closeOnSignal(app)
