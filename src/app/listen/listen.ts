@@ -152,7 +152,8 @@ async function openHere(
   const wantsStdio = options.stdio !== false
   // Output must not reach stdout while another transport opens, nor while the server stops: the client may still read.
   if (wantsStdio) guardStdout()
-  const opened = await openAll(app, wanted, options).catch((error: unknown) => {
+  const join = (): Promise<unknown> => hooksOf(app).membership.join()
+  const opened = await openAll(app, join, wanted, options).catch((error: unknown) => {
     if (wantsStdio) unguardStdout()
     throw error
   })
@@ -189,7 +190,8 @@ export async function work<Ctx extends Context>(
   if (store?.tasks === undefined || store.tasks.isInMemory === true)
     throw badOption('app.work', 'give createServer a store that other processes share, such as postgres(url)')
   releaseStdout()
-  const opened = await openAll(app as unknown as App<Context>, [], {})
+  const join = (): Promise<unknown> => hooksOf(app).membership.joinAsWorker()
+  const opened = await openAll(app as unknown as App<Context>, join, [], {})
   const removeHandlers = watchUncaught(serviceOf(app), false)
   // Nothing else keeps the process alive while no task runs.
   const alive = setInterval(() => undefined, LONGEST_MS)
@@ -219,6 +221,7 @@ function notOptions(given: unknown): Error {
 /** Starts the server, opens the transports one after the other, and lets tasks run. If one fails, it closes those that are open. */
 async function openAll(
   app: App<Context>,
+  join: () => Promise<unknown>,
   wanted: readonly Addressed[],
   options: ListenOptions,
 ): Promise<OpenedSoFar> {
@@ -228,7 +231,7 @@ async function openAll(
   try {
     await hooks.enter()
     isStarted = true
-    await hooks.membership.join()
+    await join()
     for (const name of wanted) {
       const open = (await OPENERS[name]()) as Opener<Addressed>
       opened.set(name, await open(app, options[name] as never, opened))
