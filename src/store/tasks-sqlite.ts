@@ -4,7 +4,7 @@ import { hasBytes, rejectionOf, TASK_OVERHEAD, tasksTooLarge } from '../tasks/ro
 import type { Created, OwnTasks, Soon, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
 import type { Row, Value } from './sqlite-engine.ts'
 import type { SqliteFile } from './sqlite-file.ts'
-import { storedText } from './stored-text.ts'
+import { readableText, storedText } from './stored-text.ts'
 import {
   assignments,
   HEAD,
@@ -102,7 +102,7 @@ export class SqliteTaskStore implements TaskStore {
         const holder = { scope: String(scope), network: String(network) }
         this.#counts.add(holder, -1, -TASK_OVERHEAD - Number(bytes))
       }
-      const removed = rows.map(([, id]) => String(id))
+      const removed = rows.map(([, id]) => readableText(String(id)))
       this.#watchers.record(removed)
       return removed
     })
