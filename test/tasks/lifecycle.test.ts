@@ -132,20 +132,23 @@ test('nothing begins while onStart runs', async () => {
   expect(seen).toEqual(['started', 'begun', 'ended'])
 })
 
-test.each([true, false])('a worker that has closed is dead, and begins nothing (hooks: %s)', async (hasHooks) => {
-  const { app, seen, tasks } = serve({ hasHooks })
-  const worker = await app.work()
-  await pass(1000)
-  await worker.close()
-  expect(tasks.beats.at(-1)).toBeLessThanOrEqual(Date.now())
-  const given = tasks.beats.length
-  tasks.leave()
-  await pass()
-  expect([seen.includes('begun'), tasks.beats.length]).toEqual([false, given])
-  await app.work()
-  await pass()
-  expect(seen).toContain('begun')
-})
+test.each([true, false])(
+  'a worker that has closed is dead, and begins nothing (hooks: %s)',
+  async (hasHooks) => {
+    const { app, seen, tasks } = serve({ hasHooks })
+    const worker = await app.work()
+    await pass(1000)
+    await worker.close()
+    expect(tasks.beats.at(-1)).toBeLessThanOrEqual(Date.now())
+    const given = tasks.beats.length
+    tasks.leave()
+    await pass()
+    expect([seen.includes('begun'), tasks.beats.length]).toEqual([false, given])
+    await app.work()
+    await pass()
+    expect(seen).toContain('begun')
+  },
+)
 
 test('a worker that is closed while it loads its tasks begins nothing', async () => {
   const { app, seen, tasks } = serve({ hasHooks: false })
