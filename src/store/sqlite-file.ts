@@ -1,6 +1,7 @@
 import { delayOf, pause } from '../base/backoff.ts'
 import { McpError, mcpError } from '../errors/error.ts'
-import { STORE_BUSY, STORE_CLOSED, STORE_FAILED } from '../errors/store.ts'
+import { SOON } from '../errors/retry-after.ts'
+import { STORE_BUSY, STORE_CLOSED, STORE_FAILED, STORE_UNREACHABLE } from '../errors/store.ts'
 import type { Soon } from '../tasks/store.ts'
 import { builtin } from './builtin.ts'
 import {
@@ -43,6 +44,8 @@ const LOCK_PAUSES = { firstMs: 2, maxMs: 50 }
 const CACHE_KB = 16_000
 /** The most steps that are committed together: they block the process. */
 const BATCH = 256
+/** The most steps that wait for a commit: the disk is then too slow, or another process holds a lock. */
+const MOST_WAITING = 10_000
 
 interface Step {
   run(): void
@@ -178,6 +181,7 @@ export class SqliteFile {
   /** Runs `act` in a transaction, and answers once that is committed. It may run more than once; only the last time counts. */
   write<Result>(act: () => Result): Promise<Result> {
     if (this.#closed) return Promise.reject(mcpError(STORE_CLOSED, {}))
+    if (this.#steps.length >= MOST_WAITING) return Promise.reject(this.#crowded())
     return new Promise<Result>((resolve, reject) => {
       let result: Result
       this.#steps.push({
@@ -337,6 +341,11 @@ export class SqliteFile {
 
   #busy(): Error {
     return mcpError(STORE_BUSY, { path: this.path, ms: this.#busyMs })
+  }
+
+  #crowded(): Error {
+    const hint = `Try again later. Operators: ${MOST_WAITING} changes wait for ${this.path}; check that its disk is fast enough and that no process keeps it locked.`
+    return mcpError(STORE_UNREACHABLE, {}, { ...SOON, hint })
   }
 
   #failed(reason: string, hint: string): Error {

@@ -1,4 +1,4 @@
-import { originalText, storedText } from './stored-text.ts'
+import { readableText, storedText } from './stored-text.ts'
 import { isBusy } from './sqlite-failure.ts'
 import type { Shared, SqliteFile } from './sqlite-file.ts'
 import type { TaskIds } from './tasks-sqlite-ids.ts'
@@ -140,7 +140,7 @@ export class TaskWatchers implements Shared {
       : []
     this.#dataVersion = version
     this.#seen = Math.max(this.#seen, ...rows.slice(-1).map(([seq]) => Number(seq)))
-    return new Set([...all, ...lists.flatMap((ids) => ids ?? [])].map(originalText))
+    return new Set([...all, ...lists.flatMap((ids) => ids ?? [])].map(readableText))
   }
 
   #readDataVersion(): number {
