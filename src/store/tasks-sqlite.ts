@@ -113,7 +113,7 @@ export class SqliteTaskStore implements TaskStore {
         const holder = { scope: String(scope), network: String(network) }
         this.#counts.add(holder, -1, -TASK_OVERHEAD - Number(bytes))
       }
-      const removed = rows.map(([, id]) => String(this.#ids.shown(id)))
+      const removed = rows.map(([, id]) => readableText(String(this.#ids.shown(id))))
       this.#watchers.record(removed)
       return removed
     })
