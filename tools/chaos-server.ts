@@ -45,7 +45,7 @@ async function act(tool: string, { task, ms, ledger }: Work): Promise<string> {
   return `${task}:${run}`
 }
 
-const shared: ServerStore = redis({ url: settings.redis })
+const shared: ServerStore = redis({ url: settings.redis, lease: settings.leaseMs })
 const store =
   settings.taskStore === 'redis'
     ? shared
