@@ -60,7 +60,7 @@ export class SessionClient {
       if (reply?.status === 200 && reply.session !== undefined) {
         this.#session = reply.session
         this.#log({ event: 'opened' })
-        await this.#insist({ method: 'notifications/initialized' })
+        if (await this.#insist({ method: 'notifications/initialized' })) this.#log({ event: 'ready' })
         return
       }
       if (reply !== undefined && !LATER.includes(reply.status))
@@ -233,7 +233,9 @@ export class SessionClient {
     const asked = this.#asked('GET')
     const more = after === undefined ? {} : { 'last-event-id': after }
     const headers = { ...asked.headers, accept: 'text/event-stream', ...more }
+    if (after === undefined) this.#log({ event: 'listens' })
     const stream = await openStream({ ...asked, headers }, onEvent)
+    if (after === undefined && stream !== undefined && stream.status !== 200) this.#log({ event: 'denied' })
     if (stream?.status === OVER) this.#log({ event: 'refused', error: `nothing follows ${after}` })
     return stream?.status !== OVER && this.#isRefused(stream) ? undefined : stream
   }

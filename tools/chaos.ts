@@ -240,7 +240,8 @@ export async function chaos(
   }
   const logs = readdirSync(folder).filter((name) => name.endsWith('.jsonl'))
   const { tasks, sessions } = extent
-  const expected = { tasks, sessions, kills: extent.kills, survivors: extent.kills, resumptions: sessions }
+  const least = { survivors: extent.kills, resumptions: sessions, answers: sessions }
+  const expected = { tasks, sessions, kills: extent.kills, ...least }
   const texts = logs.map((name) => readFileSync(join(folder, name), 'utf8'))
   return { ...checkChaosLogs(texts, expected), crashes: cluster.crashes }
 }
