@@ -83,8 +83,7 @@ export function checkChaosLogs(texts: readonly string[], expected: ChaosExpectat
     add('too few sessions', `${seen.sessions} of ${expected.sessions} were opened`)
   if (seen.resumptions < expected.resumptions)
     add('too few resumptions', `${seen.resumptions} of ${expected.resumptions}`)
-  if (seen.answered < expected.answers)
-    add('too few answers', `${seen.answered} of ${expected.answers}`)
+  if (seen.answered < expected.answers) add('too few answers', `${seen.answered} of ${expected.answers}`)
   const count = (kind: FaultLine['kind']): number => done.filter((line) => line.kind === kind).length
   return {
     ...counts,

@@ -50,10 +50,7 @@ test.each<readonly [string, readonly ChaosLine[]]>([
     'changes at the same time that are announced together',
     [opened, ready, listens, heard(0, ''), unanswered, ...listed, heard(1, 'listed'), drained],
   ],
-  [
-    'a change that may or may not have happened',
-    [opened, ready, listens, heard(0, ''), unanswered, drained],
-  ],
+  ['a change that may or may not have happened', [opened, ready, listens, heard(0, ''), unanswered, drained]],
   [
     'a change that is announced after an older one of the client itself',
     [opened, ready, listens, heard(0, ''), touched[0]!, ...listed, touched[1]!, heard(1, update)].concat(

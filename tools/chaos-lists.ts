@@ -52,8 +52,7 @@ export class ListChanges {
       add('lost event', `${where} did not hear in time of the list that changed at ${late.sentAt}`)
     else if (lists < apart) add('lost event', `${where} heard of ${lists} of ${apart} changed lists`)
     const most = this.#changes.filter(
-      ({ sentAt, answeredAt }) =>
-        (answeredAt === Infinity ? sentAt : answeredAt) > openedAt - LATE_MS,
+      ({ sentAt, answeredAt }) => (answeredAt === Infinity ? sentAt : answeredAt) > openedAt - LATE_MS,
     ).length
     if (lists > most) add('duplicated event', `${where} heard of ${lists} of ${most} changed lists`)
   }

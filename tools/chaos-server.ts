@@ -64,7 +64,8 @@ const app = createServer({
     appendFileSync(settings.log, `${JSON.stringify(entry)}\n`)
   },
   // A node counts as dead after three of these.
-  limits: { keepAliveMs: settings.leaseMs / 3 },
+  // A busy machine may take long to restart Redis, while clients cannot resume.
+  limits: { keepAliveMs: settings.leaseMs / 3, resumeMs: 120_000 },
 })
   .tool('sturdy', { input: work, task: { mode: 'required', onRestart: 'retry' } }, (given: Work) =>
     act('sturdy', given),
@@ -127,7 +128,7 @@ const app = createServer({
   .resource('note://{name}', {}, ({ name }) => name)
 
 const { port } = settings
-await (port === undefined ? app.work() : app.listen({ http: { port } }))
+await (port === undefined ? app.work() : app.listen({ http: { port }, ws: true }))
 process.send?.('ready')
 // The tool that started this process is gone.
 process.once('disconnect', () => process.exit())
