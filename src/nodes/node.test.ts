@@ -112,6 +112,55 @@ describe('messages', () => {
     await one.node.leave()
   })
 
+  test('whose answer was lost are published once, also if others follow', async () => {
+    const stores = toStores()
+    const { changes } = stores
+    const publish = changes.publish.bind(changes)
+    const one = await join(stores)
+    let lost = 2
+    changes.publish = async (text) => {
+      const position = await publish(text)
+      if (lost-- > 0) {
+        for (let others = 0; others < 600; others++) await publish('{}')
+        throw mcpError(STORE_UNREACHABLE, {})
+      }
+      return position
+    }
+    one.node.sendChange(TOOLS)
+    await one.node.sent()
+    one.node.sendChange(TOOLS)
+    await one.node.sent()
+    one.node.sendChange(TOOLS)
+    await one.node.sent()
+    expect(one.messages).toEqual(Array.from({ length: 3 }, () => ({ kind: 'changed', change: TOOLS })))
+    await one.node.leave()
+  })
+
+  test('from before its start are known to a node that has not read them yet', async () => {
+    const stores = toStores()
+    const one = await join(stores)
+    await one.node.publish({ kind: 'changed', change: TOOLS })
+    await one.node.publish(changed('a://b'))
+    let read = (): void => undefined
+    const subscribe = stores.changes.subscribe.bind(stores.changes)
+    stores.changes.subscribe = (...given) => {
+      read = () => void subscribe(...given)
+      return () => undefined
+    }
+    const two = await join(stores)
+    const { position } = two.node
+    expect(position).toBe(2)
+    const known = [
+      { position: 1, change: TOOLS },
+      { position: 2, change: { kind: 'resource', uri: 'a://b' } },
+    ]
+    expect(await two.node.changesAfter(0, position)).toEqual(known)
+    read()
+    expect(two.node.position).toBe(2)
+    expect(await two.node.changesAfter(0, position)).toEqual(known)
+    await Promise.all([one, two].map(({ node }) => node.leave()))
+  })
+
   test('of too many changes say that everything may have changed', async () => {
     const { stores, comeBack } = awayStores()
     const one = await join(stores)

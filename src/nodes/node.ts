@@ -82,8 +82,9 @@ export class Node {
   #position = 0
   /** The position of the newest message when the node started. */
   #startedAt = 0
-  /** Messages that wait to be published, by what makes another one superfluous. */
-  readonly #waiting = new Map<unknown, string>()
+  /** What makes another message superfluous, for each that waits to be published. */
+  readonly #waiting = new Set<unknown>()
+  #marks = 0
   readonly #steps: Steps
   #timer: ReturnType<typeof setInterval> | undefined
   #unsubscribe: (() => void) | undefined
@@ -120,9 +121,9 @@ export class Node {
     return this.#options.server
   }
 
-  /** The position of the last message that this node has seen. */
+  /** The position up to which this node passes nothing on any more: of the last message that it has seen, or of the newest one when it started. */
   get position(): number {
-    return this.#position
+    return Math.max(this.#position, this.#startedAt)
   }
 
   /** An id for a question that no other node uses. */
@@ -154,13 +155,16 @@ export class Node {
   /** Publishes a message in the background, and again until it succeeds. */
   send(message: NodeMessage, key: unknown = message): void {
     if (this.#waiting.has(key)) return
-    this.#waiting.set(key, this.#write(message))
-    let text: string | undefined
-    this.#steps.add(() => {
-      text ??= this.#waiting.get(key)
+    const text = this.#write(message, ++this.#marks)
+    this.#waiting.add(key)
+    // The bus can have it only after this position; undefined if it cannot have it yet.
+    let after: number | undefined
+    this.#steps.add(async () => {
       // From here on, another such message is news.
-      this.#waiting.delete(key)
-      return text === undefined ? undefined : this.stores.changes.publish(text)
+      if (after === undefined) this.#waiting.delete(key)
+      else if (await this.#isPublished(text, after)) return
+      after ??= this.position
+      await this.stores.changes.publish(text)
     })
   }
 
@@ -182,10 +186,10 @@ export class Node {
     this.#steps.add(() => changes.publish(text))
   }
 
-  /** The changes after a position, up to another one that this node has seen; undefined if some are not known any more. */
+  /** The changes after a position, up to another one that is on the bus; undefined if some are not known any more. */
   async changesAfter(after: number, upTo: number): Promise<readonly KnownChange[] | undefined> {
     const isMeant = ({ position }: KnownChange): boolean => position > after && position <= upTo
-    if (after >= this.#recentAfter) return this.#recent.filter(isMeant)
+    if (after >= this.#recentAfter && upTo <= this.#position) return this.#recent.filter(isMeant)
     if (upTo - after > MOST_READ) return undefined
     const found: KnownChange[] = []
     for (let at = after; at < upTo;) {
@@ -252,8 +256,20 @@ export class Node {
     }
   }
 
-  #write(message: NodeMessage): string {
-    return writeMessage({ server: this.server, node: this.number, message })
+  #write(message: NodeMessage, mark?: number): string {
+    return writeMessage({ server: this.server, node: this.number, message, mark })
+  }
+
+  /** Whether the bus has a message after a position. If its answer was lost, nobody else knows. */
+  async #isPublished(text: string, after: number): Promise<boolean> {
+    for (let at = after; ;) {
+      const page = await this.stores.changes.read(at, PAGE)
+      const last = page?.at(-1)
+      // Without the messages of that time, a change that is announced twice is better than one that is not.
+      if (page === undefined || last === undefined) return false
+      if (page.some((one) => one.text === text)) return true
+      at = last.position
+    }
   }
 
   /** Reads a message; undefined if it is not for the nodes of this server. */
