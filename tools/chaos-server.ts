@@ -114,15 +114,15 @@ const app = createServer({
       return String(last)
     },
   )
-  .tool('touch', { input: answer }, async ({ marker }: { marker: string }, { session }) => {
+  .tool('touch', { input: answer }, async ({ marker }: { marker: string }) => {
     app.updated(`note://${marker}`)
-    // Redis has the change once it has this.
-    await session?.set('touched', marker)
+    // Otherwise the change would be lost with this process.
+    await app.announced()
     return marker
   })
-  .tool('relist', { input: answer }, async ({ marker }: { marker: string }, { session }) => {
+  .tool('relist', { input: answer }, async ({ marker }: { marker: string }) => {
     app.changed('tools')
-    await session?.set('relisted', marker)
+    await app.announced()
     return marker
   })
   .resource('note://{name}', {}, ({ name }) => name)

@@ -1,3 +1,4 @@
+import { Deferred } from '../base/deferred.ts'
 import { badOption } from '../base/options.ts'
 import type { Some } from '../base/some.ts'
 import { mcpError } from '../errors/error.ts'
@@ -53,8 +54,8 @@ export interface KnownChange {
 const BEATS = 3
 /** Ids of questions and names of streams contain the number of their node. */
 const QUESTIONS = 1_000_000_000
-/** How many messages from before its start a node reads, and how many changes it remembers. */
-const REMEMBERED = 1000
+/** How many messages from before its start a node reads, and how many changes it remembers: otherwise it would read them for each session. */
+const REMEMBERED = 10_000
 /** How many messages a node reads again for one session. Beyond that, everything may have changed. */
 const MOST_READ = 10_000
 const PAGE = 500
@@ -80,8 +81,9 @@ export class Node {
   #recent: KnownChange[] = []
   #recentAfter = 0
   #position = 0
-  /** The position of the newest message when the node started. */
+  /** The position of the newest message when the node started; resolves once it has read up to there. */
   #startedAt = 0
+  readonly #started = new Deferred<void>()
   /** What makes another message superfluous, for each that waits to be published. */
   readonly #waiting = new Set<unknown>()
   #marks = 0
@@ -188,8 +190,12 @@ export class Node {
 
   /** The changes after a position, up to another one that is on the bus; undefined if some are not known any more. */
   async changesAfter(after: number, upTo: number): Promise<readonly KnownChange[] | undefined> {
+    await this.#started.promise
     const isMeant = ({ position }: KnownChange): boolean => position > after && position <= upTo
-    if (after >= this.#recentAfter && upTo <= this.#position) return this.#recent.filter(isMeant)
+    if (after >= this.#recentAfter && upTo <= this.#position) {
+      const from = this.#recent.findLastIndex(({ position }) => position <= after) + 1
+      return this.#recent.slice(from).filter(isMeant)
+    }
     if (upTo - after > MOST_READ) return undefined
     const found: KnownChange[] = []
     for (let at = after; at < upTo;) {
@@ -206,6 +212,16 @@ export class Node {
     return found.filter(isMeant)
   }
 
+  /** Whether the node may have to ask the store for the changes after a position. */
+  hasForgotten(position: number): boolean {
+    return position < this.#recentAfter || this.#position < this.#startedAt
+  }
+
+  /** Resolves when everything is published that was sent in the background until now. */
+  announced(): Promise<void> {
+    return this.#steps.reached()
+  }
+
   /** Resolves when everything sent in the background is published. */
   sent(): Promise<void> {
     return this.#steps.done()
@@ -214,6 +230,7 @@ export class Node {
   /** Ends the membership. */
   async leave(): Promise<void> {
     clearInterval(this.#timer)
+    this.#started.resolve()
     this.#steps.stop()
     this.#unsubscribe?.()
     this.#listeners.clear()
@@ -228,6 +245,7 @@ export class Node {
     const { changes } = this.stores
     this.#startedAt = await changes.position()
     this.#position = this.#recentAfter = Math.max(0, this.#startedAt - REMEMBERED)
+    this.#moveTo(this.#position)
     this.#unsubscribe = await changes.subscribe(
       this.#position,
       (message) => this.#take(message),
@@ -280,12 +298,12 @@ export class Node {
 
   #take(received: BusMessage): void {
     const { position } = received
-    this.#position = position
     const sent = this.#read(received)
-    if (sent === undefined) return
-    const { message } = sent
+    const message = sent?.message
+    if (message?.kind === 'changed') this.#remember({ position, change: message.change })
+    this.#moveTo(position)
+    if (sent === undefined || message === undefined) return
     if (message.kind === 'all_changed') return this.#takeGap(position)
-    if (message.kind === 'changed') this.#remember({ position, change: message.change })
     // Of the time before its start, a node needs to know only what stays true.
     if (position <= this.#startedAt && message.kind !== 'revoked') return
     this.#tell(sent, position)
@@ -299,10 +317,16 @@ export class Node {
   }
 
   #takeGap(newest: number): void {
-    this.#position = this.#recentAfter = newest
+    this.#recentAfter = newest
     this.#recent = []
+    this.#moveTo(newest)
     if (newest <= this.#startedAt) return
     for (const listener of this.#listeners) this.#call(() => listener.onAllChanged(newest))
+  }
+
+  #moveTo(position: number): void {
+    this.#position = position
+    if (position >= this.#startedAt) this.#started.resolve()
   }
 
   #remember(change: KnownChange): void {

@@ -57,3 +57,20 @@ test('nothing more is done after stop, and clear leaves out what has not begun',
   steps.add(() => taken.push('late'))
   expect(taken).toEqual(['kept'])
 })
+
+test('whoever waits for the steps so far does not wait for later ones, nor for those after an end', async () => {
+  const steps = new Steps(() => undefined)
+  await steps.reached()
+  const finish: (() => void)[] = []
+  const slow = (): Promise<void> => new Promise((resolve) => void finish.push(resolve))
+  steps.add(slow)
+  const reached = steps.reached()
+  steps.add(slow)
+  finish[0]?.()
+  await reached
+  expect(steps.size).toBe(1)
+  const ended = steps.reached()
+  steps.stop()
+  await ended
+  await steps.reached()
+})
