@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { bearer } from '../../src/auth.ts'
-import type { App } from '../../src/index.ts'
+import { createServer, type App } from '../../src/index.ts'
 import { BOTH, call, headed, initialize, message } from '../http/messages.ts'
 import { Gate, open, Session } from '../http/server.ts'
 import { send, stream, type Stream } from '../http/wire.ts'
@@ -112,6 +112,28 @@ describe('changes that nobody knows any more', () => {
     expect(methods(got)).toContain(UPDATED)
     listening.drop()
   })
+})
+
+test('whoever waits for what was announced waits until the store has it', async () => {
+  const { nodes, stores } = await startNodes({ define })
+  const [one] = nodes as [TestNode, TestNode]
+  const { changes } = stores.kinds
+  const before = await changes.position()
+  one.view.isAway = true
+  one.app.updated('note://a')
+  let isAnnounced = false
+  const announced = one.app.announced().then(() => (isAnnounced = true))
+  await expect.poll(() => stores.exchanges.some(({ step }) => step === 'changes.publish')).toBe(true)
+  expect([isAnnounced, await changes.position()]).toEqual([false, before])
+  one.view.isAway = false
+  await announced
+  expect(await changes.position()).toBe(before + 1)
+})
+
+test('without other nodes, nobody waits for what was announced', async () => {
+  const app = createServer({ name: 'alone', version: '1.0.0' }).resource('note://a', {}, () => 'a')
+  app.updated('note://a')
+  await app.announced()
 })
 
 test('a caller that one node revokes is rejected by all, and its streams end everywhere', async () => {
