@@ -151,7 +151,7 @@ export class WsSessionClient {
     let response: Message | undefined
     this.#waiting.set(id, (one) => (response = one))
     this.#wire.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
-    while (response === undefined && this.#isUsable) await pause(5)
+    while (response === undefined && this.#isUsable) await pause(20)
     this.#waiting.delete(id)
     if (response === undefined || this.#events.has(id)) return response
     const { error } = response as { readonly error?: { readonly data?: Message; readonly message: string } }

@@ -17,7 +17,7 @@ export interface WsParts {
 }
 
 const RETRY_MS = 200
-const PING_MS = 1000
+const PING_MS = 2000
 const DONE = 1000
 /** Statuses that mean: try again. */
 const LATER: readonly number[] = [429, 502, 503, 504]
@@ -30,6 +30,8 @@ export class WsWire {
   #received = 0
   #session = ''
   #socket: WebSocket | undefined
+  /** Resolves when the last connection has ended. */
+  #ended: Promise<void> = Promise.resolve()
   #isClosed = false
 
   constructor(parts: WsParts) {
@@ -70,10 +72,9 @@ export class WsWire {
 
   async #keep(): Promise<void> {
     while (this.#isWanted) {
-      if (this.#socket === undefined) await this.#connect()
-      await pause(this.#socket === undefined ? RETRY_MS : 25)
+      if (this.#socket === undefined && !(await this.#connect())) await pause(RETRY_MS)
+      await this.#ended
     }
-    this.#socket?.terminate()
   }
 
   /** Makes a connection; false if that failed. */
@@ -91,6 +92,7 @@ export class WsWire {
       handshakeTimeout: SILENCE_MS,
       followRedirects: false,
     })
+    this.#ended = new Promise((resolve) => void socket.once('close', () => resolve()))
     return new Promise((resolve) => {
       socket.once('upgrade', ({ headers: replied }) => {
         const [session, count] = [replied['mcp-session-id'], Number(replied['last-event-id'] ?? 0)]
@@ -118,7 +120,7 @@ export class WsWire {
     for (const text of this.#sent.slice(count)) socket.send(text, () => undefined)
     let heardAt = performance.now()
     const timer = setInterval(() => {
-      if (performance.now() - heardAt > SILENCE_MS) socket.terminate()
+      if (performance.now() - heardAt > SILENCE_MS || this.#parts.isOver()) socket.terminate()
       else if (socket.readyState === WebSocket.OPEN) socket.ping()
     }, PING_MS)
     for (const event of ['ping', 'pong'] as const) socket.on(event, () => (heardAt = performance.now()))

@@ -37,7 +37,7 @@ const WORKERS = 2
 const CALLERS = 8
 const CLIENT_PROCESSES = 2
 /** Tasks, and sessions, that a process with clients uses at once: a hundredth of all tasks, within these. */
-const AT_ONCE = { least: 20, most: 100 }
+const AT_ONCE = { least: 20, most: 40 }
 /** How often each session is used. */
 const VISITS = 4
 const LEASE_MS = 4000
