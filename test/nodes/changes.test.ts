@@ -133,7 +133,7 @@ test('whoever waits for what was announced waits until the store has it', async 
 test('without other nodes, nobody waits for what was announced', async () => {
   const app = createServer({ name: 'alone', version: '1.0.0' }).resource('note://a', {}, () => 'a')
   app.updated('note://a')
-  await app.announced()
+  await expect(app.announced()).resolves.toBeUndefined()
 })
 
 test('a caller that one node revokes is rejected by all, and its streams end everywhere', async () => {

@@ -121,17 +121,20 @@ test('a node whose clock is ahead by more than a lease leaves running tasks to t
   expect(ran).toEqual(['one'])
 })
 
-test.each([90_000, -90_000])('a task begins when it is due on a clock that is %i ms ahead', async (aheadMs) => {
-  const real = shiftClock(aheadMs)
-  const prefix = crypto.randomUUID()
-  const node = await startNode({ prefix })
-  const now = (await node.store.now?.()) ?? 0
-  expect(Math.abs(now - real())).toBeLessThan(60_000)
-  const task = waiting({ dueAt: now + 700 })
-  await node.store.create(task, ROOMY)
-  await expect.poll(() => statusOf(node, task.id), { timeout: 10_000 }).toBe('completed')
-  expect((await node.store.head(task.id))?.updatedAt).toBeGreaterThanOrEqual(task.dueAt)
-})
+test.each([90_000, -90_000])(
+  'a task begins when it is due on a clock that is %i ms ahead',
+  async (aheadMs) => {
+    const real = shiftClock(aheadMs)
+    const prefix = crypto.randomUUID()
+    const node = await startNode({ prefix })
+    const now = (await node.store.now?.()) ?? 0
+    expect(Math.abs(now - real())).toBeLessThan(60_000)
+    const task = waiting({ dueAt: now + 700 })
+    await node.store.create(task, ROOMY)
+    await expect.poll(() => statusOf(node, task.id), { timeout: 10_000 }).toBe('completed')
+    expect((await node.store.head(task.id))?.updatedAt).toBeGreaterThanOrEqual(task.dueAt)
+  },
+)
 
 test(
   'a node that has no room, or not the tool, leaves a task to another one',
