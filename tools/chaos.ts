@@ -26,7 +26,7 @@ export interface ChaosExtent {
   readonly sessions: number
   /** Processes that are killed; other faults come in between. */
   readonly kills: number
-  /** How long faults happen at most. */
+  /** How long faults happen at most, once enough processes were killed. */
   readonly minutes: number
   readonly seed: number
   readonly taskStore: 'postgres' | 'redis'
@@ -233,7 +233,7 @@ export async function chaos(
       const { accepted, visits } = cluster.news
       report(`${accepted} tasks accepted, ${visits} uses of sessions, ${faults} faults (${kills} kills)`)
     }, PROGRESS_MS)
-    while ((kills < extent.kills || !cluster.news.isDone) && performance.now() < until) {
+    while (kills < extent.kills || (!cluster.news.isDone && performance.now() < until)) {
       await pause(random() * PAUSE_MS)
       const kind = choose(random)
       await cluster.harm(kind, random)
@@ -273,7 +273,7 @@ two processes, and checks from the logs of the clients that nothing is lost, rep
   --tasks N        tasks that clients start (10000)
   --sessions N     sessions that clients open (2000)
   --kills N        processes that are killed; other faults come in between (60)
-  --minutes N      how long faults happen at most (30)
+  --minutes N      how long faults happen at most, once enough processes were killed (30)
   --seed N         chooses the faults, and what clients do (1)
   --task-store S   where tasks are: postgres, or redis if its driver keeps tasks (postgres)
   --keep           keeps the logs
