@@ -243,6 +243,11 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     this.#service.updated(uri)
   }
 
+  /** Resolves once the store has every change that was announced here until now, so that clients of other nodes hear of it even if this process dies. While the store is away, it waits. */
+  announced(): Promise<void> {
+    return this.#service.changes.announced()
+  }
+
   /** Adds middleware for one method, such as `tools/call`. The first middleware is the outermost. */
   use(method: ServerMethod | (string & {}), middleware: Middleware<Ctx>): this
   /** Adds middleware for all methods, also for the handshake and pings, which lack what `provide` adds; or a plug-in. */
@@ -341,10 +346,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     return endpoint
   }
 
-  /**
-   * Revokes a caller, `{ sub: 'ann' }`: what it has open ends, and credentials issued until now, or within `clockSkew` after, are rejected,
-   * unless their method accepts them when asked again. The last 100,000 revocations are remembered until the process ends.
-   */
+  /** Revokes a caller, `{ sub: 'ann' }`: what it has open ends, and credentials issued until now, or within `clockSkew` after, are rejected, unless their method accepts them when asked again. The last 100,000 revocations are remembered until the process ends. */
   revoke(caller: Revoked): void {
     checkRevoked(caller)
     this.#service.leases.revoke(caller)

@@ -84,6 +84,7 @@ export class Membership {
         changes.deliver(change)
       }
     }
+    changes.announced = () => node.announced()
     leases.carrier = ({ sub, issuer }, at) => node.sendRevocation({ kind: 'revoked', sub, issuer, at })
     return { node, contents }
   }

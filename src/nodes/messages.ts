@@ -45,6 +45,8 @@ export interface SentMessage {
   /** Identifies the process that sent it. */
   readonly sender: string
   readonly message: NodeMessage
+  /** Tells the messages of a node apart that it publishes again until it knows that they are on the bus. */
+  readonly mark?: number | undefined
 }
 
 /** The text of a message; throws if it cannot be written as JSON. */

@@ -9,7 +9,8 @@ import { Lifetime } from '../store/lifetime.ts'
 import { memory } from '../store/memory.ts'
 import { MemoryNodeStore } from '../store/nodes-memory.ts'
 import type { NodeMessage } from './messages.ts'
-import { Node, checkStores, type NodeListener, type NodeStores } from './node.ts'
+import { Node, checkStores } from './node.ts'
+import type { NodeListener, NodeStores } from './node-options.ts'
 
 const TOOLS: SentChange = { kind: 'tools' }
 
@@ -23,7 +24,7 @@ function toStores(kept = 10_000): NodeStores {
     isAlive: () => true,
     secret: (_, proposed) => proposed,
   }
-  const changes = new MemoryChangeBus(new Lifetime(), { events: kept, bytes: 1_000_000 })
+  const changes = new MemoryChangeBus(new Lifetime(), { events: kept, bytes: 10_000_000 })
   return { sessions, events, cache, changes, nodes }
 }
 
@@ -176,13 +177,62 @@ describe('messages', () => {
     one.node.sendChange({ kind: 'prompts' })
     one.node.send({ kind: 'ended', session: 's' })
     comeBack()
-    await one.node.sent()
+    await one.node.announced()
     expect(one.messages).toEqual([
       { kind: 'changed', change: TOOLS },
       { kind: 'changed', change: { kind: 'prompts' } },
       { kind: 'ended', session: 's' },
     ])
     await one.node.leave()
+  })
+
+  test('whose answer was lost are published once, also if others follow', async () => {
+    const stores = toStores()
+    const { changes } = stores
+    const publish = changes.publish.bind(changes)
+    const one = await join(stores)
+    let lost = 2
+    changes.publish = async (text) => {
+      const position = await publish(text)
+      if (lost-- > 0) {
+        for (let others = 0; others < 600; others++) await publish('{}')
+        throw mcpError(STORE_UNREACHABLE, {})
+      }
+      return position
+    }
+    one.node.sendChange(TOOLS)
+    await one.node.sent()
+    one.node.sendChange(TOOLS)
+    await one.node.sent()
+    one.node.sendChange(TOOLS)
+    await one.node.sent()
+    expect(one.messages).toEqual(Array.from({ length: 3 }, () => ({ kind: 'changed', change: TOOLS })))
+    await one.node.leave()
+  })
+
+  test('from before its start are known to a node that has not read them yet', async () => {
+    const stores = toStores()
+    const one = await join(stores)
+    await one.node.publish({ kind: 'changed', change: TOOLS })
+    await one.node.publish(changed('a://b'))
+    let read = (): void => undefined
+    const subscribe = stores.changes.subscribe.bind(stores.changes)
+    stores.changes.subscribe = (...given) => {
+      read = () => void subscribe(...given)
+      return () => undefined
+    }
+    const two = await join(stores)
+    const { position } = two.node
+    expect(position).toBe(2)
+    const known = [
+      { position: 1, change: TOOLS },
+      { position: 2, change: { kind: 'resource', uri: 'a://b' } },
+    ]
+    const found = two.node.changesAfter(0, position)
+    read()
+    expect(await found).toEqual(known)
+    expect(two.node.position).toBe(2)
+    await Promise.all([one, two].map(({ node }) => node.leave()))
   })
 
   test('of too many changes say that everything may have changed', async () => {
@@ -302,9 +352,9 @@ describe('a node that the registry does not know any more', () => {
 
 describe('changes after a position', () => {
   test('are read again if the node does not remember them', async () => {
-    const stores = toStores()
+    const stores = toStores(30_000)
     const one = await join(stores)
-    for (let at = 1; at <= 2500; at++) await one.node.publish(changed(`a://${at}`))
+    for (let at = 1; at <= 25_000; at++) await one.node.publish(changed(`a://${at}`))
     const found = await one.node.changesAfter(10, 20)
     expect(found?.map(({ position }) => position)).toEqual(Array.from({ length: 10 }, (_, at) => at + 11))
     await one.node.leave()
@@ -313,9 +363,9 @@ describe('changes after a position', () => {
   test('are unknown if the bus does not have them any more', async () => {
     const stores = toStores(100)
     const one = await join(stores)
-    for (let at = 1; at <= 3000; at++) await one.node.publish(changed(`a://${at}`))
+    for (let at = 1; at <= 25_000; at++) await one.node.publish(changed(`a://${at}`))
     expect(await one.node.changesAfter(10, 20)).toBeUndefined()
-    expect(await one.node.changesAfter(2990, 3000)).toHaveLength(10)
+    expect(await one.node.changesAfter(24_990, 25_000)).toHaveLength(10)
     await one.node.leave()
   })
 })

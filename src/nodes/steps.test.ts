@@ -86,3 +86,20 @@ test('a step that has not begun can be left out', async () => {
   await steps.done()
   expect(taken).toEqual(['third'])
 })
+
+test('whoever waits for the steps so far does not wait for later ones, nor for those after an end', async () => {
+  const steps = new Steps(() => undefined)
+  await steps.reached()
+  const finish: (() => void)[] = []
+  const slow = (): Promise<void> => new Promise((resolve) => void finish.push(resolve))
+  steps.add(slow)
+  const reached = steps.reached()
+  steps.add(slow)
+  finish[0]?.()
+  await reached
+  expect(steps.size).toBe(1)
+  const ended = steps.reached()
+  steps.stop()
+  await ended
+  await steps.reached()
+})

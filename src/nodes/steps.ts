@@ -45,6 +45,20 @@ export class Steps {
     await this.#running
   }
 
+  /** Resolves when the steps that were added until now are done, or left out because of an end. */
+  async reached(): Promise<void> {
+    const { signal } = this.#stop
+    if (this.#queue.length === 0 || signal.aborted) return
+    await new Promise<void>((resolve) => {
+      const onStop = (): void => resolve()
+      signal.addEventListener('abort', onStop, { once: true })
+      this.add(() => {
+        signal.removeEventListener('abort', onStop)
+        resolve()
+      })
+    })
+  }
+
   /** Leaves out all steps that are not done. */
   stop(): void {
     this.#stop.abort()

@@ -1,7 +1,8 @@
 import { expect, test, vi } from 'vitest'
 import { mcpError } from '../../../errors/error.ts'
 import { STORE_UNREACHABLE } from '../../../errors/store.ts'
-import type { KnownChange, Node } from '../../../nodes/node.ts'
+import type { KnownChange } from '../../../nodes/recent-changes.ts'
+import type { Node } from '../../../nodes/node.ts'
 import { LATEST } from '../../../protocol/revisions.ts'
 import type { SentChange } from '../../../rpc/changes.ts'
 import type { EventRoom, EventStore } from '../../../rpc/event-store.ts'
@@ -45,7 +46,7 @@ function toWriter(room: EventRoom = ROOM): Written {
     noticeOf: (_: Session, { kind }: SentChange): Notice => ({ method: `notifications/${kind}`, params: {} }),
   } as unknown as SessionContents
   const writer = new NoticeWriter({
-    node: { number: 1, stores: { events }, changesAfter } as unknown as Node,
+    node: { number: 1, stores: { events }, changesAfter, hasForgotten: () => false } as unknown as Node,
     contents,
     session: { id: 's', dialect: { revision: LATEST } } as unknown as Session,
     room,
@@ -53,6 +54,7 @@ function toWriter(room: EventRoom = ROOM): Written {
     onError(error) {
       throw error
     },
+    onMoved: () => undefined,
   })
   const texts = (): readonly string[] =>
     store.read('s', STANDALONE, -1, 1_000_000)?.events.map(({ text }) => withoutMark(text)) ?? []

@@ -1,5 +1,6 @@
 import { textBytes } from '../../../base/weight.ts'
-import type { KnownChange, Node } from '../../../nodes/node.ts'
+import type { KnownChange } from '../../../nodes/recent-changes.ts'
+import type { Node } from '../../../nodes/node.ts'
 import { Steps } from '../../../nodes/steps.ts'
 import type { EventRoom } from '../../../rpc/event-store.ts'
 import type { Session } from '../../../rpc/session.ts'
@@ -16,9 +17,14 @@ export interface NoticeWriterOptions {
   /** The position of the last change that the client need not be notified of. */
   readonly after: number
   onError(error: unknown): void
+  /** Called when all changes up to a position are in the stream, which is far from the one that the session has. */
+  onMoved(position: number): void
 }
 
 type Step = () => Promise<void>
+
+/** How far behind a session may be before its position is noted: nodes remember more messages than that, and so does the bus. */
+const FAR = 1000
 
 /** How many notifications of changes wait while the store is away. Beyond that, they are made again from the changes. */
 const MOST_WAITING = 100
@@ -134,18 +140,28 @@ export class NoticeWriter {
 
   async #catchUp(upTo: number): Promise<void> {
     const { node, contents, session } = this.#options
+    const first = this.#options.after
     if (upTo <= this.#after) return
+    // The stream may have much more than the session says.
+    if (node.hasForgotten(this.#after)) this.#after = Math.max(this.#after, await this.#inStream())
     const changes = await node.changesAfter(this.#after, upTo)
     const notices =
       changes === undefined
         ? spread(contents.allNotices(session), this.#after, upTo)
         : changes.flatMap((change) => placed(contents, session, change))
     if (notices.length > 0) {
-      const done = (await node.stores.events.position(session.id, STANDALONE)) ?? 0
+      const done = await this.#inStream()
       for (const { method, params, position } of notices)
         if (position > done) await this.#append(encodeNotification(method, params, session.dialect), position)
     }
     this.#after = Math.max(this.#after, upTo)
+    if (upTo - first > FAR) this.#options.onMoved(upTo)
+  }
+
+  /** The position of the last change that is in the stream. */
+  async #inStream(): Promise<number> {
+    const { node, session } = this.#options
+    return (await node.stores.events.position(session.id, STANDALONE)) ?? 0
   }
 }
 

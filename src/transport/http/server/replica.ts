@@ -250,7 +250,8 @@ export class Replica implements SharedSession {
 
   #newNotices(after: number): NoticeWriter {
     const { session } = this.#session
-    return new NoticeWriter({ ...this.#parts, session, after })
+    const onMoved = (position: number): void => this.change(POSITION, String(position))
+    return new NoticeWriter({ ...this.#parts, session, after, onMoved })
   }
 
   /** Tells the store of the client, once its handshake is over. */
