@@ -6,7 +6,6 @@ import { afterRun } from '../errors/after-run.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
 import { TASK_CANCELLED, TASK_EXPIRED, TASK_RESULT_TOO_LARGE } from '../errors/tasks.ts'
-import type { Call } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { Admission } from './admission.ts'
 import { bytesOf, holderOf, keptBytesOf, requestBytesOf, TaskBytes } from './bytes.ts'
@@ -54,8 +53,6 @@ export class TaskRunner {
   readonly node: string = newTaskId()
   readonly followers: Followers = new Followers()
   readonly runs: TurnoverMap<string, Run> = new TurnoverMap()
-  /** The requests that carry questions to clients, by question: of several, the last. */
-  readonly carried: Map<string, Call> = new Map()
   /** The connections of tasks that wait for another attempt. */
   readonly links: TaskLinks = new TaskLinks()
   readonly bytes: TaskBytes
