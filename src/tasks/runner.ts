@@ -123,7 +123,7 @@ export class TaskRunner {
     const { head } = run
     // Nothing would free what is taken after the end.
     if (head === undefined || run.isOver) return
-    const bytes = bytesOf(run.requestBytes, run.stateText)
+    const bytes = bytesOf(run.requestBytes) + run.stateBytes
     if (this.bytes.setBoth(head.id, bytes, run, run.heldBytes, run.holder)) return
     throw tasksTooLarge(this.host.limits)
   }
