@@ -1,5 +1,3 @@
-import { asSent } from '../base/as-sent.ts'
-import { clip } from '../base/clip.ts'
 import { Deferred } from '../base/deferred.ts'
 import { plainText } from '../base/plain-json.ts'
 import { orElse, soon } from '../base/soon.ts'
@@ -17,13 +15,12 @@ import { checkAnswers, isTooLong, keepEarly } from './answer-room.ts'
 import { ownKey, AttemptState } from './attempt-state.ts'
 import { isTooLarge } from './room.ts'
 import type { TaskEvent } from './states.ts'
+import { statusMessageOf } from './status-message.ts'
 import type { Soon, TaskChange } from './store.ts'
 import type { TaskRunner } from './runner.ts'
 
 /** Milliseconds between two writes of progress. */
 const PROGRESS_MS = 1000
-/** The most characters of a status message. */
-const MESSAGE_CHARS = 1024
 const nothing = (): void => undefined
 
 /**
@@ -152,8 +149,7 @@ export class Run implements Channel, CallTask {
 
   progress(message: string | undefined): void {
     if (typeof message !== 'string' || this.#isOver) return
-    // A copy, since a part of a text keeps the whole of it in memory.
-    this.#message = asSent(clip(message, MESSAGE_CHARS))
+    this.#message = statusMessageOf(message)
     if (this.head === undefined || this.#timer !== undefined) return
     const { clock } = this.tasks
     const wait = this.#wroteAt + PROGRESS_MS - clock.elapsed()

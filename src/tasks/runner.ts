@@ -22,6 +22,7 @@ import { headOf, type TaskHead, type TaskRecord } from './record.ts'
 import { isTooLarge, tasksTooLarge } from './room.ts'
 import type { Run } from './run.ts'
 import { stateAfter, type TaskEvent } from './states.ts'
+import { statusMessageOf } from './status-message.ts'
 import { Strays } from './strays.ts'
 import type { Soon, TaskChange, TaskStore } from './store.ts'
 import { Upkeep } from './upkeep.ts'
@@ -214,7 +215,7 @@ export class TaskRunner {
   /** Puts a task back, so that this or another node begins another attempt. */
   #again(run: Run, { message }: McpError): Soon<void> {
     const pauseMs = delayOf(run.shared.failures++, RETRY_PAUSES, this.#random)
-    return this.release(run, { pauseMs, statusMessage: message })
+    return this.release(run, { pauseMs, statusMessage: statusMessageOf(message) })
   }
 
   /** Puts back a task whose attempt was not begun, because the server closes. */
