@@ -1,4 +1,5 @@
 import { soon } from '../base/soon.ts'
+import { withStored } from '../base/stored-member.ts'
 import { mcpError } from '../errors/error.ts'
 import { toErrorObject } from '../errors/reply.ts'
 import { ASK_REFUSED, BAD_CURSOR, CURSOR_TOO_LONG } from '../errors/server.ts'
@@ -15,6 +16,7 @@ import { isOver } from '../tasks/states.ts'
 import type { Soon } from '../tasks/store.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import { callOf, partsOf, type Context } from './context.ts'
+import { knownResult, rememberValid } from './outcome-texts.ts'
 import { callerOf, requireTasks } from './task-calls.ts'
 import { carry } from './task-carriers.ts'
 import { related } from './task-messages.ts'
@@ -47,10 +49,12 @@ export function detailed(tasks: Tasks, head: TaskHead, peer: Pick<Peer, 'dialect
     if (record === undefined) throw unknownTask(head.id)
     const task = toTask(record, peer)
     if (record.outcome === '') return task
+    const known = knownResult(tasks, head.id, record.outcome)
+    if (known !== undefined) return withStored(task, { name: 'result', text: known })
     const outcome = readOutcome(record.outcome)
-    return 'result' in outcome
-      ? { ...task, result: { resultType: 'complete', ...outcome.result } }
-      : { ...task, error: toErrorObject(outcome.error, peer.dialect) }
+    if ('error' in outcome) return { ...task, error: toErrorObject(outcome.error, peer.dialect) }
+    rememberValid(tasks, head.id, record.outcome, outcome.result)
+    return { ...task, result: { resultType: 'complete', ...outcome.result } }
   })
 }
 
