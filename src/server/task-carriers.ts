@@ -234,8 +234,7 @@ class Carriers {
   /** Whether a request carries a question at this moment. */
   #carries({ call, asked }: Carrier): boolean {
     if (asked === undefined) return false
-    for (const asking of this.#asking.values())
-      if (asking.get(call.peer.session)?.call === call) return true
+    for (const asking of this.#asking.values()) if (asking.get(call.peer.session)?.call === call) return true
     return false
   }
 }

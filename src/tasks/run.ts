@@ -260,7 +260,8 @@ export class Run implements Channel, CallTask {
       const stored = orElse(store, (error) => {
         this.shared.reopen(questions.filter(([name]) => taken.includes(name)))
         // Nobody could give an answer that has room: the handler must know.
-        if (isTooLarge(error) || isTooLong(error)) for (const name of taken) this.tasks.unawaited(() => this.refuse(name, error))
+        if (isTooLarge(error) || isTooLong(error))
+          for (const name of taken) this.tasks.unawaited(() => this.refuse(name, error))
         throw error
       })
       return soon(stored, (isStored) => {
