@@ -18,12 +18,12 @@ export class Followers {
     const own = this.#byId.get(id)
     // Those of this moment, whatever is added or removed meanwhile.
     if (own?.length === 1) own[0]?.()
-    else if (own !== undefined) for (const follower of [...own]) follower()
+    else if (own !== undefined) for (const follower of own.slice()) follower()
   }
 
   /** Calls everybody: the server closes. */
   all(): void {
-    for (const own of this.#byId.values()) for (const follower of [...own]) follower()
+    for (const own of this.#byId.values()) for (const follower of own.slice()) follower()
   }
 
   #remove(id: string, follower: () => void): void {

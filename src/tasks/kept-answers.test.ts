@@ -101,7 +101,9 @@ test.each(['here', 'elsewhere'])('an answer that is too long is rejected (%s)', 
     other.tasks.answer(id, 'ann', [['where.1', accept('x'.repeat(10_001))]])
   await expect(answer()).rejects.toMatchObject({ kind: 'ask_invalid' })
   await settled()
-  expect(refused).toEqual(where === 'here' ? [expect.stringContaining('more than 10000 bytes')] : [])
+  expect(refused.map((message) => String(message).includes('more than 10000 bytes'))).toEqual(
+    where === 'here' ? [true] : [],
+  )
   expect((await node.record(id))!.state).not.toContain('xxx')
 })
 
