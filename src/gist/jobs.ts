@@ -1,4 +1,5 @@
 import { Deferred } from '../base/deferred.ts'
+import { storedIn } from '../base/stored-member.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_ACCEPT, BAD_VERB } from '../errors/http.ts'
 import { TASKS_EXTENSION } from '../protocol/meta.ts'
@@ -63,7 +64,9 @@ export class JobsEndpoint extends EnvelopeEndpoint {
       size: sizeOf(request),
       isInBatch: false,
       calls: undefined,
-      encode: (_call, task) => encodeJob(task, this.service.info),
+      // A long result is not read for nothing.
+      encode: (_call, task) =>
+        request.method === 'HEAD' && storedIn(task) !== undefined ? '' : encodeJob(task, this.service.info),
       result: (_call, text) => replyTo(request, toJson(200, text, headers)),
       error: (_call, error) => replyTo(request, this.errorReply(undefined, error, headers, begun)),
       cancelled: () => ({ status: 204, headers }),
@@ -83,6 +86,7 @@ function pathOf(target = ''): string {
 function replyTo({ method }: HttpIn, out: HttpOut): HttpOut {
   if (method !== 'HEAD') return out
   const { status, headers, body } = out
+  if (body === '') return { status, headers }
   const { length } = new TextEncoder().encode(body as string)
   return { status, headers: { ...headers, 'content-length': String(length) } }
 }
