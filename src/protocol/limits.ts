@@ -18,6 +18,8 @@ export const LIMITS = {
   unparsedBytes: { usual: 268_435_456, strict: 67_108_864 },
   /** Members of all objects in one message. */
   keys: { usual: 250_000, strict: 10_000 },
+  /** Objects and lists in one message. */
+  containers: { usual: 100_000, strict: 10_000 },
   /** Characters of one string in a message, in its escaped form. */
   stringLength: { usual: 104_857_600, strict: 1_048_576 },
   /** Characters of the name of a method. */

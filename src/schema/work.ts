@@ -17,6 +17,9 @@ export function startCounting(): void {
 /** What is wrong with a value that takes too much work. */
 export const TOO_LONG = 'takes too long to check: send less at once'
 
+/** What is wrong with a value that becomes too large. */
+export const TOO_MUCH = 'becomes too large with its defaults: send less at once'
+
 /** Counts work. Throws TooCostly when the value has had its share, then and every time after that. */
 export function spend(units: number, problem: string = TOO_LONG): void {
   left -= units
