@@ -96,6 +96,8 @@ export function stepRulesOf(schema: StandardSchema): StepRules {
       chosen: ['oneOf', 'anyOf'],
       hidesDefaults: (schema as { readonly includesTransform?: unknown }).includesTransform === true,
     }
+  // Of a schema of zod that somebody has wrapped, nothing is known.
+  if (vendor === 'zod' && !isZod(schema)) return { hidesDefaults: true }
   let hasXor = false
   let hidesDefaults = false
   /** Counts transforms. Zod does not show the default of a schema with any. */

@@ -20,10 +20,8 @@ interface Choice {
 export interface Rules {
   /** The steps for every part. */
   readonly base: number
-  /** The further steps for an object, whatever its members: looking for those that the schema names. */
-  readonly inObject: number
-  /** The further steps for a list. */
-  readonly inList: number
+  /** The further steps for an object or list, whatever is in it: looking for the members and items that the schema names. */
+  readonly inside: number
   /** All steps for a part that is neither. */
   readonly scalar: number
   readonly here: readonly Rules[]
@@ -48,8 +46,7 @@ const CONSTANTS_PER_STEP = 16
 const NONE: ReadonlyMap<string, Rules> = new Map()
 const PLAIN: Rules = {
   base: 1,
-  inObject: 0,
-  inList: 0,
+  inside: 0,
   scalar: 1,
   here: [],
   choice: undefined,
@@ -150,8 +147,7 @@ function constantsOf(schema: Schema | undefined, name: string): readonly unknown
 /** Mutable while it is read, because a schema may contain itself. What takes longer is found when it is first needed. */
 class OwnRules implements Rules {
   readonly base: number
-  readonly inObject: number
-  readonly inList: number
+  readonly inside: number
   here: readonly Rules[] = []
   choice: Choice | undefined
   named: ReadonlyMap<string, Rules> = NONE
@@ -165,8 +161,8 @@ class OwnRules implements Rules {
     this.base = 1 + Math.floor(lengthOf(values) / CONSTANTS_PER_STEP)
     // A library looks for every name of an enum in a record, and makes a problem for each that is missing.
     const names = isObject(propertyNames) ? lengthOf(propertyNames['enum']) : 0
-    this.inObject = lengthOf(properties) + lengthOf(required) + 2 * names
-    this.inList = lengthOf(prefixItems)
+    // Some libraries look for members in lists, too.
+    this.inside = lengthOf(properties) + lengthOf(required) + 2 * names + lengthOf(prefixItems)
   }
 
   get scalar(): number {

@@ -48,6 +48,11 @@ const MEMBER = 48
 /** More members than this are listed once for all schemas that apply to their object. */
 const MANY_NAMES = 256
 
+/** Engines find members so many times slower in objects that all have different names. */
+const NEW_SHAPE = 4
+/** How many kinds of objects an engine remembers at a place. */
+const SHAPES = 4
+
 /** Counts the steps of one value. */
 class Counting {
   #left: number
@@ -55,6 +60,8 @@ class Counting {
   /** By schema and part, if a part may be checked against the same schema many times. */
   readonly #known: Map<Rules, Map<object, number>> | undefined
   readonly #names = new Map<object, readonly string[]>()
+  /** The names of the last objects, by schema. */
+  readonly #shapes = new Map<Rules, (readonly string[])[]>()
 
   constructor(most: number, isMemoized: boolean) {
     this.#left = most
@@ -86,13 +93,12 @@ class Counting {
   }
 
   #countInside(rules: Rules, part: object): number {
-    const isList = Array.isArray(part)
-    const own = rules.base + (isList ? rules.inList : rules.inObject)
+    const own = rules.base + rules.inside
     this.#left -= own
     let steps = own
     for (const each of rules.here) steps += this.#count(each, part)
     if (rules.choice !== undefined) steps += this.#countChoice(rules.choice, part)
-    if (isList) return steps + this.#countItems(rules, part)
+    if (Array.isArray(part)) return steps + this.#countItems(rules, part)
     return rules.named.size === 0 && rules.members.length === 0
       ? steps
       : steps + this.#countMembers(rules, part as Readonly<Record<string, unknown>>)
@@ -116,9 +122,11 @@ class Counting {
     return fill === undefined ? steps : steps + this.#fill(fill, Object.keys(list))
   }
 
-  #countMembers({ named, members, fill }: Rules, part: Readonly<Record<string, unknown>>): number {
-    let steps = 0
+  #countMembers(rules: Rules, part: Readonly<Record<string, unknown>>): number {
+    const { named, members, fill } = rules
     const names = this.#namesOf(part)
+    let steps = named.size === 0 || this.#isUsual(rules, names) ? 0 : (NEW_SHAPE - 1) * rules.inside
+    this.#left -= steps
     if (members.length === 0 && named.size * 4 < names.length) {
       for (const [name, each] of named)
         if (Object.hasOwn(part, name)) steps += this.#count(each, part[name])
@@ -130,6 +138,19 @@ class Counting {
         for (const each of members) steps += this.#count(each, part[name])
       }
     return steps + this.#fill(fill, names)
+  }
+
+  /** Whether an object has the same names as one before it. */
+  #isUsual(rules: Rules, names: readonly string[]): boolean {
+    if (names.length === 0) return true
+    let shapes = this.#shapes.get(rules)
+    if (shapes === undefined) this.#shapes.set(rules, (shapes = []))
+    const isSame = (shape: readonly string[]): boolean =>
+      shape.length === names.length && shape.every((name, at) => name === names[at])
+    if (shapes.some(isSame)) return true
+    // The oldest is forgotten.
+    if (shapes.unshift(names) > SHAPES) shapes.pop()
+    return shapes.length === 1
   }
 
   /** Adds the defaults of all that is not among these names. */
@@ -168,8 +189,8 @@ function sumOf(root: Rules): Estimator['perPart'] {
     if (known !== undefined) return known
     // A schema that contains itself counts once.
     sums.set(rules, { steps: 0, bytes: 0 })
-    const { base, inList, inObject, scalar, choice, fill, here, named, members } = rules
-    const own = base + Math.max(inList, inObject) + (choice?.size ?? 0) + (fill?.all.steps ?? 0)
+    const { base, inside, scalar, choice, fill, here, named, members } = rules
+    const own = base + NEW_SHAPE * inside + (choice?.size ?? 0) + (fill?.all.steps ?? 0)
     widest = Math.max(widest, own)
     let steps = Math.max(own, scalar)
     let bytes = fill?.all.bytes ?? 0

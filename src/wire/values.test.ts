@@ -98,3 +98,29 @@ test('long names of members count as many, because the engine compares them one 
   expect(() => checkValues(object(30, 16_000), limits)).not.toThrow()
   expect(() => checkValues(JSON.stringify(Array(30).fill('x'.repeat(20_000))), limits)).not.toThrow()
 })
+
+test.each([
+  ['[]', 1],
+  ['{"a":[{},[ ]],"b":"[{"}', 4],
+  ['[1,2,3,"[","{\\"["]', 1],
+])('%s has %i objects and lists', (text, containers) => {
+  // Shorter texts cannot exceed a limit, so they are not counted.
+  const spaced = `${text}${' '.repeat(20)}`
+  const limits = { values: Infinity, keys: Infinity }
+  expect(() => checkValues(spaced, { ...limits, containers })).not.toThrow()
+  expect(() => checkValues(spaced, { ...limits, containers: containers - 1 })).toThrow(
+    expect.objectContaining({
+      kind: 'too_many_containers',
+      message: `the message has more than ${containers - 1} objects and lists`,
+    }),
+  )
+})
+
+test('objects and lists have a limit of their own, and numbers in one list do not count', () => {
+  const limits = { values: 1_000_000, keys: 250_000, containers: 100_000 }
+  const list = (item: string, count: number): string => `[${Array.from({ length: count }, () => item).join()}]`
+  expect(() => checkValues(list('0.25', 999_000), limits)).not.toThrow()
+  expect(() => checkValues(list('[1,2]', 99_999), limits)).not.toThrow()
+  for (const item of ['{}', '[]', '[1,2]', ' { "a" : 1 } '])
+    expect(() => checkValues(list(item, 100_000), limits)).toThrow('more than 100000 objects and lists')
+})
