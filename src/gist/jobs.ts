@@ -48,8 +48,7 @@ export class JobsEndpoint extends EnvelopeEndpoint {
   }
 
   protected checkHead(head: HttpHead): void {
-    if (head.method !== 'GET' && head.method !== 'HEAD')
-      throw badVerb(head.method, 'read jobs with GET')
+    if (head.method !== 'GET' && head.method !== 'HEAD') throw badVerb(head.method, 'read jobs with GET')
     if (!readAccept(head).json) throw mcpError(BAD_ACCEPT, {})
   }
 

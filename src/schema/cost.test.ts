@@ -108,7 +108,9 @@ describe('defaults do not make a value many times as large', () => {
   })
 
   test('defaults of arktype, which it does not show', async () => {
-    const part = type(Object.fromEntries(names(20).map((name) => [name, type('string[]').default(() => [])])) as never)
+    const part = type(
+      Object.fromEntries(names(20).map((name) => [name, type('string[]').default(() => [])])) as never,
+    )
     const schema = type({ list: (part as { array(): never }).array() } as never) as unknown as AnySchema
     expect(await toChecker(schema, 'input').check(many({}, 40_000))).toMatchObject(TOO_MUCH)
     expect(await toChecker(schema, 'input').check(many({}, 100))).toMatchObject({ ok: true })
@@ -138,7 +140,8 @@ const { tree } = fc.letrec<{ tree: Tree }>((tie) => ({
 }))
 
 function toZod(of: Tree): z.ZodType {
-  if (typeof of === 'string') return of === 'literal' ? z.literal('l') : z[of as 'string']()
+  if (typeof of === 'string')
+    return { string: z.string(), number: z.number(), boolean: z.boolean() }[of] ?? z.literal('l')
   const parts = of.parts.map(toZod)
   if (of.kind === 'list') return z.array(parts[0]!)
   if (of.kind === 'record') return z.record(z.string(), parts[0]!)
@@ -147,7 +150,8 @@ function toZod(of: Tree): z.ZodType {
 }
 
 function toValibot(of: Tree): v.GenericSchema {
-  if (typeof of === 'string') return of === 'literal' ? v.literal('l') : v[of as 'string']()
+  if (typeof of === 'string')
+    return { string: v.string(), number: v.number(), boolean: v.boolean() }[of] ?? v.literal('l')
   const parts = of.parts.map(toValibot)
   if (of.kind === 'list') return v.array(parts[0]!)
   if (of.kind === 'record') return v.record(v.string(), parts[0]!)
@@ -160,7 +164,9 @@ function readsOf(schema: AnySchema, value: unknown): number {
   let reads = 0
   const copy = (part: unknown): unknown => {
     if (typeof part !== 'object' || part === null) return part
-    const target = Array.isArray(part) ? part.map(copy) : Object.fromEntries(Object.entries(part).map(([name, each]) => [name, copy(each)]))
+    const target = Array.isArray(part)
+      ? part.map(copy)
+      : Object.fromEntries(Object.entries(part).map(([name, each]) => [name, copy(each)]))
     return new Proxy(target as object, { get: (from, name) => (reads++, Reflect.get(from, name) as unknown) })
   }
   void (schema as StandardSchema)['~standard'].validate(copy(value))
@@ -168,7 +174,17 @@ function readsOf(schema: AnySchema, value: unknown): number {
 }
 
 test('whatever the schema, the estimate grows with what a library reads of a hostile value', () => {
-  const value = fc.constantFrom<unknown>({}, [], 'l', 1, { f0: {} }, { f0: [], f1: {} }, { f11: 'x' }, { z: 1 }, [{}, {}])
+  const value = fc.constantFrom<unknown>(
+    {},
+    [],
+    'l',
+    1,
+    { f0: {} },
+    { f0: [], f1: {} },
+    { f11: 'x' },
+    { z: 1 },
+    [{}, {}],
+  )
   fc.assert(
     fc.property(tree, value, fc.boolean(), (of, part, isZod) => {
       const schema = isZod ? list(toZod(of)) : valibotList(toValibot(of))

@@ -38,7 +38,8 @@ test.each(ROWS.map((row) => [JSON.stringify(row[0]), row] as const))(
 )
 
 describe('a list of objects against a raw schema with many names', () => {
-  const list = (items: object): AnySchema => ({ type: 'object', properties: { list: { items } } }) as AnySchema
+  const list = (items: object): AnySchema =>
+    ({ type: 'object', properties: { list: { items } } }) as AnySchema
   const named = <Part>(count: number, part: (name: string) => Part): Record<string, Part> =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, part(`p${at}`)]))
   const many = (part: object, count: number): object => ({ list: Array.from({ length: count }, () => part) })
@@ -49,11 +50,17 @@ describe('a list of objects against a raw schema with many names', () => {
       { p7: 'x', other: 1 },
       { get: (from, name) => (reads++, Reflect.get(from, name) as unknown) },
     )
-    const checker = toChecker(list({ type: 'object', properties: named(300, () => ({ type: 'string' })) }), 'input')
+    const checker = toChecker(
+      list({ type: 'object', properties: named(300, () => ({ type: 'string' })) }),
+      'input',
+    )
     expect(await checker.check(many(part, 100))).toMatchObject({ ok: true })
     expect(reads).toBeLessThan(500)
     const wrong = Object.fromEntries([['p299', 1]])
-    expect(await checker.check(many(wrong, 1))).toMatchObject({ ok: false, first: { path: ['list', 0, 'p299'] } })
+    expect(await checker.check(many(wrong, 1))).toMatchObject({
+      ok: false,
+      first: { path: ['list', 0, 'p299'] },
+    })
   })
 
   test('required members count, and so do members whose value is undefined', async () => {
@@ -72,7 +79,16 @@ describe('a list of objects against a raw schema with many names', () => {
     ['oneOf', { oneOf: [...Object.values(named(60, (name) => ({ required: [name] }))), true] }],
     ['minProperties', { allOf: Object.values(named(60, () => ({ minProperties: 0, maxProperties: 5 }))) }],
     ['dependentRequired', { dependentRequired: named(200, (name) => [name]) }],
-    ['required', { anyOf: [{ required: Object.keys(named(1000, () => 0)) }, ...Object.values(named(60, (name) => ({ required: [name] }))), true] }],
+    [
+      'required',
+      {
+        anyOf: [
+          { required: Object.keys(named(1000, () => 0)) },
+          ...Object.values(named(60, (name) => ({ required: [name] }))),
+          true,
+        ],
+      },
+    ],
   ])('%s is given up before it takes long', async (_, items) => {
     expect(await toChecker(list(items), 'input').check(many({}, 120_000))).toMatchObject({ undecided: true })
   })

@@ -118,7 +118,8 @@ export function toRules(
     const byName = new Map<string, Filled>()
     for (const [name, sub] of [...entriesOf(properties ?? {}), ...entriesOf(prefixItems ?? {})]) {
       const target = isObject(sub) && 'default' in sub ? sub : targetOf(sub)
-      if (target !== undefined && 'default' in target) byName.set(name, fill(rules.named.get(name)!, target['default']))
+      if (target !== undefined && 'default' in target)
+        byName.set(name, fill(rules.named.get(name)!, target['default']))
       else if (hidesDefaults && !needed.has(name)) byName.set(name, HIDDEN)
     }
     if (byName.size === 0) return undefined

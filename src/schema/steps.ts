@@ -128,8 +128,7 @@ class Counting {
     let steps = named.size === 0 || this.#isUsual(rules, names) ? 0 : (NEW_SHAPE - 1) * rules.inside
     this.#left -= steps
     if (members.length === 0 && named.size * 4 < names.length) {
-      for (const [name, each] of named)
-        if (Object.hasOwn(part, name)) steps += this.#count(each, part[name])
+      for (const [name, each] of named) if (Object.hasOwn(part, name)) steps += this.#count(each, part[name])
     } else
       for (const name of names) {
         if (this.#left < 0) break

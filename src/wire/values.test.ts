@@ -118,7 +118,8 @@ test.each([
 
 test('objects and lists have a limit of their own, and numbers in one list do not count', () => {
   const limits = { values: 1_000_000, keys: 250_000, containers: 100_000 }
-  const list = (item: string, count: number): string => `[${Array.from({ length: count }, () => item).join()}]`
+  const list = (item: string, count: number): string =>
+    `[${Array.from({ length: count }, () => item).join()}]`
   expect(() => checkValues(list('0.25', 999_000), limits)).not.toThrow()
   expect(() => checkValues(list('[1,2]', 99_999), limits)).not.toThrow()
   for (const item of ['{}', '[]', '[1,2]', ' { "a" : 1 } '])

@@ -1,7 +1,13 @@
 import { type McpError, mcpError } from '../../../errors/error.ts'
 import { BODY_READ } from '../../../errors/http.ts'
 import { STRING_TOO_LONG } from '../../../errors/limits.ts'
-import { PARSE_FAILED, TOO_DEEP, TOO_MANY_CONTAINERS, TOO_MANY_KEYS, TOO_MANY_VALUES } from '../../../errors/wire.ts'
+import {
+  PARSE_FAILED,
+  TOO_DEEP,
+  TOO_MANY_CONTAINERS,
+  TOO_MANY_KEYS,
+  TOO_MANY_VALUES,
+} from '../../../errors/wire.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { Bounds } from '../../../wire/bounds.ts'
 import { messageSize, sizeProblem } from '../../../wire/message-size.ts'
