@@ -64,6 +64,9 @@ function membersNode({ properties = {}, required = [] }: Schema, { part }: Compi
   }
 }
 
+/** Engines keep so many members in a table, which they read much slower. */
+const MANY_NAMES = 1024
+
 /** So few members are looked up faster than the names of an object are listed. */
 const FEW_MEMBERS = 16
 
@@ -106,7 +109,7 @@ function namesNode(schema: Schema, { part }: Compiler): ObjectNode | undefined {
   if (isFree && additionalProperties === false) return (value) => hasOnly(known, value)
   return (value, marks) => {
     const names = Object.keys(value)
-    spend(PRICE.name * (names.length + 1))
+    spend((names.length > MANY_NAMES ? PRICE.farName : PRICE.name) * (names.length + 1))
     if (names.length < least || names.length > most) return false
     if (isName !== undefined && !names.every((name) => isName(name))) return false
     if (rest === undefined && patterns.length === 0) return true

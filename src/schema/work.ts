@@ -32,6 +32,8 @@ export const PRICE = {
   node: 4,
   /** Reading one name of an object, or comparing two parts. */
   name: 32,
+  /** Reading one name of an object that has very many. */
+  farName: 96,
   /** Noting that a part was evaluated, or adding it to a set. */
   mark: 32,
   /** Making the matcher of a pattern. */
