@@ -1,11 +1,12 @@
 import { Deferred } from '../base/deferred.ts'
 import { storedIn } from '../base/stored-member.ts'
 import { mcpError } from '../errors/error.ts'
-import { BAD_ACCEPT, BAD_VERB } from '../errors/http.ts'
+import { BAD_ACCEPT } from '../errors/http.ts'
 import { TASKS_EXTENSION } from '../protocol/meta.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import { DIALECTS } from '../protocol/switches.ts'
 import { Call, type Channel, type Peer } from '../rpc/call.ts'
+import { badVerb } from '../transport/http/server/bad-verb.ts'
 import { toJson } from '../transport/http/server/exchange.ts'
 import { readAccept } from '../transport/http/server/negotiate.ts'
 import {
@@ -48,8 +49,7 @@ export class JobsEndpoint extends EnvelopeEndpoint {
   }
 
   protected checkHead(head: HttpHead): void {
-    if (head.method !== 'GET' && head.method !== 'HEAD')
-      throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
+    if (head.method !== 'GET' && head.method !== 'HEAD') throw badVerb(head.method, 'read jobs with GET')
     if (!readAccept(head).json) throw mcpError(BAD_ACCEPT, {})
   }
 
