@@ -16,6 +16,7 @@ import { headOf, type TaskHead, type TaskQuestion, type TaskRecord } from './rec
 import { ownKey, AttemptState } from './attempt-state.ts'
 import { isTooLarge } from './room.ts'
 import type { TaskEvent } from './states.ts'
+import { untilWritten } from './store-away.ts'
 import type { Soon, TaskChange } from './store.ts'
 import type { TaskRunner } from './runner.ts'
 
@@ -199,7 +200,7 @@ export class Run implements Channel, CallTask {
     // A handler whose task has ended may never look at it.
     answer.promise.catch(() => undefined)
     try {
-      await this.#keep('ask')
+      await untilWritten(this, () => this.#keep('ask'))
     } catch (error) {
       this.#open.delete(name)
       this.shared.close(name)
@@ -310,7 +311,7 @@ export class Run implements Channel, CallTask {
     this.keepOnce(key, text === undefined ? undefined : JSON.parse(text))
     if (this.head === undefined) return value
     try {
-      await this.#keep('progress')
+      await untilWritten(this, () => this.#keep('progress'))
     } catch (error) {
       // The next change must not carry what has no room.
       if (isTooLarge(error)) this.shared.once = this.shared.once.filter(([other]) => other !== key)
