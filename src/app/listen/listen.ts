@@ -230,6 +230,7 @@ async function openAll(
   try {
     await hooks.enter()
     isStarted = true
+    await serviceOf(app).tasks.open()
     await hooks.membership.join()
     for (const name of wanted) {
       const open = (await OPENERS[name]()) as Opener<Addressed>
