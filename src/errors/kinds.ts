@@ -161,6 +161,7 @@ export type ErrorKind =
   | 'store_busy'
   | 'sqlite_unavailable'
   | 'store_not_shared'
+  | 'store_differs'
   | 'store_unreachable'
   | 'redis_unavailable'
   | 'bullmq_unavailable'
