@@ -46,5 +46,5 @@ export const HTTP_FAILED = {
   where: 'local',
   code: -32000,
   text: '{method} failed with HTTP status {status}{reason}',
-  hint: 'For 401 and 403 send credentials; for 5xx try again later.',
+  hint: 'For 401 send credentials, and for 403, unless the message says otherwise: a server accepts only names in its option hosts, and origins in its option cors. For 5xx try again later.',
 } as const

@@ -1,6 +1,6 @@
 import { CUSTOM, isCustomCode } from './custom.ts'
 import { knowErrors, McpError, type ErrorExtras, type ErrorKind } from './error.ts'
-import { HEADER_MISMATCH } from './http.ts'
+import { HEADER_MISMATCH, NODE_LOST } from './http.ts'
 import { QUEUE_BYTES, QUEUE_FULL, QUEUE_SHARE, SESSION_LIMIT, TOO_MANY_CALLS } from './limits.ts'
 import { printable, unbroken } from './printable.ts'
 import type { ErrorRow } from './row.ts'
@@ -36,6 +36,8 @@ const LONGEST_WAIT_MS = 3_600_000
 /** The most URLs of one error. Some hosts take half a millisecond to parse, and nobody opens more. */
 const MAX_URLS = 100
 
+const PASSING = 'Try again later, if that is safe: the server states the reason in the message.'
+
 /** Converts an error from a server into an McpError of the matching kind, or of kind `remote`. */
 export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: CodeMeaning): McpError {
   const facts = isObject(data) ? data : { value: data }
@@ -46,12 +48,17 @@ export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: 
     ? INSUFFICIENT_SCOPE
     : (taskLimit(refusal, facts) ?? BY_REFUSAL.get(refusal ?? ''))
   const kind =
-    row?.kind ?? (meant.kind as ErrorKind | undefined) ?? BY_CODE.get(code)?.kind ?? otherKind(code)
+    row?.kind ??
+    lostNode(refusal, code) ??
+    (meant.kind as ErrorKind | undefined) ??
+    BY_CODE.get(code)?.kind ??
+    otherKind(code)
   return markReceived(
     new McpError(kind, unbroken(printable(message)), {
       code,
       data: data === undefined ? data : kind === URL_NEEDED.kind ? withSafeUrls(facts) : facts,
       ...(refusal && refused(refusal, sent)),
+      ...(kind === 'remote' && sent['retryable'] === true && { hint: PASSING }),
     }),
   )
 }
@@ -62,6 +69,11 @@ function withSafeUrls({ elicitations, ...facts }: JsonObject): JsonObject {
   const first = elicitations.slice(0, MAX_URLS).filter(isObject)
   const checked = first.map((item) => ({ ...item, url: toWebUrl(item['url']) }))
   return { ...facts, elicitations: checked.filter(({ url }) => url !== undefined) }
+}
+
+/** The loss of a node shares its code and its refusal with others, but no other error has both. */
+function lostNode(refusal: RefusalName | undefined, code: number): ErrorKind | undefined {
+  return refusal === NODE_LOST.refusal && code === NODE_LOST.code ? NODE_LOST.kind : undefined
 }
 
 function otherKind(code: number): ErrorKind {
@@ -140,6 +152,6 @@ const BY_REFUSAL: ReadonlyMap<string, ErrorRow> = new Map<string, ErrorRow>([
 const TASK_LIMITS = [TOO_MANY_TASKS, TOO_MANY_CALLER_TASKS, TASKS_TOO_LARGE, TASK_RESULT_TOO_LARGE] as const
 
 knowErrors(TASK_LIMITS)
-knowErrors([CUSTOM, INSUFFICIENT_SCOPE])
+knowErrors([CUSTOM, INSUFFICIENT_SCOPE, NODE_LOST])
 knowErrors(BY_CODE.values())
 knowErrors(BY_REFUSAL.values())
