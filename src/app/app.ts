@@ -381,7 +381,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 }
 
 /**
- * Creates a server, with its first `tools` or without.
+ * Creates a server, with its first `tools` or without. Tools whose names the compiler does not know have no part in its type.
  *
  * @example
  * const app = createServer({ name: 'greeter', version: '1.0.0' })
@@ -390,7 +390,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
  */
 export function createServer<Tools = {}>(
   options: ServerOptions & { readonly tools?: Tools | undefined },
-): App<Context, Tools> {
+): App<Context, string extends keyof Tools ? {} : Tools> {
   checkNode('createServer')
   holdStdout()
   return new App(options)
