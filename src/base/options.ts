@@ -61,15 +61,9 @@ function unknownWord(
   alias?: string,
 ): McpError {
   if (alias?.includes(' ') === true) return badOption(where, `there is no ${what} "${word}"; ${alias}`)
-  const meant = known.find((one) => one === alias) ?? nearest(word, known) ?? longer(word, known)
+  const meant = known.find((one) => one === alias) ?? nearest(word, known) ?? known.find((one) => one.startsWith(word))
   const remedy = meant === undefined ? `the ${what}s are ${known.join(', ')}` : `did you mean "${meant}"?`
   return badOption(where, `there is no ${what} "${word}"; ${remedy}`)
-}
-
-/** The one word that begins with another. */
-function longer(word: string, known: readonly string[]): string | undefined {
-  const found = word.length < 3 ? [] : known.filter((one) => one.startsWith(word))
-  return found.length === 1 ? found[0] : undefined
 }
 
 function unfit(where: string, name: string, value: unknown, kind: Kind<unknown>): McpError {

@@ -141,11 +141,11 @@ test('the loss of a node has its own kind, and is not to be repeated without a t
   expect(fromErrorObject({ ...sent, code: -32008 }).kind).toBe('remote')
 })
 
-test('an error without a kind of its own that may pass says so in its hint', () => {
+test('the hint of an error without a kind of its own says what to do if it may pass', () => {
   const error = fromErrorObject(toErrorObject(mcpError(STORE_UNREACHABLE, {}), DIALECTS['2025-11-25']))
   expect(error).toMatchObject({
     kind: 'remote',
     retryable: true,
-    hint: expect.stringContaining('again later') as string,
+    hint: expect.stringContaining('try again later') as string,
   })
 })

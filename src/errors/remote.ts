@@ -36,8 +36,6 @@ const LONGEST_WAIT_MS = 3_600_000
 /** The most URLs of one error. Some hosts take half a millisecond to parse, and nobody opens more. */
 const MAX_URLS = 100
 
-const PASSING = 'Try again later, if that is safe: the server states the reason in the message.'
-
 /** Converts an error from a server into an McpError of the matching kind, or of kind `remote`. */
 export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: CodeMeaning): McpError {
   const facts = isObject(data) ? data : { value: data }
@@ -58,7 +56,6 @@ export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: 
       code,
       data: data === undefined ? data : kind === URL_NEEDED.kind ? withSafeUrls(facts) : facts,
       ...(refusal && refused(refusal, sent)),
-      ...(kind === 'remote' && sent['retryable'] === true && { hint: PASSING }),
     }),
   )
 }
