@@ -61,7 +61,8 @@ function unknownWord(
   alias?: string,
 ): McpError {
   if (alias?.includes(' ') === true) return badOption(where, `there is no ${what} "${word}"; ${alias}`)
-  const meant = known.find((one) => one === alias) ?? nearest(word, known) ?? known.find((one) => one.startsWith(word))
+  const meant =
+    known.find((one) => one === alias) ?? nearest(word, known) ?? known.find((one) => one.startsWith(word))
   const remedy = meant === undefined ? `the ${what}s are ${known.join(', ')}` : `did you mean "${meant}"?`
   return badOption(where, `there is no ${what} "${word}"; ${remedy}`)
 }

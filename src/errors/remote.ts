@@ -44,13 +44,13 @@ export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: 
   const refusal = nameOf(sent, code) ?? meant.refusal
   const row = lacksScopes(refusal, facts)
     ? INSUFFICIENT_SCOPE
-    : (taskLimit(refusal, facts) ?? BY_REFUSAL.get(refusal ?? ''))
+    : (taskLimit(refusal, facts) ??
+      // Either alone is shared with other errors.
+      BY_REFUSAL.get(
+        code === NODE_LOST.code && refusal === NODE_LOST.refusal ? NODE_LOST.kind : (refusal ?? ''),
+      ))
   const kind =
-    row?.kind ??
-    lostNode(refusal, code) ??
-    (meant.kind as ErrorKind | undefined) ??
-    BY_CODE.get(code)?.kind ??
-    otherKind(code)
+    row?.kind ?? (meant.kind as ErrorKind | undefined) ?? BY_CODE.get(code)?.kind ?? otherKind(code)
   return markReceived(
     new McpError(kind, unbroken(printable(message)), {
       code,
@@ -66,11 +66,6 @@ function withSafeUrls({ elicitations, ...facts }: JsonObject): JsonObject {
   const first = elicitations.slice(0, MAX_URLS).filter(isObject)
   const checked = first.map((item) => ({ ...item, url: toWebUrl(item['url']) }))
   return { ...facts, elicitations: checked.filter(({ url }) => url !== undefined) }
-}
-
-/** The loss of a node shares its code and its refusal with others, but no other error has both. */
-function lostNode(refusal: RefusalName | undefined, code: number): ErrorKind | undefined {
-  return refusal === NODE_LOST.refusal && code === NODE_LOST.code ? NODE_LOST.kind : undefined
 }
 
 function otherKind(code: number): ErrorKind {
@@ -127,6 +122,7 @@ const BY_CODE: ReadonlyMap<number, ErrorRow> = new Map<number, ErrorRow>([
 
 /** Errors by the equivalent refusal. */
 const BY_REFUSAL: ReadonlyMap<string, ErrorRow> = new Map<string, ErrorRow>([
+  [NODE_LOST.kind, NODE_LOST],
   ['TOOL_NOT_FOUND', UNKNOWN_TOOL],
   ['PROMPT_NOT_FOUND', UNKNOWN_PROMPT],
   ['RESOURCE_NOT_FOUND', UNKNOWN_RESOURCE],
@@ -149,6 +145,6 @@ const BY_REFUSAL: ReadonlyMap<string, ErrorRow> = new Map<string, ErrorRow>([
 const TASK_LIMITS = [TOO_MANY_TASKS, TOO_MANY_CALLER_TASKS, TASKS_TOO_LARGE, TASK_RESULT_TOO_LARGE] as const
 
 knowErrors(TASK_LIMITS)
-knowErrors([CUSTOM, INSUFFICIENT_SCOPE, NODE_LOST])
+knowErrors([CUSTOM, INSUFFICIENT_SCOPE])
 knowErrors(BY_CODE.values())
 knowErrors(BY_REFUSAL.values())
