@@ -5,38 +5,35 @@ import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import type { Auth, Call, RequestSource } from '../rpc/call.ts'
-import { isSameJson } from '../schema/scalar-rules.ts'
-import { TOO_LONG } from '../schema/work.ts'
 import type { TaskHead, TaskRequest } from '../tasks/record.ts'
 import type { Soon } from '../tasks/store.ts'
 import type { Tasks } from '../tasks/tasks.ts'
+import { digestOf, orderedText } from './state.ts'
 
-/** A request with the length of its arguments, by which calls with the same key are compared before anything is parsed. */
-export function withChars(request: TaskRequest): TaskRequest {
-  return { chars: JSON.stringify(argumentsOf(request)).length, ...request }
+/** A request with a digest of its arguments, by which calls with the same key are compared: nothing of the task is parsed. */
+export async function withDigest(request: TaskRequest): Promise<TaskRequest> {
+  return { digest: await digestOf(orderedText(argumentsOf(request))), ...request }
 }
 
 /** Throws if the task with the same key had other arguments: its result would answer another question. */
-export function checkSame({ store }: Tasks, { id }: TaskHead, request: TaskRequest): Soon<void> {
-  return soon(store.get(id), (record) => {
-    const isSame = record === undefined || isSameAs(record.request, request)
-    if (isSame === true) return
-    const reason =
-      isSame === undefined
-        ? `comparing the arguments with those of the task ${TOO_LONG}`
-        : 'a task with the same key has other arguments; send the same arguments, or others that give another key'
-    throw mcpError(BAD_PARAMS, { method: 'tools/call', reason })
-  })
+export function checkSame({ store }: Tasks, { id }: TaskHead, { digest }: TaskRequest): Soon<void> {
+  return soon(store.get(id), (record) =>
+    soon(record === undefined ? digest : storedDigest(record.request), (before) => {
+      if (before === digest) return
+      const reason =
+        'a task with the same key has other arguments; send the same arguments, or others that give another key'
+      throw mcpError(BAD_PARAMS, { method: 'tools/call', reason })
+    }),
+  )
 }
 
-const CHARS = /^\{"chars":(\d+)/
+const DIGEST = /^\{"digest":"([\w-]{43})"/
 
-/** Undefined if comparing the arguments would take too long. */
-function isSameAs(before: string, request: TaskRequest): boolean | undefined {
-  // The same arguments have the same length, in whichever order their members are.
-  const [, chars] = CHARS.exec(before) ?? []
-  if (chars !== undefined && Number(chars) !== request.chars) return false
-  return isSameJson(argumentsOf(JSON.parse(before) as TaskRequest), argumentsOf(request))
+function storedDigest(text: string): Soon<string | undefined> {
+  const [, digest] = DIGEST.exec(text) ?? []
+  if (digest !== undefined) return digest
+  // An earlier version stored the task.
+  return withDigest(JSON.parse(text) as TaskRequest).then((request) => request.digest)
 }
 
 function argumentsOf({ params }: TaskRequest): JsonObject {
