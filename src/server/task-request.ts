@@ -1,4 +1,5 @@
 import { asSent } from '../base/as-sent.ts'
+import { smallMembers } from '../base/small-members.ts'
 import { soon } from '../base/soon.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
@@ -46,7 +47,7 @@ export function withToken(params: JsonObject, token: string | number | undefined
   return { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), [META.progressToken]: token } }
 }
 
-/** What a further attempt needs to know of a request. */
+/** What a further attempt needs to know of a request. A task keeps little of what surrounds its arguments: each attempt parses all of it. */
 export function requestOf({ params, peer, source }: Call): TaskRequest {
   const { name, arguments: input, _meta: meta } = params
   const own = isObject(meta) ? Object.entries(meta).filter(([key]) => !FIRST_ONLY.has(key)) : []
@@ -55,14 +56,25 @@ export function requestOf({ params, peer, source }: Call): TaskRequest {
     params: {
       name,
       ...(input === undefined ? {} : { arguments: input }),
-      ...(own.length === 0 ? {} : { _meta: Object.fromEntries(own) }),
+      ...(own.length === 0 ? {} : { _meta: smallMembers(Object.fromEntries(own), TRACE) }),
     },
-    client: peer.client as TaskRequest['client'],
-    capabilities: peer.capabilities,
+    client: knownClient(peer.client),
+    capabilities: smallMembers(peer.capabilities, CAPABILITIES),
     auth: source.auth === undefined ? undefined : plainClaims(source.auth),
     ip: source.ip,
     scopes: source.scopes,
   }
+}
+
+const TRACE = ['traceparent', 'tracestate', 'baggage'] as const
+const CAPABILITIES = ['elicitation', 'sampling', 'roots', 'tasks', 'extensions'] as const
+const CLIENT = ['name', 'version', 'title'] as const
+
+function knownClient(client: JsonObject | undefined): TaskRequest['client'] {
+  if (client === undefined) return undefined
+  const known = smallMembers(client, CLIENT)
+  const isNamed = CLIENT.every((name) => Object.hasOwn(known, name) || !Object.hasOwn(client, name))
+  return isNamed ? (known as TaskRequest['client']) : undefined
 }
 
 /** The source of a request for as long as its task runs, without its connection, and a copy of its headers. */

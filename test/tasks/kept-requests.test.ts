@@ -1,11 +1,13 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 import { createServer, type App } from '../../src/index.ts'
+import { serviceOf } from '../../src/app/app.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { META, TASKS_EXTENSION } from '../../src/protocol/meta.ts'
+import type { TaskRequest } from '../../src/tasks/record.ts'
 
 const quiet = { name: 'tasks', version: '1', log: () => undefined, limits: { drainMs: 1 } } as const
-const input = z.object({ id: z.string(), rest: z.unknown() })
+const input = z.object({ id: z.string(), rest: z.unknown().optional() })
 const CAPABILITIES = { extensions: { [TASKS_EXTENSION]: {} } }
 
 /** Calls of the tool `work` at 2026-07-28, in the same process. */
@@ -52,4 +54,55 @@ test('a call with the key of a task never parses the request of that task', asyn
   for (const rest of [[{ b: 2, a: [0, 'é'] }], [{ a: 1, b: [0, 'é'] }], { 0: { b: 1, a: [0, 'é'] } }])
     expect(await call({ id: 'a', rest })).toMatchObject({ error: { code: -32602 } })
   expect(parsed()).toEqual([])
+})
+
+/** The text that the task of a call keeps of its request. */
+async function storedRequest(app: App, meta: JsonObject): Promise<string> {
+  const reply = await callerOf(app)({ id: 'a' }, meta)
+  expect(reply).toMatchObject({ result: { resultType: 'task' } })
+  const { tasks } = await serviceOf(app).tasks.load()
+  const record = await tasks.store.get((reply['result'] as { taskId: string }).taskId)
+  return record!.request
+}
+
+/** Many members, as a hostile message may have. */
+const MANY = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at.toString(36)}`, 0]))
+
+test('a task keeps little of what surrounds its arguments', async () => {
+  const seen: unknown[] = []
+  const app = createServer(quiet).tool('work', { input, task: 'required' }, (_, { params }) => {
+    seen.push(params['_meta'])
+    return new Promise<string>(() => undefined)
+  })
+  onTestFinished(() => app.close())
+  const meta = {
+    'x/many': MANY,
+    ...MANY,
+    'x/small': 1,
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    [META.clientInfo]: { junk: MANY, name: 'films', version: '1', title: 'Films' },
+    [META.clientCapabilities]: { experimental: MANY, ...CAPABILITIES, elicitation: { form: {} } },
+  }
+  const text = await storedRequest(app, meta)
+  expect(text.length).toBeLessThan(8192)
+  const { params, client, capabilities } = JSON.parse(text) as TaskRequest
+  expect(client).toEqual({ name: 'films', version: '1', title: 'Films' })
+  expect(capabilities).toEqual({ ...CAPABILITIES, elicitation: { form: {} } })
+  expect(params['_meta']).toMatchObject({ traceparent: meta.traceparent, k0: 0, k1: 0 })
+  await expect.poll(() => seen).toEqual([params['_meta']])
+})
+
+test('a task keeps all of what usual clients send', async () => {
+  const app = createServer(quiet).tool('work', { input, task: 'required' }, () => 'done')
+  onTestFinished(() => app.close())
+  const info = { name: 'films', version: '1', websiteUrl: 'https://films.example' }
+  const text = await storedRequest(app, {
+    'x/tenant': { id: 7, tags: ['a'] },
+    [META.clientInfo]: info,
+  })
+  expect(JSON.parse(text)).toMatchObject({
+    params: { _meta: { 'x/tenant': { id: 7, tags: ['a'] } } },
+    client: info,
+    capabilities: CAPABILITIES,
+  })
 })
