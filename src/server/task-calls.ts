@@ -26,7 +26,7 @@ import type { ToolDefinition } from './definitions.ts'
 import { progressToken } from './progress.ts'
 import { digestOf } from './state.ts'
 import { sendOfTask, tellStatus } from './task-messages.ts'
-import { checkSame, lastingSource, requestOf, withDigest, withToken } from './task-request.ts'
+import { checkSame, lastingSource, requestOf, withSame, withToken } from './task-request.ts'
 import { toTask } from './task-shape.ts'
 import type { ToolCall } from './tools.ts'
 
@@ -300,7 +300,7 @@ function store(
   const lasting = lastingSource(call.source)
   const { answers, early } = roundsOf(context) ?? {}
   const keeps = [call.id, progressToken(call), input && copyOf(input, call), answers, early, lasting[1]]
-  return soon(key === '' ? plain : withDigest(plain), (request) =>
+  return soon(key === '' ? plain : withSame(plain), (request) =>
     begin(run, { caller: callerOf(call), key, ttlMs, request, keeps }, lasting[0]),
   )
 }

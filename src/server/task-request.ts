@@ -5,22 +5,27 @@ import { mcpError } from '../errors/error.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
-import type { Auth, Call, RequestSource } from '../rpc/call.ts'
+import type { Auth, Call, ClientInfo, RequestSource } from '../rpc/call.ts'
 import type { TaskHead, TaskRequest } from '../tasks/record.ts'
 import type { Soon } from '../tasks/store.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import { digestOf, orderedText } from './state.ts'
 
-/** A request with a digest of its arguments, by which calls with the same key are compared: nothing of the task is parsed. */
-export async function withDigest(request: TaskRequest): Promise<TaskRequest> {
-  return { digest: await digestOf(orderedText(argumentsOf(request))), ...request }
+/** Longer arguments are compared by their digest. */
+const MOST_SAME_CHARS = 1024
+
+/** A request with a text that stands for its arguments, by which calls with the same key are compared: nothing of the task is parsed. */
+export function withSame(request: TaskRequest): Soon<TaskRequest> {
+  const text = orderedText(argumentsOf(request))
+  if (text.length <= MOST_SAME_CHARS) return { same: text, ...request }
+  return digestOf(text).then((digest) => ({ same: `sha-256 ${digest}`, ...request }))
 }
 
 /** Throws if the task with the same key had other arguments: its result would answer another question. */
-export function checkSame({ store }: Tasks, { id }: TaskHead, { digest }: TaskRequest): Soon<void> {
+export function checkSame({ store }: Tasks, { id }: TaskHead, { same }: TaskRequest): Soon<void> {
   return soon(store.get(id), (record) =>
-    soon(record === undefined ? digest : storedDigest(record.request), (before) => {
-      if (before === digest) return
+    soon(record === undefined || hasSame(record.request, same), (isSame) => {
+      if (isSame) return
       const reason =
         'a task with the same key has other arguments; send the same arguments, or others that give another key'
       throw mcpError(BAD_PARAMS, { method: 'tools/call', reason })
@@ -28,13 +33,10 @@ export function checkSame({ store }: Tasks, { id }: TaskHead, { digest }: TaskRe
   )
 }
 
-const DIGEST = /^\{"digest":"([\w-]{43})"/
-
-function storedDigest(text: string): Soon<string | undefined> {
-  const [, digest] = DIGEST.exec(text) ?? []
-  if (digest !== undefined) return digest
+function hasSame(stored: string, same: string | undefined): Soon<boolean> {
+  if (stored.startsWith('{"same":')) return stored.startsWith(`{"same":${JSON.stringify(same)},`)
   // An earlier version stored the task.
-  return withDigest(JSON.parse(text) as TaskRequest).then((request) => request.digest)
+  return soon(withSame(JSON.parse(stored) as TaskRequest), (request) => request.same === same)
 }
 
 function argumentsOf({ params }: TaskRequest): JsonObject {
@@ -70,11 +72,11 @@ const TRACE = ['traceparent', 'tracestate', 'baggage'] as const
 const CAPABILITIES = ['elicitation', 'sampling', 'roots', 'tasks', 'extensions'] as const
 const CLIENT = ['name', 'version', 'title'] as const
 
-function knownClient(client: JsonObject | undefined): TaskRequest['client'] {
+function knownClient(client: ClientInfo | undefined): TaskRequest['client'] {
   if (client === undefined) return undefined
-  const known = smallMembers(client, CLIENT)
-  const isNamed = CLIENT.every((name) => Object.hasOwn(known, name) || !Object.hasOwn(client, name))
-  return isNamed ? (known as TaskRequest['client']) : undefined
+  const known = smallMembers({ ...client }, CLIENT)
+  const isNamed = CLIENT.every((name) => Object.hasOwn(known, name) || client[name] === undefined)
+  return isNamed ? (known as unknown as TaskRequest['client']) : undefined
 }
 
 /** The source of a request for as long as its task runs, without its connection, and a copy of its headers. */

@@ -43,15 +43,16 @@ function keyedApp(): App {
   return app
 }
 
-test('a call with the key of a task never parses the request of that task', async () => {
+test.each([1, 10_000])('a call with a key never parses the request of its task: %d é', async (count) => {
+  const e = 'é'.repeat(count)
   const call = callerOf(keyedApp())
-  const first = await call({ id: 'a', rest: [{ b: 1, a: [-0, 'é'] }] })
+  const first = await call({ id: 'a', rest: [{ b: 1, a: [-0, e] }] })
   const parsed = parsedRequests()
   const { taskId } = first['result'] as JsonObject
   for (let times = 0; times < 3; times++)
-    expect(await call({ rest: [{ a: [0, 'é'], b: 1 }], id: 'a' })).toMatchObject({ result: { taskId } })
+    expect(await call({ rest: [{ a: [0, e], b: 1 }], id: 'a' })).toMatchObject({ result: { taskId } })
   // Other arguments of the same length, and of the same texts in another place.
-  for (const rest of [[{ b: 2, a: [0, 'é'] }], [{ a: 1, b: [0, 'é'] }], { 0: { b: 1, a: [0, 'é'] } }])
+  for (const rest of [[{ b: 2, a: [0, e] }], [{ a: 1, b: [0, e] }], { 0: { b: 1, a: [0, e] } }])
     expect(await call({ id: 'a', rest })).toMatchObject({ error: { code: -32602 } })
   expect(parsed()).toEqual([])
 })
