@@ -1,7 +1,7 @@
 import { entriesOf, isObject } from './keywords.ts'
 import { toMatcher } from './pattern.ts'
 import { numberOr, type Node, type Rule, type Test } from './rule.ts'
-import { PRICE, spend, startCounting, TooCostly } from './work.ts'
+import { PRICE, spend } from './work.ts'
 
 const TYPE_TESTS: ReadonlyMap<unknown, Test> = new Map<unknown, Test>([
   ['object', isObject],
@@ -56,17 +56,6 @@ export function isSame(one: unknown, other: unknown): boolean {
     ([name, each]) =>
       Object.hasOwn(other, name) && isSame(each, (other as Readonly<Record<string, unknown>>)[name]),
   )
-}
-
-/** Whether two values are the same JSON; undefined if that takes too much work to find out. */
-export function isSameJson(one: unknown, other: unknown): boolean | undefined {
-  startCounting()
-  try {
-    return isSame(one, other)
-  } catch (thrown) {
-    if (thrown instanceof TooCostly) return undefined
-    throw thrown
-  }
 }
 
 export const numberRule: Rule = ({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }) => {

@@ -87,7 +87,12 @@ export function createSealer(options: SealerOptions): Sealer {
 /** A digest of the caller, the method and the arguments that a state belongs to. */
 export async function toBinding(owner: string, method: string, params: JsonObject): Promise<string> {
   const { _meta: _1, inputResponses: _2, requestState: _3, ...rest } = params
-  return digestOf(JSON.stringify([owner, method, sorted(rest)]))
+  return digestOf(orderedText([owner, method, rest]))
+}
+
+/** A text that is the same for all JSON values whose members differ only in their order. */
+export function orderedText(value: unknown): string {
+  return JSON.stringify(sorted(value))
 }
 
 /** The SHA-256 digest of a text, in base64url. */

@@ -7,7 +7,7 @@ import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject } from '../protocol/jsonrpc.ts'
 import { TASKS_EXTENSION } from '../protocol/meta.ts'
 import { isFinal } from '../protocol/task-status.ts'
-import { anonymousNetwork, ownerOf, type Call, type Peer } from '../rpc/call.ts'
+import { anonymousNetwork, ownerOf, type Call, type Peer, type RequestSource } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
 import type { Checked } from '../schema/checker.ts'
@@ -18,7 +18,7 @@ import { readOutcome } from '../tasks/outcome.ts'
 import type { TaskCaller, TaskPlan } from '../tasks/plan.ts'
 import type { TaskHead } from '../tasks/record.ts'
 import { Run } from '../tasks/run.ts'
-import type { Begun } from '../tasks/host.ts'
+import type { Begun, TaskDraft } from '../tasks/host.ts'
 import type { Soon } from '../tasks/store.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import { callOf, partsOf, roundsOf, type Context } from './context.ts'
@@ -26,7 +26,7 @@ import type { ToolDefinition } from './definitions.ts'
 import { progressToken } from './progress.ts'
 import { digestOf } from './state.ts'
 import { sendOfTask, tellStatus } from './task-messages.ts'
-import { checkSame, lastingSource, requestOf, withChars, withToken } from './task-request.ts'
+import { checkSame, lastingSource, requestOf, withSame, withToken } from './task-request.ts'
 import { toTask } from './task-shape.ts'
 import type { ToolCall } from './tools.ts'
 
@@ -295,19 +295,26 @@ function store(
 ): Begun | Promise<Begun> {
   const { key, ttlMs } = wish
   const { call } = run
-  const tasks = run.tasks as Tasks
   call.task = run
   const plain = requestOf(call)
-  const request = key === '' ? plain : withChars(plain)
-  const { session } = call.peer
-  const [source, headers] = lastingSource(call.source)
+  const lasting = lastingSource(call.source)
   const { answers, early } = roundsOf(context) ?? {}
-  const keeps = [call.id, progressToken(call), input && copyOf(input, call), answers, early, headers]
-  return soon(tasks.begin(run, { caller: callerOf(call), key, ttlMs, request, keeps }), (begun) => {
+  const keeps = [call.id, progressToken(call), input && copyOf(input, call), answers, early, lasting[1]]
+  return soon(key === '' ? plain : withSame(plain), (request) =>
+    begin(run, { caller: callerOf(call), key, ttlMs, request, keeps }, lasting[0]),
+  )
+}
+
+function begin(run: Run, draft: TaskDraft, source: RequestSource): Begun | Promise<Begun> {
+  const { call } = run
+  const { key, request } = draft
+  const { session } = call.peer
+  const tasks = run.tasks as Tasks
+  return soon(tasks.begin(run, draft), (begun) => {
     if (begun.outcome === 'exists') {
       const joined = soon(checkSame(tasks, begun.head, request), () => tasks.join(begun.head))
       // One that was cancelled meanwhile has freed its key.
-      return soon(joined, (isThere) => (isThere ? begun : store(run, context, input, wish)))
+      return soon(joined, (isThere) => (isThere ? begun : begin(run, draft, source)))
     }
     if (begun.outcome !== 'created') return begun
     if (call.aborted) return abandon(tasks, run, begun.head)

@@ -1,42 +1,42 @@
 import { asSent } from '../base/as-sent.ts'
+import { smallMembers } from '../base/small-members.ts'
 import { soon } from '../base/soon.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
-import type { Auth, Call, RequestSource } from '../rpc/call.ts'
-import { isSameJson } from '../schema/scalar-rules.ts'
-import { TOO_LONG } from '../schema/work.ts'
+import type { Auth, Call, ClientInfo, RequestSource } from '../rpc/call.ts'
 import type { TaskHead, TaskRequest } from '../tasks/record.ts'
 import type { Soon } from '../tasks/store.ts'
 import type { Tasks } from '../tasks/tasks.ts'
+import { digestOf, orderedText } from './state.ts'
 
-/** A request with the length of its arguments, by which calls with the same key are compared before anything is parsed. */
-export function withChars(request: TaskRequest): TaskRequest {
-  return { chars: JSON.stringify(argumentsOf(request)).length, ...request }
+/** Longer arguments are compared by their digest. */
+const MOST_SAME_CHARS = 1024
+
+/** A request with a text that stands for its arguments, by which calls with the same key are compared: nothing of the task is parsed. */
+export function withSame(request: TaskRequest): Soon<TaskRequest> {
+  const text = orderedText(argumentsOf(request))
+  if (text.length <= MOST_SAME_CHARS) return { same: text, ...request }
+  return digestOf(text).then((digest) => ({ same: `sha-256 ${digest}`, ...request }))
 }
 
 /** Throws if the task with the same key had other arguments: its result would answer another question. */
-export function checkSame({ store }: Tasks, { id }: TaskHead, request: TaskRequest): Soon<void> {
-  return soon(store.get(id), (record) => {
-    const isSame = record === undefined || isSameAs(record.request, request)
-    if (isSame === true) return
-    const reason =
-      isSame === undefined
-        ? `comparing the arguments with those of the task ${TOO_LONG}`
-        : 'a task with the same key has other arguments; send the same arguments, or others that give another key'
-    throw mcpError(BAD_PARAMS, { method: 'tools/call', reason })
-  })
+export function checkSame({ store }: Tasks, { id }: TaskHead, { same }: TaskRequest): Soon<void> {
+  return soon(store.get(id), (record) =>
+    soon(record === undefined || hasSame(record.request, same), (isSame) => {
+      if (isSame) return
+      const reason =
+        'a task with the same key has other arguments; send the same arguments, or others that give another key'
+      throw mcpError(BAD_PARAMS, { method: 'tools/call', reason })
+    }),
+  )
 }
 
-const CHARS = /^\{"chars":(\d+)/
-
-/** Undefined if comparing the arguments would take too long. */
-function isSameAs(before: string, request: TaskRequest): boolean | undefined {
-  // The same arguments have the same length, in whichever order their members are.
-  const [, chars] = CHARS.exec(before) ?? []
-  if (chars !== undefined && Number(chars) !== request.chars) return false
-  return isSameJson(argumentsOf(JSON.parse(before) as TaskRequest), argumentsOf(request))
+function hasSame(stored: string, same: string | undefined): Soon<boolean> {
+  if (stored.startsWith('{"same":')) return stored.startsWith(`{"same":${JSON.stringify(same)},`)
+  // An earlier version stored the task.
+  return soon(withSame(JSON.parse(stored) as TaskRequest), (request) => request.same === same)
 }
 
 function argumentsOf({ params }: TaskRequest): JsonObject {
@@ -49,7 +49,7 @@ export function withToken(params: JsonObject, token: string | number | undefined
   return { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), [META.progressToken]: token } }
 }
 
-/** What a further attempt needs to know of a request. */
+/** What a further attempt needs to know of a request. A task keeps little of what surrounds its arguments: each attempt parses all of it. */
 export function requestOf({ params, peer, source }: Call): TaskRequest {
   const { name, arguments: input, _meta: meta } = params
   const own = isObject(meta) ? Object.entries(meta).filter(([key]) => !FIRST_ONLY.has(key)) : []
@@ -58,14 +58,25 @@ export function requestOf({ params, peer, source }: Call): TaskRequest {
     params: {
       name,
       ...(input === undefined ? {} : { arguments: input }),
-      ...(own.length === 0 ? {} : { _meta: Object.fromEntries(own) }),
+      ...(own.length === 0 ? {} : { _meta: smallMembers(Object.fromEntries(own), TRACE) }),
     },
-    client: peer.client as TaskRequest['client'],
-    capabilities: peer.capabilities,
+    client: knownClient(peer.client),
+    capabilities: smallMembers(peer.capabilities, CAPABILITIES),
     auth: source.auth === undefined ? undefined : plainClaims(source.auth),
     ip: source.ip,
     scopes: source.scopes,
   }
+}
+
+const TRACE = ['traceparent', 'tracestate', 'baggage'] as const
+const CAPABILITIES = ['elicitation', 'sampling', 'roots', 'tasks', 'extensions'] as const
+const CLIENT = ['name', 'version', 'title'] as const
+
+function knownClient(client: ClientInfo | undefined): TaskRequest['client'] {
+  if (client === undefined) return undefined
+  const known = smallMembers({ ...client }, CLIENT)
+  const isNamed = CLIENT.every((name) => Object.hasOwn(known, name) || client[name] === undefined)
+  return isNamed ? (known as unknown as TaskRequest['client']) : undefined
 }
 
 /** The source of a request for as long as its task runs, without its connection, and a copy of its headers. */

@@ -1,17 +1,20 @@
 import { doubledMs } from '../base/backoff.ts'
-import { soon } from '../base/soon.ts'
+import { nextTask } from '../base/next-task.ts'
+import { orElse, soon } from '../base/soon.ts'
 import { textBytes } from '../base/weight.ts'
 import { bytesOf, heldBytesOf, requestBytesOf, NOBODY, storedHolder, type TaskHolder } from './bytes.ts'
-import { AttemptState } from './attempt-state.ts'
-import { damageOf, endDamaged, parsed } from './damage.ts'
+import { type Claimed, readClaimed } from './claimed.ts'
+import { endDamaged } from './damage.ts'
 import { PutBack, type PutBackTask } from './put-back.ts'
 import type { TaskHead, TaskRecord } from './record.ts'
 import { postponeTask, resumeTask } from './resume.ts'
 import type { TaskRunner } from './runner.ts'
 import type { Soon } from './store.ts'
 
-/** The most tasks that are claimed at once, and how many at first: nobody knows how large they are. */
-const AT_ONCE = { first: 8, most: 100 }
+/** The most tasks that are claimed at once, and how many at first: nobody knows how large they are. After longer texts than these, fewer. */
+const AT_ONCE = { first: 8, most: 100, chars: 4_194_304 }
+/** The length of texts after which others get a turn. */
+const TURN_CHARS = 65_536
 /** The pauses before a task that has no room here is looked at again. */
 const PAUSES = { firstMs: 1000, maxMs: 30_000 }
 /** How often a task is put back for lack of room, which takes half a minute, until it runs beyond the limit. */
@@ -97,34 +100,61 @@ export class Claims {
     this.#isShort ||= limit === places
     if (limit <= 0 || this.#tasks.isClosing) return false
     const records = await store.claim(node, now, limit, { server: host.server, tools })
-    const left = records.filter((record) => !this.#run(record))
-    this.#isShort ||= left.length > 0
-    await Promise.all(left.map((record) => this.#giveBack(record, now)))
+    const left = await this.#runAll(records, now)
+    this.#isShort ||= left > 0
     const isAll = records.length === limit
-    if (left.length > 0) this.#limit = 1
+    const chars = records.reduce((sum, record) => sum + charsOf(record), 0)
+    if (left > 0) this.#limit = 1
+    else if (chars > AT_ONCE.chars)
+      this.#limit = Math.max(1, Math.floor((records.length * AT_ONCE.chars) / chars))
     else if (isAll) this.#limit = Math.min(this.#limit * 2, AT_ONCE.most)
     // Those behind a task that has no room may have some.
-    return isAll && (limit < places || left.length > 0)
+    return isAll && (limit < places || left > 0)
   }
 
-  /** Runs a task, or ends it if its record is damaged. False if there is no room, or the server closes. */
-  #run(record: TaskRecord): boolean {
-    const damage = damageOf(record)
-    if (damage !== undefined) {
-      this.#tasks.unawaited(() => endDamaged(this.#tasks, record, damage))
-      return true
+  /** Runs tasks, with a turn for others after long ones, and gives back those that cannot run here. Answers how many these are. */
+  async #runAll(records: readonly TaskRecord[], now: number): Promise<number> {
+    const givenBack: unknown[] = []
+    const errors: unknown[] = []
+    let chars = 0
+    for (const record of records) {
+      if (chars > TURN_CHARS) {
+        await nextTask()
+        chars = 0
+      }
+      chars += charsOf(record)
+      const left = this.#run(record)
+      if (left === undefined) continue
+      // One that fails keeps no other from running.
+      const back = orElse(
+        () => this.#giveBack(left, now),
+        (error) => errors.push(error),
+      )
+      givenBack.push(back)
     }
-    if (this.#tasks.isClosing) return false
+    await Promise.all(givenBack)
+    if (errors.length > 0) throw errors[0]
+    return givenBack.length
+  }
+
+  /** Runs a task, or ends it if its record is damaged. Answers it if there is no room, or the server closes. */
+  #run(record: TaskRecord): Claimed | undefined {
+    const claimed = readClaimed(record)
+    if ('damage' in claimed) {
+      this.#tasks.unawaited(() => endDamaged(this.#tasks, record, claimed.damage))
+      return undefined
+    }
+    if (this.#tasks.isClosing) return claimed
     const { id } = record
-    const { holder, bytes } = needOf(record)
+    const { holder, bytes } = needOf(claimed)
     if (!this.#tasks.bytes.set(id, holder, bytes)) {
-      if (!this.#mayExceed(this.#short.get(id)?.why)) return false
+      if (!this.#mayExceed(this.#short.get(id)?.why)) return claimed
       this.#exceeding = id
     }
     this.#short.delete(id)
     this.#paused.delete(id)
-    resumeTask(this.#tasks, record, holder)
-    return true
+    resumeTask(this.#tasks, claimed, holder)
+    return undefined
   }
 
   /** Whether a task runs although there is no room: nothing else runs, or it has waited for long because of tasks of others, which may never end. */
@@ -135,8 +165,8 @@ export class Claims {
     return runs.get(this.#exceeding) === undefined && !bytes.hasRoom(NOBODY, shortage.bytes)
   }
 
-  #giveBack(record: TaskRecord, now: number): Soon<unknown> {
-    const { id, version } = record
+  #giveBack(claimed: Claimed, now: number): Soon<unknown> {
+    const { id, version } = claimed.record
     if (this.#tasks.isClosing) return this.#tasks.store.change(id, version, { node: '' })
     const times = this.#short.get(id)?.why.times ?? 0
     const pauseMs = doubledMs(times, PAUSES)
@@ -144,16 +174,21 @@ export class Claims {
     const dueAt = Math.ceil((now + pauseMs) / 1000) * 1000
     const at = this.#tasks.clock.elapsed() + pauseMs
     this.#tasks.upkeep.due(dueAt)
-    return soon(postponeTask(this.#tasks, record, dueAt), (head) => {
-      if (head !== undefined) this.#short.add({ head, at, why: { ...needOf(record), times: times + 1 } })
+    const need = needOf(claimed)
+    return soon(postponeTask(this.#tasks, claimed, dueAt), (head) => {
+      if (head !== undefined) this.#short.add({ head, at, why: { ...need, times: times + 1 } })
     })
   }
 }
 
+/** The length of the texts of a record that are parsed. */
+function charsOf({ request, state }: TaskRecord): number {
+  return request.length + state.length
+}
+
 /** The memory that a stored task takes once it runs. */
-function needOf(record: TaskRecord): Omit<Shortage, 'times'> {
-  const { request, state } = record
-  const bytes = textBytes(request)
-  const held = heldBytesOf(requestBytesOf(parsed(request), bytes), AttemptState.of(state))
-  return { holder: storedHolder(record), bytes: bytesOf(bytes, state) + held }
+function needOf({ record, request, shared }: Claimed): Omit<Shortage, 'times'> {
+  const bytes = textBytes(record.request)
+  const held = heldBytesOf(requestBytesOf(request, bytes), shared)
+  return { holder: storedHolder(record), bytes: bytesOf(bytes, record.state) + held }
 }

@@ -8,13 +8,6 @@ import type { TaskRunner } from './runner.ts'
 import { isFinal } from '../protocol/task-status.ts'
 import type { Soon } from './store.ts'
 
-/** The error of a claimed record that cannot be used; undefined if it can. Stores never claim final tasks, so one is a damaged one. */
-export function damageOf({ status, request, state }: TaskRecord): McpError | undefined {
-  if (isFinal(status)) return mcpError(TASK_DAMAGED, { part: 'record' })
-  if (!isObject(parsed(request)?.['params'])) return mcpError(TASK_DAMAGED, { part: 'request' })
-  return state === '' || isState(parsed(state)) ? undefined : mcpError(TASK_DAMAGED, { part: 'state' })
-}
-
 /** Ends a task whose record is damaged, unless the store did, and reports it. */
 export function endDamaged(tasks: TaskRunner, record: TaskRecord, error: McpError): Soon<void> {
   const { id, version, status, statusMessage } = record

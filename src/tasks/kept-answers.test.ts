@@ -85,6 +85,35 @@ test.each([
     { role: 'assistant', content: [], model: 'm', stopReason: 'endTurn' },
   ],
   [
+    'sampling/createMessage',
+    {
+      role: 'assistant',
+      content: { type: 'text', text: 'hi', annotations: { priority: 1, junk: 1 }, _meta: { a: 1 }, junk: 1 },
+    },
+    { role: 'assistant', content: { type: 'text', text: 'hi', annotations: { priority: 1 } } },
+  ],
+  [
+    'sampling/createMessage',
+    {
+      content: [
+        { type: 'image', data: 'AA==', mimeType: 'image/png', junk: 1 },
+        { type: 'tool_use', id: '1', name: 'add', input: { _meta: 1 }, _meta: { a: 1 } },
+        { type: 'tool_result', toolUseId: '1', content: [{ type: 'text', text: 'x', _meta: {} }], junk: 1 },
+        { type: 'video', data: 'AA==', _meta: {} },
+        'text',
+      ],
+    },
+    {
+      content: [
+        { type: 'image', data: 'AA==', mimeType: 'image/png' },
+        { type: 'tool_use', id: '1', name: 'add', input: { _meta: 1 } },
+        { type: 'tool_result', toolUseId: '1', content: [{ type: 'text', text: 'x' }] },
+        { type: 'video', data: 'AA==' },
+        'text',
+      ],
+    },
+  ],
+  [
     'roots/list',
     { roots: [{ uri: 'file:///a', name: 'a', junk: 1 }, 'b'], junk: 1 },
     { roots: [{ uri: 'file:///a', name: 'a' }, 'b'] },
@@ -92,6 +121,12 @@ test.each([
   ['roots/list', { roots: 'none', junk: 1 }, { roots: 'none' }],
 ])('the known members of an answer to %s: %j', (method, answer, known) => {
   expect(knownAnswer({ method, params: QUESTION.params }, answer)).toEqual(known)
+})
+
+test('a root keeps the small members of its _meta', () => {
+  const root = { uri: 'file:///a', _meta: { 'a/b': 1, 'a/c': 'x'.repeat(10_000), 'a/d': [2] } }
+  const answer = knownAnswer({ method: 'roots/list', params: {} }, { roots: [root] })
+  expect(answer).toEqual({ roots: [{ uri: 'file:///a', _meta: { 'a/b': 1, 'a/d': [2] } }] })
 })
 
 test.each(['here', 'elsewhere'])('an answer that is too long is rejected (%s)', async (where) => {

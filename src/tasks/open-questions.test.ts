@@ -1,8 +1,11 @@
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { settled } from '../../test/harness/task-clock.ts'
 import { Node } from '../../test/harness/task-engine.ts'
+import { mcpError } from '../errors/error.ts'
+import { ASK_REFUSED } from '../errors/server.ts'
 import { DIALECTS } from '../protocol/switches.ts'
 import { detailed } from '../server/task-methods.ts'
+import { AttemptState } from './attempt-state.ts'
 import type { TaskHead } from './record.ts'
 
 const QUESTION = { method: 'elicitation/create', params: { message: 'sure?' } }
@@ -65,4 +68,47 @@ test('questions that are remembered take only so much memory', async () => {
   for (const id of ids) await poll(other, id)
   for (const id of ids.toReversed()) await poll(other, id)
   expect(get).toHaveBeenCalledTimes(6)
+})
+
+/** The characters of states that are parsed during some work. */
+async function parsedStates(work: () => Promise<unknown>): Promise<number> {
+  const parse = vi.spyOn(JSON, 'parse')
+  onTestFinished(() => parse.mockRestore())
+  parse.mockClear()
+  await work()
+  const texts = parse.mock.calls.map(([text]) => text)
+  return texts.filter((text) => text.includes('"asked":')).reduce((sum, { length }) => sum + length, 0)
+}
+
+test('answers to no open question of a task that another node runs do not parse its state again', async () => {
+  const { node, id } = await asking()
+  const other = new Node({ store: node.store, clock: node.clock, isInMemory: false })
+  const none = async (): Promise<void> => {
+    expect(await other.tasks.answer(id, 'ann', [])).toBe(true)
+    expect(await other.tasks.answer('unknown', 'ann', [])).toBe(false)
+    expect(await other.tasks.answer(id, 'bob', [])).toBe(false)
+  }
+  expect(await parsedStates(none)).toBe(0)
+  const unknown = async (): Promise<void> => {
+    for (let count = 0; count < 10; count++) {
+      expect(await other.tasks.answer(id, 'ann', [['other.7', { action: 'accept' }]])).toBe(true)
+      const error = mcpError(ASK_REFUSED, { method: 'elicitation/create', reason: 'no' })
+      expect(await other.tasks.refuse(id, 'ann', 'other.7', error)).toBe(true)
+    }
+  }
+  const { length } = (await node.record(id))!.state
+  expect(await parsedStates(unknown)).toBe(length)
+  expect(await other.tasks.answer(id, 'ann', [['sure.1', { action: 'accept' }]])).toBe(true)
+  await settled()
+  expect(await node.status(id)).toBe('completed')
+  expect(await parsedStates(() => Promise.resolve(other.tasks.answer(id, 'ann', [['sure.1', {}]])))).toBe(0)
+})
+
+test('a task that begins again keeps answers to the questions of its last attempt', async () => {
+  const { node, id } = await asking()
+  const other = new Node({ store: node.store, clock: node.clock, isInMemory: false })
+  const { version } = (await node.store.head(id))!
+  await node.store.change(id, version, { status: 'working', node: 'another' })
+  expect(await other.tasks.answer(id, 'ann', [['sure.1', { action: 'accept' }]])).toBe(true)
+  expect(AttemptState.of((await node.record(id))!.state).answers).toHaveLength(1)
 })

@@ -87,8 +87,8 @@ export function headOf(record: TaskHead): TaskHead {
 
 /** The request behind a task. */
 export interface TaskRequest {
-  /** The length of the arguments as JSON, if the task has a key: the first member, so that it is found without parsing the text. */
-  readonly chars?: number | undefined
+  /** The arguments as text, or a digest of a long one, if the task has a key: the first member, so that it is found without parsing the text. */
+  readonly same?: string | undefined
   readonly revision: string
   /** `name`, `arguments`, and `_meta` without what concerns only the first request. */
   readonly params: JsonObject

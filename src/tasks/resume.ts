@@ -3,11 +3,11 @@ import { textBytes } from '../base/weight.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { TASK_CRASHED, TASK_LOST } from '../errors/tasks.ts'
 import type { Result } from '../rpc/dispatch.ts'
-import { AttemptState } from './attempt-state.ts'
+import type { AttemptState } from './attempt-state.ts'
 import { bytesOf, requestBytesOf, storedHolder, type TaskHolder } from './bytes.ts'
-import { parsed } from './damage.ts'
+import type { Claimed } from './claimed.ts'
 import type { TaskPlan } from './plan.ts'
-import type { TaskHead, TaskRecord, TaskRequest } from './record.ts'
+import type { TaskHead, TaskRecord } from './record.ts'
 import { Run } from './run.ts'
 import type { TaskRunner } from './runner.ts'
 import type { Soon } from './store.ts'
@@ -16,20 +16,24 @@ import type { Soon } from './store.ts'
 const MOST_CRASHES = 10
 
 /** Runs a task that this node has claimed, or ends it. */
-export function resumeTask(tasks: TaskRunner, record: TaskRecord, holder: TaskHolder): void {
+export function resumeTask(
+  tasks: TaskRunner,
+  { record, request, shared }: Claimed,
+  holder: TaskHolder,
+): void {
   const run = new Run(tasks, record.tool, tasks.host.planOf(record.tool))
-  run.load(record)
+  run.load(record, shared)
   run.link = tasks.links.take(record.id)
   run.holder = holder
   run.requestBytes = textBytes(record.request)
-  run.givenBytes = requestBytesOf(parsed(record.request), run.requestBytes)
+  run.givenBytes = requestBytesOf(request, run.requestBytes)
   tasks.enter(run, bytesOf(run.requestBytes, record.state))
   // A task that waited has a time; one whose node died has none.
   const isDue = record.dueAt > 0
   const error = isDue ? undefined : errorOfCrash(run.plan, run.shared, record)
   if (error !== undefined) return tasks.unawaited(() => tasks.finish(run, { error }))
   const attempt = isDue ? record.attempt : record.attempt + 1
-  const work = async (): Promise<Result> => tasks.host.attempt(run, JSON.parse(record.request) as TaskRequest)
+  const work = async (): Promise<Result> => tasks.host.attempt(run, request)
   const begin = (): Soon<void> =>
     soon(
       run.write('attempt', () => ({ attempt, dueAt: 0, state: run.stateText }), true),
@@ -42,19 +46,15 @@ export function resumeTask(tasks: TaskRunner, record: TaskRecord, holder: TaskHo
 }
 
 /** Puts back a claimed task that has no room here until a time, so that others go on, and answers its head; or ends it, which needs no room. */
-export function postponeTask(
-  tasks: TaskRunner,
-  record: TaskRecord,
-  dueAt: number,
-): Soon<TaskHead | undefined> {
+export function postponeTask(tasks: TaskRunner, claimed: Claimed, dueAt: number): Soon<TaskHead | undefined> {
+  const { record, shared } = claimed
   const { id, version, tool } = record
   const change = { node: '', dueAt }
   if (record.dueAt > 0) return tasks.store.change(id, version, change)
   // A task with a time has not crashed, so that this one counts its crash now.
-  const shared = AttemptState.of(record.state)
   const error = errorOfCrash(tasks.host.planOf(tool), shared, record)
   if (error !== undefined) {
-    resumeTask(tasks, record, storedHolder(record))
+    resumeTask(tasks, claimed, storedHolder(record))
     return undefined
   }
   return tasks.store.change(id, version, { ...change, attempt: record.attempt + 1, state: shared.text })

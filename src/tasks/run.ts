@@ -118,11 +118,10 @@ export class Run implements Channel, CallTask {
     return this.head !== undefined || (this.storing ?? false)
   }
 
-  /** Reads what earlier attempts left. */
-  load(record: TaskRecord): void {
-    const { state } = record
+  /** Takes over what earlier attempts left. */
+  load(record: TaskRecord, shared: AttemptState): void {
     this.head = headOf(record)
-    if (state !== '') this.#shared = AttemptState.of(state)
+    if (record.state !== '') this.#shared = shared
   }
 
   get shared(): AttemptState {
@@ -337,6 +336,7 @@ export class Run implements Channel, CallTask {
       return false
     }
     this.head = headOf(record)
+    if (!this.hasBegun) this.#loadAgain(record)
     if (this.#open === undefined || this.#open.size === 0) return true
     const theirs = AttemptState.of(record.state)
     const answered = [...this.#open.keys()].filter((name) => theirs.questions.every(([key]) => key !== name))
@@ -356,6 +356,12 @@ export class Run implements Channel, CallTask {
     }
     this.#deliver(answered)
     return true
+  }
+
+  /** Takes over what arrived after the task was claimed, such as an answer, except for the count of crashes, which is newer here. */
+  #loadAgain({ state }: TaskRecord): void {
+    const { crashes } = this.shared
+    this.#shared = Object.assign(AttemptState.of(state), { crashes })
   }
 
   /** Ends this attempt: nothing that its handler does from now on counts. */

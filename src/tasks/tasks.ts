@@ -172,7 +172,8 @@ export class Tasks extends TaskRunner {
   /** Takes answers of the client. Those to unknown questions are ignored. False if the task does not exist. */
   answer(id: string, owner: string, responses: readonly (readonly [string, JsonObject])[]): Soon<boolean> {
     const here = (run: Run): Soon<boolean> => run.answer(responses)
-    return this.#settle(id, owner, here, (shared) => {
+    const names = responses.map(([name]) => name)
+    return this.#settle(id, owner, names, here, (shared) => {
       const taken = shared.take(responses)
       checkAnswers(shared, taken, this.host.limits)
       return taken.length > 0
@@ -182,13 +183,14 @@ export class Tasks extends TaskRunner {
   /** Gives up a question, because the client refused to answer; the handler that waits gets the error, on whichever node. */
   refuse(id: string, owner: string, name: string, error: McpError): Soon<boolean> {
     const here = (run: Run): Soon<boolean> => run.refuse(name, error)
-    return this.#settle(id, owner, here, (shared) => shared.refuse(name, outcomeText({ error })))
+    return this.#settle(id, owner, [name], here, (shared) => shared.refuse(name, outcomeText({ error })))
   }
 
-  /** Settles questions: with the run, if it is here, or else in the record, where the node of the run sees it. */
+  /** Settles questions: with the run, if it is here, or else in the record, where the node of the run sees it. Reads the state only if one of them is open. */
   #settle(
     id: string,
     owner: string,
+    names: readonly string[],
     /** False if the run is over, so that the record decides. */
     here: (run: Run) => Soon<boolean>,
     amend: (shared: AttemptState) => boolean,
@@ -196,11 +198,16 @@ export class Tasks extends TaskRunner {
   ): Soon<boolean> {
     if (tries === 0) throw mcpError(OVERLOADED, {})
     const again = (isDone: boolean): Soon<boolean> =>
-      isDone || this.#settle(id, owner, here, amend, tries - 1)
+      isDone || this.#settle(id, owner, names, here, amend, tries - 1)
     return soon(this.find(id, owner), (head) => {
       if (head === undefined) return false
       const run = this.runs.get(id)
-      return run === undefined ? this.#amend(id, amend, again) : soon(here(run), again)
+      if (run !== undefined) return soon(here(run), again)
+      if (isFinal(head.status) || names.length === 0) return true
+      return soon(this.questions.of(head), (open) => {
+        if (open === undefined) return false
+        return open.every(([name]) => !names.includes(name)) || this.#amend(id, amend, again)
+      })
     })
   }
 
