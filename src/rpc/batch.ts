@@ -74,8 +74,8 @@ export function answerBatch<Out>(
   })
   if (!(outs instanceof Promise) && !outs.some((out) => out instanceof Promise)) return outs as Out[]
   const bytes = weightOf(members, size)
-  load.hold(bytes)
+  load.hold(bytes, { caller, network })
   return Promise.resolve(outs)
     .then((all) => Promise.all(all))
-    .finally(() => load.hold(-bytes))
+    .finally(() => load.hold(-bytes, { caller, network }))
 }

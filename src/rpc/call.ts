@@ -196,6 +196,8 @@ export class Call {
   hasRun = false
   /** Whether the load counts it as running. */
   isCounted = false
+  /** The caller it is counted for; undefined when unknown. */
+  caller: unknown
   /** The network it is counted for, if it is. */
   network: string | undefined
   /** Its questions that wait for answers, if there are any. */

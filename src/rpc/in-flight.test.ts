@@ -74,7 +74,7 @@ test('limits.inFlightBytes large messages are rejected from one byte more on whi
   const { inFlight, load } = make(answer, { inFlightBytes: 10_000 })
   const bare = weigh({ text: '' })
   const run = (size: number): string | Promise<string> =>
-    inFlight.run(call({ text: 'x'.repeat(size - bare) }), responder({ size }))
+    inFlight.run(call({ text: 'x'.repeat(size - bare) }), responder({ size, caller: {} }))
   // On its own, a message may exceed the limit.
   const first = run(20_000)
   expect(load.bytes).toBe(20_000)
@@ -94,7 +94,8 @@ test('values count as memory, for running and for queued requests, until they ar
   const ends: ((result: object) => void)[] = []
   const { inFlight, load } = make(() => new Promise((resolve) => ends.push(resolve)), limits)
   const items = (length: number): Call => call({ list: Array.from({ length }, () => ({})) })
-  const run = (asked: Call): string | Promise<string> => inFlight.run(asked, responder({ size: 2000 }))
+  const run = (asked: Call): string | Promise<string> =>
+    inFlight.run(asked, responder({ size: 2000, caller: {} }))
   const first = run(items(1000))
   expect(load.bytes).toBe(weigh(items(1000).params))
   expect(await run(items(1000))).toBe('queue_bytes')

@@ -122,7 +122,7 @@ export class InFlight<Out, Encoded extends Sized> {
   /** Answers the messages of a batch. A server that closes waits for it. */
   batch(batch: Batch<Out>): Out[] | Promise<Out[]> {
     const isLate = this.#closing
-    const refusal = this.#service.load.refusalFor(batch.size, this.#limits)
+    const refusal = this.#service.load.refusalFor(batch.size, this.#limits, batch)
     this.#batches++
     const take = withinRoom(batch, this.#limits, (member, cancelled) => {
       this.#member = isLate ? undefined : { refusal, cancelled }
@@ -216,13 +216,17 @@ export class InFlight<Out, Encoded extends Sized> {
     if (this.#member !== undefined) this.#admitMember(call, this.#member)
     if (load.check !== undefined) load.check(caller)
     load.checkCaller(caller, inFlight)
+    call.caller = caller
+    const network = anonymousNetwork(call.source)
     const refusal =
-      load.bytes > 0 && !responder.isInBatch ? load.refusalFor(responder.size, this.#limits) : undefined
+      load.bytes > 0 && !responder.isInBatch
+        ? load.refusalFor(responder.size, this.#limits, { caller, network })
+        : undefined
     if (refusal !== undefined) throw refusal
     const id = call.id as RequestId
     this.#checkToken(call)
     if (calls?.has(id) === true) throw mcpError(ID_IN_USE, { id: idText(id).slice(0, 128) })
-    return load.waiting > 0 || !load.hasPlace(caller, anonymousNetwork(call.source), allInFlight)
+    return load.waiting > 0 || !load.hasPlace(caller, network, allInFlight)
       ? this.#toTurn(call, responder)
       : undefined
   }

@@ -1,4 +1,4 @@
-import { isWithinAddressShare, isWithinShare } from '../base/share.ts'
+import { hasShare, isWithinAddressShare, isWithinShare } from '../base/share.ts'
 import { Tally } from '../base/tally.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { HEAP_FULL, TOO_MANY_CALLS, TOO_MUCH_IN_FLIGHT } from '../errors/limits.ts'
@@ -6,7 +6,7 @@ import { OVERLOADED } from '../errors/rpc.ts'
 import { LATER, SOON } from '../errors/retry-after.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { methodRow } from '../protocol/methods.ts'
-import type { Asking, Call } from './call.ts'
+import { anonymousNetwork, type Asking, type Call } from './call.ts'
 import type { Result } from './dispatch.ts'
 import { Questions } from './questions.ts'
 import type { Queue } from './queue.ts'
@@ -36,6 +36,14 @@ export interface Entry {
   asking?: Asking | undefined
 }
 
+/** Whose memory a message takes. */
+export interface Holder {
+  /** Undefined when unknown. */
+  readonly caller: unknown
+  /** The network of an anonymous caller, if known. */
+  readonly network: string | undefined
+}
+
 /** The requests that a server is running and queueing at the moment, over all its transports. */
 export class Load {
   /**
@@ -50,6 +58,10 @@ export class Load {
   readonly #callers = new Tally()
   /** The running requests of anonymous callers, by network. */
   readonly #networks = new Tally()
+  /** The bytes of large messages, by caller. */
+  readonly #heldByCallers = new Tally()
+  /** Those of anonymous callers, by network. */
+  readonly #heldByNetworks = new Tally()
   readonly #questions = new Questions()
   #running = 0
   #bytes = 0
@@ -84,11 +96,28 @@ export class Load {
       throw mcpError(TOO_MANY_CALLS, { limit }, SOON)
   }
 
-  /** The reason to reject a message of this size while those of running requests take much memory. */
-  refusalFor(chars: number, { inFlightBytes }: Pick<Limits, 'inFlightBytes'>): McpError | undefined {
-    const bytes = this.#bytes
-    if (bytes === 0 || chars <= SMALL_CHARS || bytes + chars <= inFlightBytes) return undefined
-    return mcpError(TOO_MUCH_IN_FLIGHT, {}, SOON)
+  /** The reason to reject a message of this size while those of running requests, or of this caller, take much memory. */
+  refusalFor(
+    chars: number,
+    { inFlightBytes }: Pick<Limits, 'inFlightBytes'>,
+    holder: Holder,
+  ): McpError | undefined {
+    return this.hasRoom(chars, inFlightBytes, holder) ? undefined : mcpError(TOO_MUCH_IN_FLIGHT, {}, SOON)
+  }
+
+  /** Whether there is memory for a message of this size. A message that is the only large one of its caller and network needs no share. */
+  hasRoom(bytes: number, limit: number, holder: Holder): boolean {
+    if (this.#bytes === 0 || bytes <= SMALL_CHARS) return true
+    return this.#bytes + bytes <= limit && this.#hasShare(bytes, limit, holder)
+  }
+
+  #hasShare(bytes: number, limit: number, { caller, network }: Holder): boolean {
+    const held = caller === undefined ? 0 : this.#heldByCallers.get(caller)
+    const nearby = network === undefined ? held : this.#heldByNetworks.get(network)
+    if (held === 0 && nearby === 0) return true
+    const [near, total] = [nearby + bytes, this.#bytes + bytes]
+    if (held > 0) return hasShare({ own: held + bytes, near, total }, limit)
+    return isWithinAddressShare(near, total, limit) || hasShare({ own: bytes, near, total }, limit)
   }
 
   /** Whether there is a place for another request of a caller, and of its network. */
@@ -112,7 +141,7 @@ export class Load {
     if (entry.method !== undefined && methodRow(entry.method)?.lasting === true) return
     entry.isCounted = true
     if (entry.asking === undefined) this.#running++
-    this.#bytes += bytes
+    this.#count(bytes, { caller, network })
     if (caller !== undefined) this.#callers.add(caller, 1)
     if (network === undefined) return
     entry.network = network
@@ -124,16 +153,23 @@ export class Load {
     if (!entry.isCounted) return
     entry.isCounted = false
     if (!this.#questions.delete(entry)) this.#running--
-    this.#bytes -= bytes
+    this.#count(-bytes, { caller, network: entry.network })
     if (caller !== undefined) this.#callers.add(caller, -1)
     if (entry.network !== undefined) this.#networks.add(entry.network, -1)
     if (this.queue !== undefined) this.queue.next()
   }
 
   /** Counts the memory of a message that several requests share. A negative number gives it back. */
-  hold(bytes: number): void {
-    this.#bytes += bytes
+  hold(bytes: number, holder: Holder): void {
+    this.#count(bytes, holder)
     if (bytes < 0 && this.queue !== undefined) this.queue.next()
+  }
+
+  #count(bytes: number, { caller, network }: Holder): void {
+    this.#bytes += bytes
+    if (Math.abs(bytes) <= SMALL_CHARS) return
+    if (caller !== undefined) this.#heldByCallers.add(caller, bytes)
+    if (network !== undefined) this.#heldByNetworks.add(network, bytes)
   }
 
   /**
@@ -141,13 +177,18 @@ export class Load {
    * too large together.
    */
   holdCopy(call: Call, bytes: number, { inFlightBytes }: Pick<Limits, 'inFlightBytes'>): void {
-    const others = this.#running + this.asking - (call.isCounted ? 1 : 0)
-    if (others > 0 && this.#bytes + bytes > inFlightBytes) throw mcpError(TOO_MUCH_IN_FLIGHT, {}, SOON)
-    this.hold(bytes)
+    const itself = call.isCounted ? 1 : 0
+    const others = this.#running + this.asking - itself
+    const holder = { caller: call.caller, network: anonymousNetwork(call.source) }
+    const isOnlyOne = this.runningFor(call.caller) <= itself
+    const hasRoom = this.#bytes + bytes <= inFlightBytes
+    if (others > 0 && !(hasRoom && (isOnlyOne || this.#hasShare(bytes, inFlightBytes, holder))))
+      throw mcpError(TOO_MUCH_IN_FLIGHT, {}, SOON)
+    this.hold(bytes, holder)
     const before = call.onEnd
     call.onEnd = () => {
       before?.()
-      this.hold(-bytes)
+      this.hold(-bytes, holder)
     }
   }
 

@@ -8,7 +8,6 @@ import { SOON } from '../errors/retry-after.ts'
 import type { Limits } from '../protocol/limits.ts'
 import type { Result } from './dispatch.ts'
 import type { Load, Turn } from './load.ts'
-import { SMALL_CHARS } from './weight.ts'
 
 /** A request to be queued. */
 export interface Waiting {
@@ -50,7 +49,7 @@ export async function answerInTurn(load: Load, turn: Turn, limits: Limits): Prom
     call.aborted ||
     (load.hasPlace(caller, network, limits.allInFlight) &&
       load.runningFor(caller) < limits.inFlight &&
-      (bytes <= SMALL_CHARS || load.bytes === 0 || load.bytes + bytes <= limits.inFlightBytes))
+      load.hasRoom(bytes, limits.inFlightBytes, { caller, network }))
   signal.throwIfAborted()
   // Others that are queued cannot start now, so it overtakes none that could.
   if (!queue.has(caller, network) && mayBegin()) begin()

@@ -224,11 +224,10 @@ describe('refusals', () => {
     expect(toChecker({ type: 'object' }, 'input').check({ a: 1 })).toEqual({ ok: true, value: { a: 1 } })
   })
 
-  test('patterns of a library are its own affair, raw ones must be safe', () => {
-    expect(toChecker(z.object({ a: z.string().regex(/^(a+)+$/) }), 'input').json).toBeDefined()
-    expect(refusal({ type: 'object', properties: { a: { pattern: '^(a+)+$' } } }).pointer).toBe(
-      '#/properties/a/pattern',
-    )
+  test('patterns must be safe, whoever matches them', () => {
+    const place = '#/properties/a/pattern'
+    expect(refusal(z.object({ a: z.string().regex(/^(a+)+$/) })).pointer).toBe(place)
+    expect(refusal({ type: 'object', properties: { a: { pattern: '^(a+)+$' } } }).pointer).toBe(place)
   })
 
   test.each([null, undefined, 5, 'x', [], () => 1])('%s is no schema', (schema) => {

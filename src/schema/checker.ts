@@ -1,5 +1,6 @@
 import type { SchemaLimits } from './inspect.ts'
 import { MAX_ISSUES, type Issue } from './issue.ts'
+import { libraryCosts, toGuard } from './library-patterns.ts'
 import { isSlowToMerge, mergesOf, stepRulesOf } from './merges.ts'
 import { limitSteps, type Validate } from './meter.ts'
 import { endOfTurn, inTurn } from '../base/turn.ts'
@@ -58,6 +59,7 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
   const validate: Validate = (value) => standard.validate(value)
   const copies = copiesWhole(schema)
   const merges = mergesOf(schema, json)
+  const guard = toGuard(json, libraryCosts(schema))
   let place: Place | undefined
   let cost: Cost | undefined
   let large = LARGE
@@ -65,6 +67,8 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
     json,
     check(value) {
       if ((copies && isLarge(value, MOST_COPIED)) || isSlowToMerge(value, merges)) return tooCostly(TOO_LONG)
+      const tooLong = guard?.(value)
+      if (tooLong !== undefined) return { ...unfit([tooLong]), undecided: true }
       if (cost === undefined) {
         cost = new Cost(json, stepRulesOf(schema))
         large = largeFor(json)

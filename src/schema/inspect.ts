@@ -1,7 +1,7 @@
 import { entriesOf, escapeToken, isObject, KEYWORDS, subschemasOf, TYPES, type Shape } from './keywords.ts'
 import { readDialect, type Dialect } from './dialect.ts'
 import { shorten } from './issue.ts'
-import { provePattern } from './pattern.ts'
+import { provePattern, type PatternCost } from './pattern.ts'
 import { toResolver, type Resolve } from './reference.ts'
 import type { JsonSchema } from './schema.ts'
 import { SchemaError } from './schema-error.ts'
@@ -24,8 +24,8 @@ const SCHEMA_LIMITS = {
 export interface InspectOptions {
   /** The root must say `type: "object"`. */
   readonly root?: 'object'
-  /** False if a library matches the patterns itself, so they need not be safe for us. */
-  readonly patterns?: boolean
+  /** What a pattern costs the library that matches it. Undefined if we match the patterns. */
+  readonly costOf?: ((source: string) => PatternCost | undefined) | undefined
   readonly limits?: SchemaLimits | undefined
 }
 
@@ -47,7 +47,7 @@ export function inspect(schema: unknown, options: InspectOptions = {}): JsonSche
   const walk: Walk = {
     root: schema,
     resolve: toResolver(schema),
-    patterns: options.patterns !== false,
+    costOf: options.costOf,
     dialect: readDialect(schema),
     limits: options.limits ?? USUAL,
     path: [],
@@ -79,7 +79,7 @@ function isOldZod(value: unknown): boolean {
 interface Walk {
   readonly root: Readonly<Record<string, unknown>>
   readonly resolve: Resolve
-  readonly patterns: boolean
+  readonly costOf: InspectOptions['costOf']
   readonly dialect: Dialect
   readonly limits: SchemaLimits
   /** The objects between the root and here. */
@@ -150,9 +150,9 @@ function visitKeyword(
   if (keyword === '$id' && schema !== walk.root) {
     throw new SchemaError('has an $id below its root', 'Remove it and refer with #/$defs/….', pointer)
   }
-  if (walk.patterns && keyword === 'pattern') checkPattern(value as string, pointer, 'value')
-  if (walk.patterns && keyword === 'patternProperties') {
-    for (const [name] of entriesOf(value)) checkPattern(name, `${pointer}/${escapeToken(name)}`, 'key')
+  if (keyword === 'pattern') checkPattern(walk, value as string, pointer, 'value')
+  if (keyword === 'patternProperties') {
+    for (const [name] of entriesOf(value)) checkPattern(walk, name, `${pointer}/${escapeToken(name)}`, 'key')
   }
 }
 
@@ -230,12 +230,12 @@ function visitData(walk: Walk, value: unknown, pointer: string): void {
     throw new SchemaError(`contains ${nameOf(value)}`, 'Use only JSON values.', shorten(pointer, 200))
 }
 
-function checkPattern(source: string, pointer: string, use: 'value' | 'key'): void {
-  const verdict = provePattern(source)
-  const fix =
-    'Write a pattern that can match in only one way: anchor it with ^ and keep repeated parts from overlapping.'
-  if (verdict.cost === 'unsafe')
+function checkPattern({ costOf }: Walk, source: string, pointer: string, use: 'value' | 'key'): void {
+  const verdict = costOf === undefined ? provePattern(source) : costOf(source)
+  const fix = `Write a pattern that can match in only one way: anchor it with ^ and keep repeated parts from overlapping${costOf === undefined ? '' : ', or match the text in a function of your own'}.`
+  if (verdict?.cost === 'unsafe')
     throw new SchemaError(`has an unsafe pattern: ${verdict.reason}`, fix, pointer)
+  if (costOf !== undefined || verdict === undefined) return
   if (use === 'key' && (verdict.cost !== 'linear' || !verdict.unicode)) {
     const reason = verdict.unicode
       ? 'its time grows faster than the length of a key'

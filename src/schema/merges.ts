@@ -68,6 +68,20 @@ function countInZod(root: unknown): number {
   })(root)
 }
 
+/** Every schema and check of zod in a schema, itself included. */
+export function zodPartsOf(root: unknown): readonly ZodSchema[] {
+  const found = new Set<ZodSchema>()
+  const rest = [root]
+  while (rest.length > 0) {
+    const each = rest.pop()
+    if (!isZod(each) || found.has(each)) continue
+    found.add(each)
+    const { def, innerType } = each._zod
+    rest.push(innerType, ...Object.values(def).flatMap(partsOf))
+  }
+  return [...found]
+}
+
 /** The schemas in a member of a definition of zod: one, a list of them, or a map. */
 function partsOf(member: unknown): readonly unknown[] {
   if (typeof member !== 'object' || member === null) return []
@@ -75,9 +89,15 @@ function partsOf(member: unknown): readonly unknown[] {
 }
 
 /** The part of a schema of zod that says what it is made of. */
-interface ZodSchema {
+export interface ZodSchema {
   readonly _zod: {
-    readonly def: { readonly type: string; readonly inclusive?: unknown; readonly discriminator?: unknown }
+    readonly def: {
+      readonly type: string
+      readonly inclusive?: unknown
+      readonly discriminator?: unknown
+      readonly pattern?: unknown
+      readonly format?: unknown
+    }
     readonly innerType?: unknown
   }
 }

@@ -19,10 +19,18 @@ const WORD: Ranges = [[48, 57], [65, 90], [95, 95], [97, 122]] // oxfmt-ignore
 const SPACE: Ranges = [[9, 13], [32, 32], [0xa0, 0xa0], [0x1680, 0x1680], [0x2000, 0x200a], [0x2028, 0x2029], [0x202f, 0x202f], [0x205f, 0x205f], [0x3000, 0x3000], [0xfeff, 0xfeff]] // oxfmt-ignore
 const CONTROL: Readonly<Record<string, number>> = { n: 10, r: 13, t: 9, v: 11, f: 12, b: 8 }
 
+/** How a regular expression of a library differs from a pattern of JSON Schema. */
+export interface Reading {
+  /** Its flags besides `u`. */
+  readonly flags: string
+  /** Whether `\p{…}` matches exactly what Unicode says, which takes some time to find out. Otherwise it matches anything. */
+  readonly isExact: boolean
+}
+
 /** Parses a pattern that is known to compile; a string gives the reason why it cannot be analysed. */
-export function parsePattern(source: string, unicode: boolean): Tree | string {
+export function parsePattern(source: string, unicode: boolean, reading?: Reading): Tree | string {
   try {
-    return new Reader(source, unicode).readAll()
+    return new Reader(source, unicode, reading).readAll()
   } catch (thrown) {
     if (thrown instanceof Unjudged) return thrown.message
     throw thrown
@@ -40,6 +48,9 @@ class Unjudged extends Error {}
 class Reader {
   readonly #points: readonly string[]
   readonly #unicode: boolean
+  readonly #reading: Reading | undefined
+  /** The bodies of capturing groups, by number; undefined until a group has been read. */
+  readonly #groups: (Tree | undefined)[] = []
   #at = 0
   #depth = 0
   /** The number of word edges since the last character. */
@@ -48,9 +59,14 @@ class Reader {
   /** Whether the class being read has no more code points than the pattern says. */
   #isExact = true
 
-  constructor(source: string, unicode: boolean) {
+  constructor(source: string, unicode: boolean, reading: Reading | undefined) {
     this.#points = Array.from(source)
     this.#unicode = unicode
+    this.#reading = reading
+  }
+
+  #has(flag: string): boolean {
+    return this.#reading !== undefined && this.#reading.flags.includes(flag)
   }
 
   readAll(): Tree {
@@ -59,7 +75,8 @@ class Reader {
     }
     const tree = this.#readAlternatives()
     if (this.#at < this.#points.length) throw new Unjudged('it could not be read to its end')
-    return tree
+    // Classes match more here than they do without regard to case, so what this tree matches need not be a match.
+    return this.#has('i') ? { kind: 'seq', parts: [tree, { kind: 'edge' }] } : tree
   }
 
   #readAlternatives(): Tree {
@@ -104,17 +121,32 @@ class Reader {
   #readAtom(): Tree {
     const point = this.#next()
     if (point === '(') return this.#readGroup()
-    if (point === '^') return { kind: 'start' }
+    if (point === '^') return { kind: this.#has('m') ? 'edge' : 'start' }
     if (point === '$') return { kind: 'end' }
     if (point === '\\' && (this.#peek() === 'b' || this.#peek() === 'B')) return this.#readEdge()
     this.#edges = 0
     if (point === '[') return { kind: 'set', ranges: this.#readClass() }
-    if (point === '.') return { kind: 'set', ranges: NOT_NEWLINE }
-    if (point !== '\\') return { kind: 'set', ranges: only(codeOf(point)) }
-    if (/[1-9]/.test(this.#peek()) || (this.#peek() === 'k' && this.#peek(1) === '<')) {
+    if (point === '.') return { kind: 'set', ranges: this.#has('s') ? ANY : NOT_NEWLINE }
+    if (point !== '\\') return { kind: 'set', ranges: this.#folded(only(codeOf(point))) }
+    if (/[1-9]/.test(this.#peek()) || (this.#peek() === 'k' && this.#peek(1) === '<'))
+      return this.#readAgain()
+    return { kind: 'set', ranges: this.#folded(this.#readEscape()) }
+  }
+
+  /** A back-reference: the text of a group is one that the group could match again, or nothing. */
+  #readAgain(): Tree {
+    const [number] = this.#ahead(/^\d+/) ?? []
+    const body = number === undefined ? undefined : this.#groups[Number(number) - 1]
+    if (this.#reading === undefined || number === undefined || body === undefined)
       throw new Unjudged('it uses a back-reference')
-    }
-    return { kind: 'set', ranges: this.#readEscape() }
+    this.#at += number.length
+    this.#edges = 0
+    return { kind: 'seq', parts: [{ kind: 'edge' }, { kind: 'repeat', body, min: 0, max: 1 }] }
+  }
+
+  /** At least the code points that a class matches, if case does not matter. */
+  #folded(ranges: Ranges): Ranges {
+    return this.#has('i') ? fold(ranges) : ranges
   }
 
   /** Engines need exponential time to compile many adjacent word edges, and long for many others. */
@@ -127,9 +159,13 @@ class Reader {
 
   #readGroup(): Tree {
     const opening = this.#take('?') ? this.#readOpening() : '('
+    const number = opening === '(' ? this.#groups.push(undefined) : 0
     const body = this.#readAlternatives()
     if (!this.#take(')')) throw new Unjudged('a group has no end')
-    if (opening === '(') return { kind: 'group', body }
+    if (opening === '(') {
+      this.#groups[number - 1] = body
+      return { kind: 'group', body }
+    }
     return opening === '?:' ? body : { kind: 'look', body, behind: opening === '?<=' }
   }
 
@@ -158,7 +194,7 @@ class Reader {
       } else ranges.push(...from)
     }
     const merged = merge(ranges)
-    if (!negated) return merged
+    if (!negated) return this.#folded(merged)
     // The opposite of too many code points would be too few.
     return this.#isExact ? invert(merged) : ANY
   }
@@ -177,8 +213,9 @@ class Reader {
     if (point === 's') return SPACE
     if (point === 'S') return invert(SPACE)
     if ((point === 'p' || point === 'P') && this.#unicode) {
-      while (this.#next() !== '}');
-      return this.#atMost(ANY)
+      let property = `\\${point}`
+      while (!property.endsWith('}')) property += this.#next()
+      return this.#reading?.isExact === true ? rangesOf(property) : this.#atMost(ANY)
     }
     const control = CONTROL[point]
     if (control !== undefined) return only(control)
@@ -263,6 +300,43 @@ function invert(ranges: Ranges): Ranges {
   }
   if (next <= LAST) inverted.push([next, LAST])
   return inverted
+}
+
+/** These code points and those that differ from them only in case, or more. Two letters of ASCII have relatives outside it. */
+function fold(ranges: Ranges): Ranges {
+  const found: (readonly [number, number])[] = [...ranges]
+  const add = (from: number, to: number, by: number): void => {
+    for (const range of ranges) {
+      const [first, last] = [Math.max(range[0], from), Math.min(range[1], to)]
+      if (first <= last) found.push([first + by, last + by])
+    }
+  }
+  add(65, 90, 32)
+  add(97, 122, -32)
+  if (overlap(merge(found), [[75, 75], [83, 83]])) found.push([0x17f, 0x17f], [0x212a, 0x212a]) // oxfmt-ignore
+  if (ranges.some(([, to]) => to > 127)) found.push([75, 75], [83, 83], [107, 107], [115, 115], [128, LAST])
+  return merge(found)
+}
+
+const PROPERTIES = new Map<string, Ranges>()
+const MAX_PROPERTIES = 100
+
+/** The code points with a property such as `\p{L}`, found by asking the engine; and all halves of surrogate pairs. */
+function rangesOf(property: string): Ranges {
+  const known = PROPERTIES.get(property)
+  if (known !== undefined) return known
+  const expression = new RegExp(property, 'u')
+  const ranges: [number, number][] = []
+  for (let code = 0; code <= LAST; code++) {
+    const isHalf = code >= 0xd800 && code <= 0xdfff
+    if (!isHalf && !expression.test(String.fromCodePoint(code))) continue
+    const last = ranges.at(-1)
+    if (last !== undefined && last[1] === code - 1) last[1] = code
+    else ranges.push([code, code])
+  }
+  if (PROPERTIES.size >= MAX_PROPERTIES) PROPERTIES.clear()
+  PROPERTIES.set(property, ranges)
+  return ranges
 }
 
 /** Whether one code point is in both. */

@@ -1,6 +1,6 @@
 import { toAutomaton, TOO_LARGE, type Automaton } from './automaton.ts'
 import { costOf, type CostCurve } from './pattern-cost.ts'
-import { parsePattern, type Tree } from './pattern-tree.ts'
+import { parsePattern, type Reading, type Tree } from './pattern-tree.ts'
 import { TooMuchWork, type Work } from './text-graph.ts'
 import { spend, TooCostly } from './work.ts'
 
@@ -26,21 +26,39 @@ const MAX_WORK = 1_000_000
 /** Proves how the time of a backtracking matcher grows with the length of the string, for all strings. */
 export function provePattern(source: string): PatternCost {
   if (source.length > MAX_SOURCE) return unsafe(`it is longer than ${MAX_SOURCE} characters`)
-  const known = PROVEN.get(source)
+  return once(source, () => prove(source, compiles(source, 'u')))
+}
+
+/**
+ * Proves the same for a regular expression that a library matches, as far as it shows it. Its flags are undefined if they are unknown.
+ * It may have back-references.
+ */
+export function proveExpression(source: string, flags?: string): PatternCost {
+  if (source.length > MAX_SOURCE) return unsafe(`it is longer than ${MAX_SOURCE} characters`)
+  return once(`/${source}/${flags ?? '?'}`, () => {
+    const unicode = flags === undefined ? compiles(source, 'u') : /[uv]/.test(flags)
+    if (flags?.includes('v') === true && !compiles(source, 'u')) return unsafe('it needs the flag v')
+    const cost = prove(source, unicode, { flags: flags ?? '', isExact: false })
+    if (cost.cost !== 'unsafe' || !unicode || !/\\p/i.test(source)) return cost
+    return prove(source, unicode, { flags: flags ?? '', isExact: true })
+  })
+}
+
+function once(key: string, find: () => PatternCost): PatternCost {
+  const known = PROVEN.get(key)
   if (known !== undefined) return known
   if (PROVEN.size >= MAX_PROVEN) PROVEN.clear()
-  const cost = prove(source)
-  PROVEN.set(source, cost)
+  const cost = find()
+  PROVEN.set(key, cost)
   return cost
 }
 
 const PROVEN = new Map<string, PatternCost>()
 const MAX_PROVEN = 1000
 
-function prove(source: string): PatternCost {
-  const unicode = compiles(source, 'u')
+function prove(source: string, unicode: boolean, reading?: Reading): PatternCost {
   if (!unicode && !compiles(source, '')) return unsafe('it is not a regular expression')
-  const tree = parsePattern(source, unicode)
+  const tree = parsePattern(source, unicode, reading)
   if (typeof tree === 'string') return unsafe(tree)
   const best = analyse(tree)
   if (typeof best === 'string') return unsafe(best)
@@ -114,13 +132,14 @@ const FREE_SHARE = 2
 export function toMatcher(source: string): Matcher {
   const verdict = provePattern(source)
   if (verdict.cost === 'unsafe') return { limit: Infinity, test: () => false }
-  const { curve } = verdict
+  const { limit, pay } = toPrice(verdict.curve)
   const expression = toExpression(source, verdict.unicode)
-  const limit = curve.slope !== undefined && curve.slope <= FREE_STEPS ? Infinity : curve.limit
   return {
     limit,
     test(text) {
-      count(text.length)
+      if (text.length > limit)
+        throw new TooCostly(`has a string of more than ${limit} characters for the pattern ${source}`)
+      pay(text.length)
       try {
         return expression.test(text)
       } catch (thrown) {
@@ -129,13 +148,26 @@ export function toMatcher(source: string): Matcher {
       }
     },
   }
+}
 
-  function count(length: number): void {
-    if (length > limit)
-      throw new TooCostly(`has a string of more than ${limit} characters for the pattern ${source}`)
-    const steps = curve.steps(length)
-    const units = Math.max(steps / FREE_SHARE, steps - FREE_STEPS * length)
-    spend(units, 'has too many long strings for its patterns')
+/** What matching a text costs. */
+export interface Price {
+  /** The longest text that may be matched. */
+  readonly limit: number
+  /** Counts the work for a text of a length up to the limit; throws TooCostly if all texts together take too much. */
+  pay(length: number): void
+}
+
+/** The price of a pattern with this cost. Its limit is Infinity if it takes no longer than reading the text. */
+export function toPrice(curve: CostCurve): Price {
+  const limit = curve.slope !== undefined && curve.slope <= FREE_STEPS ? Infinity : curve.limit
+  return {
+    limit,
+    pay(length) {
+      const steps = curve.steps(length)
+      const units = Math.max(steps / FREE_SHARE, steps - FREE_STEPS * length)
+      spend(units, 'has too many long strings for its patterns')
+    },
   }
 }
 

@@ -1,5 +1,6 @@
 import { inspect, type SchemaLimits } from './inspect.ts'
 import { isObject } from './keywords.ts'
+import { libraryCosts } from './library-patterns.ts'
 import { resolveLocal } from './reference.ts'
 import type { AnySchema, JsonSchema, StandardSchema } from './schema.ts'
 import { SchemaError } from './schema-error.ts'
@@ -19,8 +20,7 @@ export function toShown(schema: AnySchema, use: Use, limits?: SchemaLimits): Jso
   const root = use === 'input' ? ({ root: 'object', limits } as const) : { limits }
   if (!isStandard(schema)) return inspect(schema, root)
   const json = withObjectType(convert(schema, use))
-  // The library matches its own patterns.
-  inspect(json, { ...root, patterns: false })
+  inspect(json, { ...root, costOf: libraryCosts(schema) })
   rejectEmptied(schema, json)
   return json
 }

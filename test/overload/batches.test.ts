@@ -86,7 +86,7 @@ const codes = (answer: Awaited<ReturnType<Send>>): unknown[] =>
   [answer ?? []].flat().map(({ error }) => error?.code)
 
 test.each(KINDS)('limits.inFlightBytes counts a batch like one message, over %s', async (kind) => {
-  const { app, ran, gate } = make({ inFlightBytes: 200_000 })
+  const { app, ran, gate } = make({ inFlightBytes: 800_000 })
   const send = await OPEN[kind](app)
   const small = (id: number): string[] =>
     Array.from({ length: 60 }, (_, at) => call('note', { tag: 'small' }, id * 1000 + at))
@@ -106,7 +106,7 @@ test.each(KINDS)('limits.inFlightBytes counts a batch like one message, over %s'
 })
 
 test.each(KINDS)('limits.inFlightBytes counts what of a batch has not begun, over %s', async (kind) => {
-  const { app, ran } = make({ inFlightBytes: 100_000 })
+  const { app, ran } = make({ inFlightBytes: 400_000 })
   const send = await OPEN[kind](app)
   const large = (id: number): Promise<unknown[]> =>
     send(batch(call('spin', { tag: id }, id), call('note', { tag: id, list: LARGE }, id + 1))).then(codes)

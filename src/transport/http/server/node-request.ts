@@ -63,7 +63,8 @@ export class NodeHead implements HttpHead {
   header(name: string): string | undefined {
     if (name === 'host') return this.#readForwarded()?.host ?? this.#host()
     if (name === 'authorization' && this.#isRepeated(AUTHORIZATION)) return 'Bearer two of them'
-    const value = this.#headers[name]
+    // Others may ask for any name, and the headers have a prototype.
+    const value = Object.hasOwn(this.#headers, name) ? this.#headers[name] : undefined
     return typeof value === 'object' ? value.join(', ') : value
   }
 

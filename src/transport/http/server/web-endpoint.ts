@@ -171,11 +171,11 @@ export class WebEndpoint implements ExtraEndpoint {
     const network = anonymousNetwork(request)
     if (!this.#load.hasPlace(caller, network, limits.allInFlight)) throw mcpError(OVERLOADED, {}, SOON)
     const size = sizeOf(request)
-    const refusal = load.refusalFor(size, limits)
+    const refusal = load.refusalFor(size, limits, { caller, network })
     if (refusal !== undefined) throw refusal
     const entry = { isCounted: false }
     this.#load.enter(entry, caller, 0, network)
-    load.hold(size)
+    load.hold(size, { caller, network })
     try {
       request.onGone(() => gone.abort())
       const given = toWebRequest(request, gone.signal)
@@ -183,7 +183,7 @@ export class WebEndpoint implements ExtraEndpoint {
       dropBody(request)
       return await handle(given, { auth: request.auth })
     } finally {
-      load.hold(-size)
+      load.hold(-size, { caller, network })
       this.#load.leave(entry, caller, 0)
     }
   }
