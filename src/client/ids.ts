@@ -3,7 +3,6 @@ import { withTypes } from './events.ts'
 import { toKept } from './kept-progress.ts'
 
 const PROGRESS = {
-  progressToken: 'number',
   progress: 'number',
   total: 'number',
   message: 'string',

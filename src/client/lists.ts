@@ -54,7 +54,6 @@ export async function* eachItem<Item>(
       for (const item of list) {
         const bytes = weigh(item, MAX_WEIGHT - weight + 1)
         weight += bytes
-        if (weight > MAX_WEIGHT) throw tooMuch(MAX_WEIGHT, 'bytes')
         if (bytes > LARGE) itemWeights.set(item, bytes)
       }
       if (weight > MAX_WEIGHT) throw tooMuch(MAX_WEIGHT, 'bytes')

@@ -17,7 +17,7 @@ export function checkValues(text: string, limits: PartLimits): void {
   const { values, keys, containers } = limits
   if (excess === 'values') throw mcpError(TOO_MANY_VALUES, { limit: values })
   if (excess === 'containers') throw mcpError(TOO_MANY_CONTAINERS, { limit: containers })
-  const why = `, counting each name of more than ${LONG_NAME} characters as ${MEMBERS_PER_LONG_NAME}, and each whole number as ${MEMBERS_PER_INDEX}`
+  const why = `, counting names over ${LONG_NAME} characters as ${MEMBERS_PER_LONG_NAME}, numbers as ${MEMBERS_PER_INDEX}`
   throw mcpError(TOO_MANY_KEYS, { limit: keys, counted: excess === 'keys' ? '' : why })
 }
 
