@@ -58,7 +58,9 @@ async function discover(issuer: string): Promise<JsonObject> {
 
 function checkIssuer(document: JsonObject, issuer: string, url: string): JsonObject {
   if (document['issuer'] === issuer) return document
-  const text = JSON.stringify(document['issuer'] ?? null).slice(0, 200)
+  const named = document['issuer']
+  const text =
+    typeof named === 'string' ? JSON.stringify(named).slice(0, 200) : `a value of type ${typeof named}`
   const message = `${url} is the metadata of ${text}; write issuer exactly like this if it is yours`
   throw new IssuerError(message, { status: 200 })
 }

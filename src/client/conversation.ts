@@ -276,11 +276,12 @@ export class Conversation {
       this.#cache.invalidate(change)
       this.events.emit('change', change)
     } else if (method === 'notifications/message') {
-      const { level } = params
+      const { level, data } = params
       if (typeof level !== 'string') return
       const message = {
-        ...withTypes(params, { logger: 'string' }),
+        ...withTypes(params, { logger: 'string', _meta: 'object' }),
         level: oneLine(level.slice(0, MAX_LEVEL)),
+        data,
       }
       this.events.emit('log', message as unknown as ClientEvents['log'])
     } else if (method !== 'notifications/elicitation/complete')

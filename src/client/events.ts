@@ -79,10 +79,10 @@ export class Emitter {
   }
 }
 
-/** Drops members that do not have the given types. */
+/** The members that have the given types. A server chooses how many others there are, so they are not copied. */
 export function withTypes(params: JsonObject, types: Readonly<Record<string, string>>): JsonObject {
-  const typed = { ...params }
-  for (const name in types) if (typeof typed[name] !== types[name]) delete typed[name]
+  const typed: Record<string, unknown> = {}
+  for (const name in types) if (typeof params[name] === types[name]) typed[name] = params[name]
   return typed
 }
 

@@ -41,3 +41,13 @@ test('of a task that nobody follows yet, the beginning of the latest message is 
   ids.begin(1, (params) => reported.push(params))
   expect(reported).toEqual([{ progress: 1, message: 'x'.repeat(16_384) }])
 })
+
+test('of progress, only the members that it can have are copied', () => {
+  const ids = new Ids(10)
+  const reported: unknown[] = []
+  ids.begin(1, (params) => reported.push(params))
+  const _meta = { part: 1 }
+  ids.progress({ progressToken: 1, progress: 1, total: 2, message: 'half', _meta, other: 1, 7: 1 })
+  ids.progress({ progressToken: 1, progress: 2, total: '2', message: 1, _meta: 'x' })
+  expect(reported).toEqual([{ progress: 1, total: 2, message: 'half', _meta }, { progress: 2 }])
+})

@@ -2,7 +2,12 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { withTypes } from './events.ts'
 import { toKept } from './kept-progress.ts'
 
-const PROGRESS = { total: 'number', message: 'string' }
+const PROGRESS = {
+  progress: 'number',
+  total: 'number',
+  message: 'string',
+  _meta: 'object',
+}
 
 /** The most tasks whose progress is kept until somebody follows them. */
 const MAX_EARLY = 100

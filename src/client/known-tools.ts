@@ -4,6 +4,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { weigh } from '../base/weight.ts'
 import { paramHeadersOf, toParamHeaders } from '../wire/param-headers.ts'
 import type { Check } from './checking.ts'
+import { itemWeights } from './lists.ts'
 
 /** Creates the headers that repeat arguments of a call. */
 export type ParamHeaders = (args: unknown) => Readonly<Record<string, string>>
@@ -64,7 +65,7 @@ export class KnownTools {
     if ('problem' in rules) return rules.problem
     this.#weight -= this.#tools.get(name)?.weight ?? 0
     this.#tools.delete(name)
-    const weight = weigh([name, inputSchema, outputSchema])
+    const weight = itemWeights.get(descriptor) ?? weigh([name, inputSchema, outputSchema])
     if (this.#tools.size >= MAX_TOOLS || this.#weight + weight > MAX_WEIGHT) {
       this.#warnOnce('the server has too many tools to check what they return')
       return undefined

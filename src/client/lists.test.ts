@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { eachItem, type Listed } from './lists.ts'
 import { weigh } from '../base/weight.ts'
+import { KnownTools } from './known-tools.ts'
 
 const LISTED: Listed = {
   method: 'tools/list',
@@ -58,4 +59,16 @@ test('a repeated cursor ends the list with an error', async () => {
 test('an empty cursor continues the list only at the newest revision', async () => {
   expect(await count([page(1, ''), page(1)])).toBe(2)
   expect(await count([page(1, ''), page(1)], { revision: '2025-11-25' })).toBe(1)
+})
+
+test('a large item is weighed once, and then remembered with that weight', async () => {
+  let reads = 0
+  const outputSchema = new Proxy<JsonObject>(
+    { type: 'object', description: 'x'.repeat(100_000) },
+    { ownKeys: (target) => (reads++, Reflect.ownKeys(target)) },
+  )
+  const tools = new KnownTools()
+  const pages = async (): Promise<JsonObject> => ({ tools: [{ name: 'a', outputSchema }] })
+  for await (const item of eachItem<JsonObject>(LISTED, pages)) tools.add(item)
+  expect([reads, tools.get('a')?.weight]).toEqual([1, weigh({ name: 'a', outputSchema })])
 })

@@ -10,6 +10,11 @@ export type ListMethod = 'tools/list' | 'resources/list' | 'resources/templates/
 
 const MAX_ITEMS = 1_000_000
 const MAX_WEIGHT = 134_217_728
+/** The weight of an item that takes longer to weigh than to look up. */
+const LARGE = 65_536
+
+/** The weights of large items, which are not weighed again. */
+export const itemWeights: WeakMap<JsonObject, number> = new WeakMap()
 
 export interface Listed {
   readonly method: ListMethod
@@ -45,7 +50,12 @@ export async function* eachItem<Item>(
       const list = result[member] as readonly JsonObject[]
       items += list.length
       if (items > MAX_ITEMS) throw tooMuch(MAX_ITEMS, 'items')
-      weight += weigh(result, MAX_WEIGHT - weight + 1)
+      weight += weigh({ ...result, [member]: [] }, MAX_WEIGHT - weight + 1)
+      for (const item of list) {
+        const bytes = weigh(item, MAX_WEIGHT - weight + 1)
+        weight += bytes
+        if (bytes > LARGE) itemWeights.set(item, bytes)
+      }
       if (weight > MAX_WEIGHT) throw tooMuch(MAX_WEIGHT, 'bytes')
       for (const [at, item] of list.entries()) {
         if (isLong(item, maxLength)) skipped++

@@ -51,7 +51,7 @@ export const TOO_MANY_KEYS = {
   http: 400,
   refusal: 'PROTOCOL_ERROR',
   text: 'the message has more than {limit} object members{counted}',
-  hint: 'Send less at once, shorten long names, or raise limits.keys.',
+  hint: 'Send less at once, fewer long names or numbers as names, or raise limits.keys.',
 } as const
 
 export const TOO_MANY_CONTAINERS = {

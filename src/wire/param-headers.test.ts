@@ -36,6 +36,16 @@ describe('collecting', () => {
     ).toEqual([])
   })
 
+  test('a schema is searched up to a number of parts', () => {
+    const parts = (count: number): object =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at % 2 === 0 ? {} : 0]))
+    const marked = { type: 'string', 'x-mcp-header': 'Region' }
+    expect(paramHeadersOf({ properties: { ...parts(49_998), marked } })).toHaveLength(1)
+    const problem = 'the schema has more than 50000 parts'
+    expect(paramHeadersOf({ properties: { ...parts(49_999), marked } })).toEqual({ problem })
+    expect(paramHeadersOf({ properties: { a: { allOf: Array(50_000).fill({}) } } })).toEqual({ problem })
+  })
+
   test.each(['', 'a b', 'a:b', 'a\r\nb', 'é', 7, null, {}])('%j is not a header name', (name) => {
     const found = paramHeadersOf({ properties: { a: { type: 'string', 'x-mcp-header': name } } })
     expect(found).toEqual({ problem: 'x-mcp-header at a must be a header name: letters, digits and dashes' })

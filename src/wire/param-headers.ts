@@ -19,6 +19,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
 const MAX_DEPTH = 64
 const MAX_NAME = 256
+const MAX_PARTS = 50_000
 
 /** The arguments that an input schema marks with `x-mcp-header`, or what is wrong with the annotation. */
 export function paramHeadersOf(inputSchema: unknown): readonly ParamHeader[] | { readonly problem: string } {
@@ -26,10 +27,12 @@ export function paramHeadersOf(inputSchema: unknown): readonly ParamHeader[] | {
   const taken = new Set<string>()
   /** The way to the schema being read. It is copied only for an annotation: a schema may have very many parts, all of them deep. */
   const path: string[] = []
+  let parts = 0
   const problem = visit(inputSchema, true)
   return problem === undefined ? found : { problem }
 
   function visit(schema: unknown, reachable: boolean): string | undefined {
+    if (++parts > MAX_PARTS) return `the schema has more than ${MAX_PARTS} parts`
     if (!isObject(schema)) return undefined
     if (path.length > MAX_DEPTH) return `the schema is nested deeper than ${MAX_DEPTH} levels`
     const fault = Object.hasOwn(schema, ANNOTATION) && collect(schema, reachable)
@@ -41,9 +44,11 @@ export function paramHeadersOf(inputSchema: unknown): readonly ParamHeader[] | {
       if (!isNamed && !shape?.startsWith('schema')) continue
       const isProperties = keyword === 'properties'
       if (!isProperties) path.push(keyword)
-      for (const [name, each] of Object.entries(isNamed ? inner : [inner].flat())) {
+      // Only the names are read at once: a server chooses how many there are.
+      const all = (isNamed ? inner : [inner].flat()) as Schema
+      for (const name of Object.keys(all)) {
         if (isNamed) path.push(name)
-        const inside = visit(each, reachable && isProperties)
+        const inside = visit(all[name], reachable && isProperties)
         if (inside !== undefined) return inside
         if (isNamed) path.pop()
       }

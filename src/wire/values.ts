@@ -17,7 +17,7 @@ export function checkValues(text: string, limits: PartLimits): void {
   const { values, keys, containers } = limits
   if (excess === 'values') throw mcpError(TOO_MANY_VALUES, { limit: values })
   if (excess === 'containers') throw mcpError(TOO_MANY_CONTAINERS, { limit: containers })
-  const why = `, counting each name of more than ${LONG_NAME} characters as ${MEMBERS_PER_LONG_NAME}`
+  const why = `, counting names over ${LONG_NAME} characters as ${MEMBERS_PER_LONG_NAME}, numbers as ${MEMBERS_PER_INDEX}`
   throw mcpError(TOO_MANY_KEYS, { limit: keys, counted: excess === 'keys' ? '' : why })
 }
 
@@ -28,8 +28,10 @@ export function exceedsValues(text: string, most: number): boolean {
 
 const QUOTE = 34
 const COMMA = 44
+const ZERO = 48
 const COLON = 58
 const OPEN_LIST = 91
+const BACKSLASH = 92
 const CLOSE_LIST = 93
 const OPEN_OBJECT = 123
 const CLOSE_OBJECT = 125
@@ -42,6 +44,12 @@ const NEXT = /["[{,:]/g
 const LONG_NAME = 16_383
 const MEMBERS_PER_LONG_NAME = 1000
 
+/** Engines keep the members whose names are whole numbers below 2^32 in a table of their own, and sort it whenever they read the names. */
+const INDEX = /(?!0\d)(?:\d|\\u003\d){1,10}"/y
+const MEMBERS_PER_INDEX = 10
+/** The characters of such a member where many are costly: numbers with fewer digits are close to each other, and the engine keeps these in a list. */
+const INDEX_CHARS = 12
+
 /**
  * The first limit that a text exceeds. Members are counted by their colons; values by their commas, the outermost value, and the
  * first item of each object or list that is not empty.
@@ -49,15 +57,17 @@ const MEMBERS_PER_LONG_NAME = 1000
 function findExcess(
   text: string,
   { values, keys, containers }: PartLimits,
-): 'values' | 'keys' | 'long keys' | 'containers' | undefined {
+): 'values' | 'keys' | 'costly keys' | 'containers' | undefined {
   const { length } = text
-  // A value takes at least two characters, itself and what separates it from the next; a member four, and a container two.
-  if (length < 2 * values && length <= 4 * keys && length <= 2 * containers) return undefined
+  // A value takes at least two characters, itself and what separates it from the next, and a container two. A member takes more for each that it counts as.
+  if (length < 2 * values && length * MEMBERS_PER_INDEX <= INDEX_CHARS * keys && length <= 2 * containers)
+    return undefined
   let counted = 1
   let members = 0
-  let long = 0
+  let added = 0
   let opened = 0
-  let isLong = false
+  let name = 0
+  let nameEnd = 0
   let walked = 0
   for (let at = 0; at < length; at++) {
     if (++walked > WALK) {
@@ -71,17 +81,17 @@ function findExcess(
       counted++
       walked = 0
     } else if (letter === QUOTE) {
-      const end = endOfString(text, at + 1)
-      isLong = end - at > LONG_NAME + 1
-      at = end
+      name = at + 1
+      at = nameEnd = endOfString(text, name)
       walked = 0
       continue
     } else if (letter === COLON) {
       members++
-      if (isLong) long++
+      if (nameEnd - name > LONG_NAME) added += MEMBERS_PER_LONG_NAME - 1
+      else if (isIndex(text, name)) added += MEMBERS_PER_INDEX - 1
       walked = 0
       if (members > keys) return 'keys'
-      if (members + long * (MEMBERS_PER_LONG_NAME - 1) > keys) return 'long keys'
+      if (members + added > keys) return 'costly keys'
       continue
     } else if (letter === OPEN_LIST || letter === OPEN_OBJECT) {
       if (++opened > containers) return 'containers'
@@ -92,4 +102,12 @@ function findExcess(
     if (counted > values) return 'values'
   }
   return counted > values ? 'values' : undefined
+}
+
+/** Whether the name at `at` is a whole number that may be an index. Its digits may be escaped. */
+function isIndex(text: string, at: number): boolean {
+  const first = text.charCodeAt(at)
+  if (first !== BACKSLASH && (first < ZERO || first >= COLON)) return false
+  INDEX.lastIndex = at
+  return INDEX.test(text)
 }

@@ -75,6 +75,14 @@ test('A.metadata-issuer metadata of another issuer is not used', async () => {
   expect(issuer.requests).not.toContain(KEYS)
 })
 
+test('A.metadata-issuer an issuer that is not text is named by its type, however deep it is nested', async () => {
+  issuer = await startSmallIssuer(resource)
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  issuer.instead.set(METADATA, (_, response) => response.end(`{"issuer":${deep}}`))
+  expect(await verdict()).toHaveProperty('rejected', 'unavailable')
+  expect(await cause()).toContain('is the metadata of a value of type object; write issuer exactly like this')
+})
+
 test('A.metadata-url keys at a URL without https are not fetched', async () => {
   issuer = await startSmallIssuer(resource)
   for (const url of ['http://id.example/keys', 'file:///etc/passwd', 'javascript:1', '/keys', 7, undefined]) {

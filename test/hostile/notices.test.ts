@@ -55,6 +55,15 @@ test.each(WAYS)('members of log messages have the types that the client promises
   expect([heard, warnings]).toEqual([1 + WRONG.length, []])
 })
 
+test('of a log message, only the members that it can have are copied', async () => {
+  const note = { level: 'info', logger: 'main', data: { a: 1 }, _meta: { b: 2 } }
+  const { client } = await meet('memory', noting([['notifications/message', { ...note, other: 1, 7: 1 }]]))
+  const heard: unknown[] = []
+  client.on('log', (message) => heard.push(message))
+  await client.call('echo')
+  expect(heard).toEqual([note])
+})
+
 test.each(WAYS)('an exception of onProgress rejects its call and cancels it, over %s', async (way) => {
   for (const speaks of [EARLIER, '2026-07-28'] as const) {
     const { client } = await meet(

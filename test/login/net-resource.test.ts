@@ -171,6 +171,7 @@ test.each<readonly [(origin: string) => unknown, string]>([
   [() => 7, '/mcp'],
   [() => '', '/mcp'],
   [() => '\u001b[2J', '/mcp'],
+  [() => ({ secret: [] }), '/mcp'],
 ])(
   'C.oauth-resource C.oauth-rm-path metadata of another resource is rejected (%#)',
   async (resourceOf, path) => {
@@ -323,4 +324,10 @@ test('the server at the root of a site may describe the site at its own address'
   const site = await startSite((origin) => ({ [place]: metadata(origin), [ROOT]: { status: 404 } }))
   expect((await find(site, site.origin + place)).resource).toBe(site.origin)
   expect(site.requests).toEqual([place])
+})
+
+test('C.oauth-resource a resource that is not text is named by its type, however deep it is nested', async () => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const site = await startSite(() => ({ [`${ROOT}/mcp`]: { text: `{"resource":${deep}}` } }))
+  await expect(find(site, undefined, '/mcp')).rejects.toThrow('is the metadata of a list, not of http')
 })

@@ -13,8 +13,9 @@ export class LoginRefused extends LoginProblem {}
 /** A login of which the issuer says that the person did not want it. It may lie, so the login counts towards the limit. */
 export class LoginDenied extends LoginRefused {}
 
-/** Text of a peer for a message: short, in one line and in quotes. */
+/** Text of a peer for a message: short, in one line and in quotes. Of objects and lists only the type is shown, because they may be nested too deeply for JSON. */
 export function quoted(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object'
   const text = oneLine(JSON.stringify(value) ?? 'nothing')
   return text.length > 200 ? `${clip(text, 200)}…` : text
 }
