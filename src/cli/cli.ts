@@ -1,6 +1,6 @@
 import type { Command, Invocation, OpenOptions } from './command.ts'
 import { EXIT, type ExitCode } from './exit.ts'
-import { Failure, failureOf, wrongUsage } from './failure.ts'
+import { type Failure, failureOf, wrongUsage } from './failure.ts'
 import type { Io } from './io.ts'
 import { open, type Opened } from './open.ts'
 import { Output } from './output.ts'

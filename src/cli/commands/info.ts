@@ -13,10 +13,7 @@ export const info: Command = {
     const { revision, info: about = {}, capabilities, instructions } = await client.server()
     await output.data({ target: target.label, revision, server: about, capabilities, instructions }, () => {
       const rows = [
-        [
-          'server',
-          `${safeLine(String(about['title'] ?? about['name'] ?? 'unnamed'))} ${safeLine(String(about['version'] ?? ''))}`,
-        ],
+        ['server', [about['title'] ?? about['name'] ?? 'unnamed', about['version']].map(word).join(' ')],
         ['target', target.label],
         ['revision', revision],
         [
@@ -29,4 +26,9 @@ export const info: Command = {
       return tableText(rows) + (instructions === undefined ? '' : `\n\n${safe(instructions)}`)
     })
   },
+}
+
+/** A word that a server said, in one line. */
+function word(value: unknown): string {
+  return typeof value === 'string' ? safeLine(value) : ''
 }
