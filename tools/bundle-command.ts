@@ -2,8 +2,8 @@ import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { build } from 'esbuild'
 
-/** The programs of the command. */
-const PROGRAMS = ['main.js', 'create.js'] as const
+/** The programs of the command, and the hooks that load sources. */
+const PROGRAMS = ['main.js', 'create.js', 'source-hooks.js'] as const
 
 /**
  * Bundles the compiled command, with the libraries that only it uses, into a few files: each command is loaded when it runs. It

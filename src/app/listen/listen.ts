@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { hooksOf, serviceOf, type App } from '../app.ts'
+import { launched } from './launcher.ts'
 import { lazy } from '../../base/lazy.ts'
 import { badOption, checkOptions } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
@@ -86,11 +87,12 @@ const TRANSPORTS: readonly ('stdio' | Addressed)[] = ['stdio', ...ADDRESSED]
  */
 export async function listen<Ctx extends Context>(
   app: App<Ctx, unknown>,
-  options: ListenOptions,
+  given: ListenOptions,
   server: ServerOptions,
 ): Promise<Running> {
   secretsOf(server)
-  if (typeof options !== 'object' || options === null) throw notOptions(options)
+  if (typeof given !== 'object' || given === null) throw notOptions(given)
+  const options = launched(app, given)
   const misplaced = Object.keys(options).find((name) => Object.hasOwn(HTTP_OPTIONS, name))
   if (misplaced !== undefined) {
     const reason = `"${misplaced}" is an option of http: write { http: { ${misplaced} } }`
