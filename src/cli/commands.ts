@@ -1,8 +1,13 @@
 import type { Command } from './command.ts'
+import { call } from './commands/call.ts'
+import { complete } from './commands/complete.ts'
 import { info } from './commands/info.ts'
 import { list } from './commands/list.ts'
 import { ping } from './commands/ping.ts'
+import { prompt } from './commands/prompt.ts'
+import { read } from './commands/read.ts'
 import { run } from './commands/run.ts'
+import { watch } from './commands/watch.ts'
 
 /** Every command, in the order of the help. Help, completion and the reference page are made from this table. */
-export const COMMANDS: readonly Command[] = [run, list, info, ping]
+export const COMMANDS: readonly Command[] = [run, list, call, read, prompt, complete, watch, info, ping]
