@@ -1,6 +1,7 @@
 import type { Command } from './command.ts'
 import { call } from './commands/call.ts'
 import { complete } from './commands/complete.ts'
+import { completion } from './commands/completion.ts'
 import { info } from './commands/info.ts'
 import { list } from './commands/list.ts'
 import { ping } from './commands/ping.ts'
@@ -10,4 +11,15 @@ import { run } from './commands/run.ts'
 import { watch } from './commands/watch.ts'
 
 /** Every command, in the order of the help. Help, completion and the reference page are made from this table. */
-export const COMMANDS: readonly Command[] = [run, list, call, read, prompt, complete, watch, info, ping]
+export const COMMANDS: readonly Command[] = [
+  run,
+  list,
+  call,
+  read,
+  prompt,
+  complete,
+  watch,
+  info,
+  ping,
+  completion,
+]
