@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 
 /** The programs of the command, and the hooks that load sources. */
-const PROGRAMS = ['main.js', 'create.js', 'source-hooks.js'] as const
+const PROGRAMS = ['main.js', 'create.js', 'register.js', 'source-hooks.js'] as const
 
 /**
  * Bundles the compiled command, with the libraries that only it uses, into a few files: each command is loaded when it runs. It

@@ -2,6 +2,7 @@ import type { Command } from './command.ts'
 import { call } from './commands/call.ts'
 import { complete } from './commands/complete.ts'
 import { completion } from './commands/completion.ts'
+import { create } from './commands/create.ts'
 import { info } from './commands/info.ts'
 import { list } from './commands/list.ts'
 import { ping } from './commands/ping.ts'
@@ -12,6 +13,7 @@ import { watch } from './commands/watch.ts'
 
 /** Every command, in the order of the help. Help, completion and the reference page are made from this table. */
 export const COMMANDS: readonly Command[] = [
+  create,
   run,
   list,
   call,
