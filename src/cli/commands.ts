@@ -1,4 +1,5 @@
 import type { Command } from './command.ts'
+import { build } from './commands/build.ts'
 import { call } from './commands/call.ts'
 import { complete } from './commands/complete.ts'
 import { completion } from './commands/completion.ts'
@@ -9,12 +10,14 @@ import { ping } from './commands/ping.ts'
 import { prompt } from './commands/prompt.ts'
 import { read } from './commands/read.ts'
 import { run } from './commands/run.ts'
+import { test } from './commands/test.ts'
 import { watch } from './commands/watch.ts'
 
 /** Every command, in the order of the help. Help, completion and the reference page are made from this table. */
 export const COMMANDS: readonly Command[] = [
   create,
   run,
+  build,
   list,
   call,
   read,
@@ -23,5 +26,6 @@ export const COMMANDS: readonly Command[] = [
   watch,
   info,
   ping,
+  test,
   completion,
 ]

@@ -27,26 +27,22 @@ export async function launch(file: SourceFile, options: LaunchOptions): Promise<
     if (!known.has(app)) options.onServer?.(app)
     known.add(app)
   }
-  let listening: Promise<Running> | undefined
+  let running: Running | undefined
   const launcher = {
     listen(app: LaunchedServer, own: ListenOptions): ListenOptions {
       meet(app)
       return options.listen === undefined ? own : { ...withoutTransports(own), ...options.listen }
     },
+    listening(_: LaunchedServer, opened: Running): void {
+      running ??= opened
+    },
   }
   Object.assign(globalThis, { [Symbol.for('pierhead.launcher')]: launcher })
   const module = (await import(pathToFileURL(file.path).href)) as Readonly<Record<string, unknown>>
-  if (known.size === 0) {
-    const app = exportedServer(module, file)
-    listening = app.listen(options.otherwise)
-  }
-  return (await listening) ?? idle()
-}
-
-/** Stands for a server that the program itself started. */
-function idle(): Running {
-  const never = new Promise<void>(() => undefined)
-  return { url: undefined, addresses: {}, worker: undefined, closed: never } as Partial<Running> as Running
+  if (known.size === 0) return exportedServer(module, file).listen(options.otherwise)
+  // The program may not have waited until its server was open.
+  while (running === undefined) await new Promise((resolve) => setTimeout(resolve, 10))
+  return running
 }
 
 const TRANSPORTS: readonly string[] = ['stdio', 'http', 'ws', 'tcp', 'unix', 'workers']

@@ -17,7 +17,7 @@ export interface HookData {
  */
 export function importSources(file: string): void {
   // A loader such as tsx does the same.
-  if (process.execArgv.some((arg) => /^(?:--import=)?tsx$/.test(arg))) return
+  if (process.execArgv.some((arg) => /(?:^|[=/])tsx(?:$|\/)/.test(arg))) return
   const self = import.meta.resolve('pierhead/package.json')
   const data: HookData = { esbuild: needsEsbuild(file) ? esbuildOf(file) : undefined, self }
   register(new URL('dist/cli/source-hooks.js', self), { data })

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
 import { PassThrough } from 'node:stream'
+import { pathToFileURL } from 'node:url'
 import { runCli } from '../../src/cli/cli.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import type { Io } from '../../src/cli/io.ts'
@@ -53,7 +55,7 @@ export async function line(args: readonly string[], options: LineOptions = {}): 
 /** Node arguments that start the command from its sources. */
 export const COMMAND: readonly string[] = [
   '--import',
-  'tsx',
+  pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href,
   '--conditions=pierhead-source',
   `${import.meta.dirname}/../../src/cli/main.ts`,
 ]

@@ -1,4 +1,5 @@
 import type { ListenOptions } from '../options.ts'
+import type { Running } from './listen.ts'
 
 /**
  * A program that starts other people's servers, such as our command. It learns which server listens, and may choose its transports. It is
@@ -7,12 +8,13 @@ import type { ListenOptions } from '../options.ts'
 export interface Launcher {
   /** Returns the options to use when a server listens. */
   listen(app: object, options: ListenOptions): ListenOptions
+  /** Is called when a server has opened its transports. */
+  listening?(app: object, running: Running): void
 }
 
-export const LAUNCHER: unique symbol = Symbol.for('pierhead.launcher')
-
-/** The options of `listen`, or those that the launcher of this process prefers. */
-export function launched(app: object, options: ListenOptions): ListenOptions {
-  const { [LAUNCHER]: launcher } = globalThis as { [LAUNCHER]?: Launcher | undefined }
-  return launcher === undefined ? options : launcher.listen(app, options)
+/** The launcher of this process; undefined for a program that was started as usual. */
+export function launcher(): Launcher | undefined {
+  return (globalThis as { [LAUNCHER]?: Launcher | undefined })[LAUNCHER]
 }
+
+const LAUNCHER: unique symbol = Symbol.for('pierhead.launcher')
