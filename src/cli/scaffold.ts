@@ -12,15 +12,50 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { wrongUsage } from './failure.ts'
 
-/** The templates, and what each is for. */
-export const TEMPLATES = {
-  minimal: 'a server with one tool',
-  http: 'a server over HTTP whose callers log in',
-  tasks: 'long-running work that survives a restart',
-  client: 'a program that calls servers',
-} as const
+/** A template: a folder in `templates`, whose files are added to those in `templates/common`. */
+export interface Template {
+  readonly about: string
+  /** The file with the server; undefined if there is none. */
+  readonly server?: string
+  /** The program that `npm start` runs and `npm run build` builds. */
+  readonly program: string
+  /** The packages that it needs besides this one. */
+  readonly needs: readonly string[]
+  /** The commands to try, after those that start it. */
+  readonly tries: readonly string[]
+}
 
-export type TemplateName = keyof typeof TEMPLATES
+export type TemplateName = 'minimal' | 'http' | 'tasks' | 'client'
+
+export const TEMPLATES: Readonly<Record<TemplateName, Template>> = {
+  minimal: {
+    about: 'a server with one tool',
+    server: 'server.ts',
+    program: 'server.ts',
+    needs: ['zod'],
+    tries: ['npm run dev', 'npx pierhead call add a=1 b=2'],
+  },
+  http: {
+    about: 'a server over HTTP whose callers log in',
+    server: 'app.ts',
+    program: 'server.ts',
+    needs: [],
+    tries: ['npm run dev', 'npx pierhead call whoami'],
+  },
+  tasks: {
+    about: 'long-running work that survives a restart',
+    server: 'server.ts',
+    program: 'server.ts',
+    needs: ['zod', 'libsql'],
+    tries: ['npm run dev', 'npx pierhead call report pages=3'],
+  },
+  client: {
+    about: 'a program that calls servers',
+    program: 'client.ts',
+    needs: [],
+    tries: ['npm test', 'npm start -- http://127.0.0.1:3000/mcp'],
+  },
+}
 
 /** The folder of this package. */
 export function packageFolder(): string {

@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -90,15 +91,33 @@ describe('a project', () => {
     expect(JSON.parse(all.stdout)).toMatchObject({ passed: 8, failed: 0, skipped: [] })
   })
 
-  it('has no type errors', async () => {
-    const home = await project('typed')
-    const { status, stdout } = spawnSync(
-      process.execPath,
-      [resolve('node_modules/typescript/bin/tsc'), '-p', home, '--customConditions', 'pierhead-source'],
-      { encoding: 'utf8' },
-    )
-    expect({ status, stdout }).toEqual({ status: 0, stdout: '' })
-  })
+  it.each(['minimal', 'http', 'tasks', 'client'])(
+    'from the template %s has no type errors, and its tests pass',
+    async (template) => {
+      const home = await project(`from-${template}`, '--template', template)
+      const checked = spawnSync(
+        process.execPath,
+        [
+          resolve('node_modules/typescript/bin/tsc'),
+          '-p',
+          home,
+          '--customConditions',
+          'pierhead-source',
+          '--exactOptionalPropertyTypes',
+        ],
+        { encoding: 'utf8' },
+      )
+      expect({ status: checked.status, stdout: checked.stdout }).toEqual({ status: 0, stdout: '' })
+      const files = readdirSync(join(home, 'test')).map((name) => join('test', name))
+      const tested = spawnSync(process.execPath, [...COMMAND.slice(0, -1), '--test', ...files], {
+        cwd: home,
+        encoding: 'utf8',
+      })
+      expect({ status: tested.status, output: tested.stdout }).toMatchObject({ status: 0 })
+      const fixtures = template === 'client' ? undefined : await spawnLine(['test'], { cwd: home })
+      expect(JSON.parse(fixtures?.stdout ?? '{"failed":0}')).toMatchObject({ failed: 0 })
+    },
+  )
 
   it('is built into one file that needs no packages', async () => {
     const home = await project('built')

@@ -63,7 +63,7 @@ export const call: Command = {
     await output.data(result, () => resultText(result))
     return result.isError === true ? EXIT.tool : EXIT.ok
 
-    function resultText({ structuredContent, content = [], isError }: CallToolResult): string {
+    function resultText({ structuredContent, content, isError }: CallToolResult): string {
       const text =
         structuredContent !== undefined && content.every((block) => block.type === 'text')
           ? safeJson(structuredContent, 2)

@@ -14,13 +14,7 @@ import {
   type TemplateName,
 } from '../scaffold.ts'
 
-/** The packages of a project besides this one; their versions are those that this package was tested with. */
-const DEPENDENCIES: Readonly<Record<TemplateName, readonly string[]>> = {
-  minimal: ['zod'],
-  http: ['zod'],
-  tasks: ['zod', 'libsql'],
-  client: [],
-}
+/** The packages that every project needs while it is developed. Their versions are those that this package was tested with. */
 const DEV_DEPENDENCIES = ['@types/node', 'esbuild', 'typescript']
 
 export const create: Command = {
@@ -28,7 +22,7 @@ export const create: Command = {
   group: 'Build a server',
   summary: 'create a project that runs at once',
   details: `The templates are ${Object.entries(TEMPLATES)
-    .map(([name, about]) => `${name} (${about})`)
+    .map(([name, { about }]) => `${name} (${about})`)
     .join(', ')}.`,
   arguments: [{ name: 'folder', summary: 'such as my-server' }],
   options: [
@@ -81,30 +75,30 @@ function templateOf(word: string): TemplateName {
 
 /** The three commands that come next. */
 function nextOf(template: TemplateName, isInstalled: boolean): readonly string[] {
-  const first = template === 'client' ? ['npm start'] : ['npm run dev', 'npx pierhead call add a=1 b=2']
-  return isInstalled ? first : ['npm install', ...first]
+  const { tries } = TEMPLATES[template]
+  return isInstalled ? tries : ['npm install', ...tries]
 }
 
 function manifestOf(name: string, template: TemplateName): object {
   const { devDependencies = {} } = ownManifest()
   const versions = (names: readonly string[]): object =>
     Object.fromEntries(names.map((one) => [one, `^${devDependencies[one] ?? '0'}`]))
-  const isClient = template === 'client'
+  const { program, needs, server } = TEMPLATES[template]
+  const isServer = server !== undefined
   return {
     name,
     version: '1.0.0',
     private: true,
     type: 'module',
-    ...(!isClient && { pierhead: { server: 'server.ts' } }),
+    ...(isServer && { pierhead: { server } }),
     scripts: {
-      ...(isClient
-        ? { start: 'node --import pierhead/typescript client.ts' }
-        : { dev: 'pierhead dev', start: 'pierhead run' }),
-      test: `node --import pierhead/typescript --test test/*.test.ts${isClient ? '' : ' && pierhead test'}`,
+      ...(isServer && { dev: `pierhead dev ${program}` }),
+      start: isServer ? `pierhead run ${program}` : `node --import pierhead/typescript ${program}`,
+      test: `node --import pierhead/typescript --test test/*.test.ts${isServer ? ' && pierhead test' : ''}`,
       check: 'tsc',
-      build: `pierhead build --single${isClient ? ' client.ts' : ''}`,
+      build: `pierhead build --single ${program}`,
     },
-    dependencies: { pierhead: ownSpecifier(), ...versions(DEPENDENCIES[template]) },
+    dependencies: { pierhead: ownSpecifier(), ...versions(needs) },
     devDependencies: versions(DEV_DEPENDENCIES),
     engines: { node: '>=20.19' },
   }
