@@ -1,4 +1,5 @@
 import type { Command } from './command.ts'
+import { add } from './commands/add.ts'
 import { build } from './commands/build.ts'
 import { call } from './commands/call.ts'
 import { complete } from './commands/complete.ts'
@@ -16,6 +17,7 @@ import { watch } from './commands/watch.ts'
 /** Every command, in the order of the help. Help, completion and the reference page are made from this table. */
 export const COMMANDS: readonly Command[] = [
   create,
+  add,
   run,
   build,
   list,

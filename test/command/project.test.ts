@@ -77,6 +77,47 @@ describe('create', () => {
   })
 })
 
+describe('add', () => {
+  it('adds a tool, a resource and a prompt that pass their tests', async () => {
+    const home = await project('grows')
+    for (const [kind, name] of [
+      ['tool', 'word-count'],
+      ['resource', 'book'],
+      ['prompt', 'review'],
+    ] as const) {
+      const { code, stdout } = await line(['add', kind, name], { cwd: home })
+      expect({ code, changed: JSON.parse(stdout).changed }).toEqual({ code: 0, changed: true })
+    }
+    const files = readdirSync(join(home, 'test')).map((name) => join('test', name))
+    expect(files).toHaveLength(4)
+    const tested = spawnSync(process.execPath, [...COMMAND.slice(0, -1), '--test', ...files], {
+      cwd: home,
+      encoding: 'utf8',
+    })
+    expect({ status: tested.status, output: tested.stdout }).toMatchObject({ status: 0 })
+    const fixtures = await spawnLine(['test'], { cwd: home })
+    expect(JSON.parse(fixtures.stdout)).toMatchObject({ passed: 3, failed: 0 })
+  })
+
+  it.each([
+    [['add', 'tol', 'x'], '"tol" is not a kind'],
+    [['add', 'tool', '../x'], 'is not a name'],
+    [['add', 'tool'], 'the name is missing'],
+  ])('rejects %j', async (args, text) => {
+    const { code, stderr } = await line(args, { cwd: folder })
+    expect(code).toBe(2)
+    expect(stderr).toContain(text)
+  })
+
+  it('changes nothing that exists, and says where there is no project', async () => {
+    const home = await project('kept')
+    expect((await line(['add', 'tool', 'add'], { cwd: home })).stderr).toContain(
+      'tools/add.ts already exists',
+    )
+    expect((await line(['add', 'tool', 'x'], { cwd: folder })).stderr).toContain('this folder has no project')
+  })
+})
+
 describe('a project', () => {
   it('answers the commands that name no target', async () => {
     const home = await project('answers')
