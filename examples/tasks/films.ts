@@ -13,7 +13,7 @@ export function createFilms(options: Partial<ServerOptions> = {}): App {
       input: z.object({ film: z.string(), scenes: z.number().int().min(1).max(1000) }),
       output: z.object({ file: z.string() }),
       hints: { idempotent: true },
-      task: { ttl: '6h', poll: '500ms', retries: 3, key: ({ film }) => film },
+      task: { mode: 'required', ttl: '6h', poll: '500ms', retries: 3 },
     },
     async ({ film, scenes }, { signal, progress, once }) => {
       for (let scene = 1; scene <= scenes; scene++) {
@@ -49,6 +49,6 @@ export async function retryFailed(app: App): Promise<string[]> {
 }
 
 async function draw(film: string, scene: number, signal: AbortSignal): Promise<string> {
-  await sleep(20, undefined, { signal })
+  await sleep(500, undefined, { signal })
   return `${film}-${scene}.png`
 }

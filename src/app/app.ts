@@ -68,7 +68,6 @@ export class App<Ctx extends Context = Context, Tools = {}> {
   declare readonly fetch: Fetch
   /** Does not exist. It carries the types of the tools to clients. */
   '~tools'?(tools: Tools): void
-
   readonly #service: ServerService
   readonly #options: ServerOptions
   readonly #endpoints = new Set<Endpoint>()
@@ -80,7 +79,6 @@ export class App<Ctx extends Context = Context, Tools = {}> {
   /** Web handlers of plug-ins, by path. */
   readonly #handlers = new Map<string, WebHandler>()
   readonly #items: Items
-
   static {
     serviceOf = (app) => app.#service
     authOf = (app) => app.#options.auth
@@ -386,7 +384,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 }
 
 /**
- * Creates a server, with its first `tools` or without.
+ * Creates a server, with its first `tools` or without. Tools whose names the compiler does not know have no part in its type.
  *
  * @example
  * const app = createServer({ name: 'greeter', version: '1.0.0' })
@@ -395,7 +393,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
  */
 export function createServer<Tools = {}>(
   options: ServerOptions & { readonly tools?: Tools | undefined },
-): App<Context, Tools> {
+): App<Context, string extends keyof Tools ? {} : Tools> {
   checkNode('createServer')
   holdStdout()
   return new App(options)

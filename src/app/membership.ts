@@ -61,10 +61,15 @@ export class Membership {
   async #join(store: ServerStore): Promise<Sharing> {
     const { changes, leases } = this.#service
     const { Node, checkStores } = await import('../nodes/node.ts')
+    const { withPlaces } = await import('../nodes/places.ts')
     const contents = await this.#service.shareSessions()
+    const stores = checkStores({ ...(await withMemory(store)), nodes: store.nodes })
+    const places = async (): Promise<Readonly<Record<string, string | undefined>>> => ({
+      tasks: await this.#service.tasks.open(),
+    })
     const node = await Node.join({
       server: String(this.#service.info['name']),
-      stores: checkStores({ ...(await withMemory(store)), nodes: store.nodes }),
+      stores: { ...stores, nodes: withPlaces(stores.nodes, places) },
       inMemory: this.#kindsHere(store),
       beatMs: Math.min(BEAT_MS, this.#limits.keepAliveMs),
       listener: {

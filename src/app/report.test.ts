@@ -90,3 +90,14 @@ test('of an object, a limited number of values is shown', () => {
   ])
   expect(JSON.stringify(log.mock.lastCall).match(/own/g)).toHaveLength(64)
 })
+
+test('the hint of an error reaches the log', () => {
+  const log = vi.fn<LogFunction>()
+  const thrown = Object.assign(new Error('broken'), { hint: 'Repair it.' })
+  reporterOf({ name: 'a', version: '1', log })('error', 'a', { error: thrown })
+  expect(log.mock.calls[0]?.[2]).toMatchObject({ error: { message: 'broken', hint: 'Repair it.' } })
+  const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  onTestFinished(() => logged.mockRestore())
+  reporterOf({ name: 'a', version: '1' })('error', 'a', { error: thrown })
+  expect(String(logged.mock.calls[0]?.[2])).toMatch(/Error: broken\n {4}Repair it\.\n/)
+})

@@ -37,10 +37,11 @@ function plainError(thrown: unknown, effects: readonly unknown[] = []): JsonObje
     return { name: 'Error', message: '… [further causes left out]' }
   try {
     if (!(thrown instanceof Error)) return { name: typeof thrown, message: linesOf(thrown) }
-    const { name, message, stack, cause } = thrown
+    const { name, message, stack, cause, hint } = thrown as Error & { readonly hint?: unknown }
     return {
       name: nameOf(name),
       message: linesOf(message),
+      ...(typeof hint === 'string' ? { hint: linesOf(hint) } : {}),
       ...(stack === undefined ? {} : { stack: linesOf(stack) }),
       ...(cause instanceof Error ? { cause: plainError(cause, [...effects, thrown]) } : {}),
     }

@@ -106,6 +106,8 @@ function tasksOpener({ store }: ServerOptions, stores: StoresInUse): ServiceOpti
     throw badOption('createServer', 'store is a promise; await it before you pass it')
   const given = store?.tasks
   if (given !== undefined) {
+    if ('tasks' in given)
+      throw badOption('createServer store', 'tasks is a whole driver; write tasks: postgres(url).tasks')
     const lacks = TASK_STEPS.find((step) => typeof given[step] !== 'function')
     if (lacks !== undefined)
       throw badOption('createServer store', `tasks has no function ${lacks}; use a driver of pierhead/stores`)

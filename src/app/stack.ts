@@ -1,6 +1,7 @@
 interface Thrown {
   readonly name?: string
   readonly message?: string
+  readonly hint?: string
   readonly stack?: string
   readonly cause?: Thrown
 }
@@ -14,9 +15,21 @@ const FOREIGN = /\(?node:|[\\/]node_modules[\\/]pierhead[\\/]/
 
 /** An error for people: its message, the frames of the program, and its causes, each on lines of their own. */
 export function readableError(error: Thrown, depth = 0): string {
-  const own = withoutForeignFrames(textOf(error))
+  const own = withHint(withoutForeignFrames(textOf(error)), error.hint)
   if (error.cause === undefined || depth === MAX_CAUSES) return own
   return `${own}\ncaused by ${readableError(error.cause, depth + 1)}`
+}
+
+/** The text of an error with what to do about it, before the frames. */
+function withHint(text: string, hint: string | undefined): string {
+  if (hint === undefined) return text
+  const lines = text.split('\n')
+  const at = lines.findIndex(isFrame)
+  return lines.toSpliced(at < 0 ? lines.length : at, 0, hint).join('\n')
+}
+
+function isFrame(line: string): boolean {
+  return /^\s+at /.test(line)
 }
 
 /** Most stacks begin with the message, but not those of every library. */
@@ -29,7 +42,6 @@ function textOf({ name, message = '', stack }: Thrown): string {
 /** A stack without frames that are not the program's, unless there are no others. */
 function withoutForeignFrames(stack: string): string {
   const lines = stack.split('\n')
-  const isFrame = (line: string): boolean => /^\s+at /.test(line)
   const kept = lines.filter((line) => !isFrame(line) || !FOREIGN.test(line))
   return (kept.some(isFrame) ? kept : lines).join('\n')
 }

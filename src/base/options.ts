@@ -8,7 +8,7 @@ type Kinds = Readonly<
   Record<string, Kind<unknown> & Partial<Pick<RequiredKind<unknown>, 'required' | 'missing'>>>
 >
 
-/** Rejects unknown, unfit and missing options; `aliases` maps other libraries' names to ours. */
+/** Rejects unknown, unfit and missing options; `aliases` maps other libraries' names to ours, or to what to write instead. */
 export function checkOptions<Options>(
   where: string,
   given: unknown,
@@ -28,6 +28,13 @@ export function checkOptions<Options>(
     if (kind?.required === true && given[name] === undefined)
       throw badOption(where, kind.missing ?? `${name} is missing; it must be ${kind.must}`)
   }
+}
+
+/** Rejects options in a second argument of a function that takes them in the first, instead of the text that `first` is for. */
+export function rejectSecond(where: string, first: string, second: object | undefined): void {
+  if (second === undefined) return
+  const names = [first, ...Object.keys(second)].join(', ')
+  throw badOption(where, `${where} takes one argument; write ${where}({ ${names} })`)
 }
 
 /** Rejects unknown option names; values are not checked. */
@@ -53,7 +60,9 @@ function unknownWord(
   known: readonly string[],
   alias?: string,
 ): McpError {
-  const meant = known.find((one) => one === alias) ?? nearest(word, known)
+  if (alias?.includes(' ') === true) return badOption(where, `there is no ${what} "${word}"; ${alias}`)
+  const meant =
+    known.find((one) => one === alias) ?? nearest(word, known) ?? known.find((one) => one.startsWith(word))
   const remedy = meant === undefined ? `the ${what}s are ${known.join(', ')}` : `did you mean "${meant}"?`
   return badOption(where, `there is no ${what} "${word}"; ${remedy}`)
 }

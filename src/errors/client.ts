@@ -38,7 +38,7 @@ export const REMOTE = {
   where: 'local',
   code: -32603,
   text: '{message}',
-  hint: 'Read the message: the server states the reason in it.',
+  hint: 'Read the message: the server states the reason in it. If it is retryable, try again later.',
 } as const
 
 export const HTTP_FAILED = {
@@ -46,5 +46,5 @@ export const HTTP_FAILED = {
   where: 'local',
   code: -32000,
   text: '{method} failed with HTTP status {status}{reason}',
-  hint: 'For 401 and 403 send credentials; for 5xx try again later.',
+  hint: 'For 401 and 403 send credentials, or use a name in the option hosts of the server; for 5xx try again later.',
 } as const

@@ -217,7 +217,6 @@ export const NODE_LOST = {
   kind: 'node_lost',
   code: -32603,
   refusal: 'TRANSPORT_ERROR',
-  retryable: true,
   text: 'the node that ran the request stopped before it answered',
   hint: 'Send the request again if that is safe: part of its work may be done.',
 } as const

@@ -162,6 +162,7 @@ export type ErrorKind =
   | 'store_busy'
   | 'sqlite_unavailable'
   | 'store_not_shared'
+  | 'store_differs'
   | 'store_unreachable'
   | 'redis_unavailable'
   | 'bullmq_unavailable'

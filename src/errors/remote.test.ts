@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { McpError } from './error.ts'
+import { McpError, mcpError } from './error.ts'
+import { NODE_LOST } from './http.ts'
+import { STORE_UNREACHABLE } from './store.ts'
+import { DIALECTS } from '../protocol/switches.ts'
 import { erlmcpCodeOf, erlmcpMeaning, MCP_CODES } from '../profiles/erlmcp/mcp-codes.ts'
 import { refusalNamed, refusalOf, refusalRow } from './refusal.ts'
+import { toErrorObject } from './reply.ts'
 import { REFUSALS, type RefusalName } from '../protocol/refusals.ts'
 import { fromErrorObject } from './remote.ts'
 import { RESERVED_REFUSALS } from '../protocol/reserved-refusals.ts'
@@ -126,5 +130,22 @@ describe('an error of a server', () => {
     expect(read(-32052)).toEqual(['auth_expired', 'AUTH_EXPIRED'])
     expect(read(-32601)).toEqual(['unknown_method', 'PROTOCOL_ERROR'])
     expect(fromErrorObject({ code: -32002, message: 'm' }).kind).toBe('unknown_resource')
+  })
+})
+
+test('the loss of a node has its own kind, and is not to be repeated without a thought', () => {
+  const sent = toErrorObject(mcpError(NODE_LOST, {}), DIALECTS['2025-11-25'])
+  const error = fromErrorObject(sent)
+  expect(error).toMatchObject({ kind: 'node_lost', retryable: false, hint: NODE_LOST.hint })
+  // Another server may mean something else by the same refusal.
+  expect(fromErrorObject({ ...sent, code: -32008 }).kind).toBe('remote')
+})
+
+test('the hint of an error without a kind of its own says what to do if it may pass', () => {
+  const error = fromErrorObject(toErrorObject(mcpError(STORE_UNREACHABLE, {}), DIALECTS['2025-11-25']))
+  expect(error).toMatchObject({
+    kind: 'remote',
+    retryable: true,
+    hint: expect.stringContaining('try again later') as string,
   })
 })

@@ -1,6 +1,6 @@
 import { CUSTOM, isCustomCode } from './custom.ts'
 import { knowErrors, McpError, type ErrorExtras, type ErrorKind } from './error.ts'
-import { HEADER_MISMATCH } from './http.ts'
+import { HEADER_MISMATCH, NODE_LOST } from './http.ts'
 import { QUEUE_BYTES, QUEUE_FULL, QUEUE_SHARE, SESSION_LIMIT, TOO_MANY_CALLS } from './limits.ts'
 import { printable, unbroken } from './printable.ts'
 import type { ErrorRow } from './row.ts'
@@ -44,7 +44,11 @@ export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: 
   const refusal = nameOf(sent, code) ?? meant.refusal
   const row = lacksScopes(refusal, facts)
     ? INSUFFICIENT_SCOPE
-    : (taskLimit(refusal, facts) ?? BY_REFUSAL.get(refusal ?? ''))
+    : (taskLimit(refusal, facts) ??
+      // Either alone is shared with other errors.
+      BY_REFUSAL.get(
+        code === NODE_LOST.code && refusal === NODE_LOST.refusal ? NODE_LOST.kind : (refusal ?? ''),
+      ))
   const kind =
     row?.kind ?? (meant.kind as ErrorKind | undefined) ?? BY_CODE.get(code)?.kind ?? otherKind(code)
   return markReceived(
@@ -118,6 +122,7 @@ const BY_CODE: ReadonlyMap<number, ErrorRow> = new Map<number, ErrorRow>([
 
 /** Errors by the equivalent refusal. */
 const BY_REFUSAL: ReadonlyMap<string, ErrorRow> = new Map<string, ErrorRow>([
+  [NODE_LOST.kind, NODE_LOST],
   ['TOOL_NOT_FOUND', UNKNOWN_TOOL],
   ['PROMPT_NOT_FOUND', UNKNOWN_PROMPT],
   ['RESOURCE_NOT_FOUND', UNKNOWN_RESOURCE],

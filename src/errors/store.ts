@@ -41,6 +41,14 @@ export const STORE_NOT_SHARED = {
   hint: 'Give every node a store that keeps all kinds, such as store: redis(url), or add those that are missing: store: { ...redis(url), tasks: … }.',
 } as const
 
+export const STORE_DIFFERS = {
+  kind: 'store_differs',
+  where: 'local',
+  code: -32000,
+  text: 'another node of "{server}" is running, and keeps its {kinds} in another store than this one',
+  hint: 'Give all nodes the same stores: compare their settings, such as the URL of the database. To move to another store, stop all nodes first.',
+} as const
+
 export const STORE_UNREACHABLE = {
   kind: 'store_unreachable',
   code: -32603,

@@ -8,6 +8,8 @@ export interface NodeInfo {
   readonly server: string
   /** The kinds of store that it keeps in its own memory. */
   readonly inMemory: readonly string[]
+  /** What identifies the store of each kind that must be the same for all nodes, as far as it is known. */
+  readonly places?: Readonly<Record<string, string>> | undefined
 }
 
 /** A node that was added. */

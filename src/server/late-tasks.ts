@@ -59,6 +59,13 @@ export class LateTasks {
     return (context) => soon(this.load(), (module) => handle(module, context))
   }
 
+  /** Opens the store, if the server has tasks. Answers what identifies it, if anything does. Throws if it cannot be used. */
+  async open(): Promise<string | undefined> {
+    if (!this.#options.keepsTasks() || !this.#service.offers('tasks')) return undefined
+    const { tasks } = await this.load()
+    return tasks.store.open?.()
+  }
+
   /** Continues tasks after a start of the server: those that a store has, or those before the latest close. */
   start(): void {
     this.#isWanted = true

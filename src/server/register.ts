@@ -101,7 +101,7 @@ const TOOL_OPTIONS: KindsOf<ToolSpec<Context>> = {
   task: anything<unknown>(),
 }
 const PROMPT_OPTIONS: KindsOf<PromptOptions> = { ...ITEM_OPTIONS, args: anything<AnySchema>() }
-/** The names of our options in other libraries. */
+/** The names of our options in other libraries, and options of `task`. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['inputSchema', 'input'],
   ['parameters', 'input'],
@@ -109,6 +109,9 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['annotations', 'hints'],
   ['argsSchema', 'args'],
   ['arguments', 'args'],
+  ...['after', 'ttl', 'poll', 'retries', 'concurrency', 'key', 'onRestart'].map(
+    (name) => [name, `write task: { ${name}: … }`] as const,
+  ),
 ])
 const HINTS: KindsOf<Hints> = { readOnly: FLAG, destructive: FLAG, idempotent: FLAG, openWorld: FLAG }
 

@@ -37,6 +37,8 @@ export interface TaskModule {
 /** The parts of a server that its tasks need. */
 export interface TaskService extends Service {
   readonly tools: List<ToolDefinition>
+  /** Whether the server offers a capability, such as `tasks`. */
+  offers(capability: string): boolean
 }
 
 /** Errors that a direct call shows to the model as a result. */

@@ -1,3 +1,4 @@
+import { isObject } from '../protocol/jsonrpc.ts'
 import type { NodeInfo } from '../rpc/node-store.ts'
 
 /** The highest number of a node; after it, numbers begin again with 1. */
@@ -20,9 +21,9 @@ export function othersIn(
 
 function parsed(json: unknown): Omit<NodeInfo, 'number'> | undefined {
   try {
-    const { server, inMemory } = JSON.parse(String(json)) as Partial<NodeInfo>
+    const { server, inMemory, places } = JSON.parse(String(json)) as Partial<NodeInfo>
     if (typeof server !== 'string' || !Array.isArray(inMemory)) return undefined
-    return { server, inMemory: inMemory.map(String) }
+    return { server, inMemory: inMemory.map(String), ...(isObject(places) && { places }) }
   } catch {
     return undefined
   }

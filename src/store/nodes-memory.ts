@@ -31,7 +31,7 @@ export class MemoryNodeStore implements NodeStore {
       .toSorted((one, two) => one.number - two.number)
     do this.#last = (this.#last % HIGHEST_NODE) + 1
     while (this.#members.has(this.#last))
-    const info = { number: this.#last, server: node.server, inMemory: node.inMemory }
+    const info = { ...node, number: this.#last }
     this.#members.set(info.number, { info, endsAt: now + leaseMs })
     return { number: info.number, others }
   }

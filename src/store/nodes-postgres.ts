@@ -43,10 +43,15 @@ export class PostgresNodeStore implements NodeStore {
     return (await this.#link.query(sql, [number])).length > 0
   }
 
-  async secret(server: string, proposed: string): Promise<string> {
-    const [row] = await this.#link.query(SECRET, [storedText(server), storedText(proposed)])
-    return originalText(String(row?.[0]))
+  secret(server: string, proposed: string): Promise<string> {
+    return firstSecret(this.#link, server, proposed)
   }
+}
+
+/** The secret of a server, or the text that identifies the tables, which has no name: the given one, unless there is one already. */
+export async function firstSecret(link: PostgresLink, server: string, proposed: string): Promise<string> {
+  const [row] = await link.query(SECRET, [storedText(server), storedText(proposed)])
+  return originalText(String(row?.[0]))
 }
 
 async function join(session: Session, node: Omit<NodeInfo, 'number'>, leaseMs: number): Promise<JoinedNode> {

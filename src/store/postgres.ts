@@ -1,6 +1,6 @@
 import { toMs, type Duration } from '../base/duration.ts'
 import { COUNT, DURATION, object, TEXT, type KindsOf } from '../base/kinds.ts'
-import { badOption, checkOptions } from '../base/options.ts'
+import { badOption, checkOptions, rejectSecond } from '../base/options.ts'
 import { PostgresCacheStore } from './cache-postgres.ts'
 import type { DriverOf } from './driver.ts'
 import { PostgresNodeStore } from './nodes-postgres.ts'
@@ -42,6 +42,8 @@ const OPTIONS: KindsOf<PostgresOptions> = {
   lease: DURATION,
 }
 
+type PostgresDriver = DriverOf<'tasks' | 'cache' | 'rates' | 'nodes'>
+
 const MOST_CONNECTIONS = 1000
 
 /**
@@ -51,9 +53,9 @@ const MOST_CONNECTIONS = 1000
  * @example
  * const app = createServer({ name: 'films', version: '1.0.0', store: postgres('postgres://ada:secret@10.0.0.8/films') })
  */
-export function postgres(
-  where: string | PostgresOptions = {},
-): DriverOf<'tasks' | 'cache' | 'rates' | 'nodes'> {
+export function postgres(where?: string | PostgresOptions): PostgresDriver
+export function postgres(where: string | PostgresOptions = {}, more?: object): PostgresDriver {
+  rejectSecond('postgres', 'connectionString', more)
   const options = typeof where === 'string' ? { connectionString: where } : where
   checkOptions<PostgresOptions>('postgres', options, OPTIONS)
   const { pool, schema = 'pierhead', connections = 8, commandTimeout = '5s', lease = '15s' } = options

@@ -1,6 +1,6 @@
 import { toMs, type Duration } from '../base/duration.ts'
 import { callable, DURATION, object, TEXT, type KindsOf } from '../base/kinds.ts'
-import { badOption, checkOptions } from '../base/options.ts'
+import { badOption, checkOptions, rejectSecond } from '../base/options.ts'
 import { RedisCacheStore } from './cache-redis.ts'
 import { BUS_ROOM } from './changes-memory.ts'
 import { RedisChangeBus } from './changes-redis.ts'
@@ -48,6 +48,14 @@ const OPTIONS: KindsOf<RedisOptions> = {
   warn: callable(),
 }
 
+/** Options of ioredis that a URL has. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map(
+  ['host', 'port', 'username', 'password', 'db'].map((name) => [
+    name,
+    "write url: 'redis://host:6379', with user and password if it needs them: 'redis://user:password@host:6379/0'",
+  ]),
+)
+
 const SHORTEST_TIMEOUT_MS = 10
 const LONGEST_TIMEOUT_MS = 60 * 60 * 1000
 const SHORTEST_LEASE_MS = 1000
@@ -62,14 +70,16 @@ type RedisDriver = DriverOf<'tasks' | 'sessions' | 'events' | 'changes' | 'cache
  * @example
  * const app = createServer({ name: 'films', version: '1.0.0', store: redis('redis://10.0.0.7:6379') })
  */
-export function redis(where: string | RedisOptions = {}): RedisDriver {
+export function redis(where?: string | RedisOptions): RedisDriver
+export function redis(where: string | RedisOptions = {}, more?: object): RedisDriver {
+  rejectSecond('redis', 'url', more)
   return openRedis(where, BUS_ROOM)
 }
 
 /** The same with another size of the bus. */
 export function openRedis(given: string | RedisOptions, busRoom: LogRoom): RedisDriver {
   const options = typeof given === 'string' ? { url: given } : given
-  checkOptions<RedisOptions>('redis', options, OPTIONS)
+  checkOptions<RedisOptions>('redis', options, OPTIONS, ELSEWHERE)
   const { client, prefix = 'pierhead', commandTimeout = '2s', lease = '15s' } = options
   const { url = 'redis://127.0.0.1:6379', warn = (text) => process.emitWarning(text) } = options
   if (client !== undefined && options.url !== undefined)

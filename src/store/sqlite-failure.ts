@@ -47,6 +47,13 @@ const REASONS: ReadonlyMap<number, readonly [reason: string, hint: string]> = ne
   ],
 ])
 
+/** What SQLite says of tables that are not those which the file claims to have. */
+const MISFIT = /\b(?:already exists|no such (?:table|column)|duplicate column name)\b/
+const MISFITTING = [
+  'the tables do not fit their version',
+  'Restore it from a backup, or pass sqlite another path: somebody has changed the file.',
+] as const
+
 /** The result code of SQLite behind an error; 0 if there is none. */
 function codeOf(error: unknown): number {
   const { errcode, code, message } = error as {
@@ -70,8 +77,7 @@ export function isBusy(error: unknown): boolean {
 /** The error for the user of a store, with what to do. */
 export function storeFailure(path: string, cause: unknown): McpError {
   if (cause instanceof McpError) return cause
-  const code = codeOf(cause)
-  const [reason, hint] = REASONS.get(code) ?? []
+  const [reason, hint] = MISFIT.test(messageOf(cause)) ? MISFITTING : (REASONS.get(codeOf(cause)) ?? [])
   if (reason === undefined) return mcpError(STORE_FAILED, { path, reason: messageOf(cause) }, { cause })
   return mcpError(STORE_FAILED, { path, reason }, { cause, hint })
 }

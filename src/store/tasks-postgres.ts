@@ -3,6 +3,7 @@ import { hasBytes, rejectionOf, TASK_OVERHEAD, tasksTooLarge } from '../tasks/ro
 import type { Created, OwnTasks, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
 import type { Param } from './postgres-client.ts'
 import type { PostgresLink, Session } from './postgres-link.ts'
+import { firstSecret } from './nodes-postgres.ts'
 import { hashed, NOW } from './postgres-schema.ts'
 import { PostgresSteps, type CountedTransaction } from './postgres-steps.ts'
 import type { Row } from './sqlite-engine.ts'
@@ -35,6 +36,10 @@ export class PostgresTaskStore implements TaskStore {
 
   async now(): Promise<number> {
     return Number((await this.#query(`SELECT ${NOW}`))[0]?.[0])
+  }
+
+  async open(): Promise<string> {
+    return firstSecret(this.#link, '', crypto.randomUUID())
   }
 
   async create(record: TaskRecord, room: TaskRoom): Promise<Created> {

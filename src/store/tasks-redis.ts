@@ -64,6 +64,13 @@ export class RedisTaskStore implements TaskStore {
     return this.#clock.now()
   }
 
+  async open(): Promise<string> {
+    // Without BullMQ, no task could be created.
+    await this.#queue.load()
+    await this.#start()
+    return String(await this.#link.run('pierheadFirst', [`${this.#base}:id`], [crypto.randomUUID()]))
+  }
+
   async create(record: TaskRecord, room: TaskRoom): Promise<Created> {
     // A task that waited for a node could not be announced.
     await this.#queue.load()

@@ -39,6 +39,8 @@ export const SELECT_KEY = 'SELECT key FROM pierhead_task_key WHERE one = 1'
  * index. Clients see that block enciphered with the key of the file: without the key, nobody can tell it from 128 random bits. Other ids are stored as they are.
  */
 export class TaskIds {
+  /** Identifies the file. It tells nothing about the key. */
+  readonly file: string
   readonly #encipher: (block: Uint8Array) => Buffer
   readonly #decipher: (block: Uint8Array) => Buffer
   #random = new Uint8Array(0)
@@ -55,6 +57,7 @@ export class TaskIds {
   private constructor(key: Uint8Array) {
     const node = builtin('node:crypto')
     if (node === undefined) throw mcpError(SQLITE_UNAVAILABLE, { reason: 'this runtime has no node:crypto' })
+    this.file = node.createHash('sha256').update('file').update(key).digest('base64url')
     // An id is a single block, and no two are equal, so it needs no mode of operation.
     this.#encipher = blockwise(() => node.createCipheriv(CIPHER, key, null).setAutoPadding(false))
     this.#decipher = blockwise(() => node.createDecipheriv(CIPHER, key, null).setAutoPadding(false))

@@ -53,6 +53,10 @@ export class SqliteTaskStore implements TaskStore {
     this.#counts = new TaskCounts(file)
   }
 
+  open(): string {
+    return this.#ids.file
+  }
+
   newId(): string {
     return this.#ids.next()
   }

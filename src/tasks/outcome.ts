@@ -62,7 +62,12 @@ export function endOf(head: TaskHead, outcome: TaskOutcome, failure?: McpError):
 const SHORT_BYTES = 1024
 
 /** Errors that nobody meant to throw, so that another attempt may succeed. */
-const UNEXPECTED: ReadonlySet<string> = new Set(['tool_failed', 'task_timeout', 'internal'])
+const UNEXPECTED: ReadonlySet<string> = new Set([
+  'tool_failed',
+  'task_timeout',
+  'internal',
+  'store_unreachable',
+])
 
 /** Whether an outcome is always kept: the error that it has no room would take as much. */
 export function isShort(text: string): boolean {

@@ -16,6 +16,7 @@ import { ownKey, AttemptState } from './attempt-state.ts'
 import { isTooLarge } from './room.ts'
 import type { TaskEvent } from './states.ts'
 import { statusMessageOf } from './status-message.ts'
+import { untilWritten } from './store-away.ts'
 import type { Soon, TaskChange } from './store.ts'
 import type { TaskRunner } from './runner.ts'
 
@@ -201,7 +202,7 @@ export class Run implements Channel, CallTask {
     // A handler whose task has ended may never look at it.
     answer.promise.catch(() => undefined)
     try {
-      await this.#keep('ask')
+      await untilWritten(this, () => this.#keep('ask'))
     } catch (error) {
       this.#open.delete(name)
       this.shared.close(name)
@@ -314,7 +315,7 @@ export class Run implements Channel, CallTask {
     this.shared.keepOnce(key, text === undefined ? undefined : JSON.parse(text), text)
     if (this.head === undefined) return value
     try {
-      await this.#keep('progress')
+      await untilWritten(this, () => this.#keep('progress'))
     } catch (error) {
       // The next change must not carry what has no room.
       if (isTooLarge(error)) this.shared.dropOnce(key)

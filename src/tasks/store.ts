@@ -117,6 +117,11 @@ export interface TaskStore {
    * random bits, show neither an order nor a time, and be safe in URLs. Other ids must work too. Without this, ids are 144 random bits.
    */
   newId?(): string
+  /**
+   * Makes sure that the store can be used, and answers a text that is the same for all who share it, and for nobody else. A server with tasks
+   * calls it when it starts, and does not start if it fails, or if another node has another text. Without this, a store is not checked.
+   */
+  open?(): Soon<string>
   /** Adds a task, unless its key is taken or there is no room. Once it answers, the task survives a crash, if the store is durable. */
   create(record: TaskRecord, room: TaskRoom): Soon<Created>
   /** The whole record; undefined if there is no such task. */

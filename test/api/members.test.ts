@@ -11,6 +11,7 @@ function membersOf(value: object): readonly string[] {
 test('an app shows what users call, and nothing of what transports are given', () => {
   expect(membersOf(createServer({ name: 'x', version: '1' }))).toEqual([
     'add',
+    'announced',
     'changed',
     'close',
     'complete',

@@ -363,14 +363,14 @@ test('a streamed call that fails has one reference: in its result, in the log an
 })
 
 test('pieces that nobody takes count with the memory that they need, not with their text', async () => {
-  const piece = Array.from({ length: 900_000 }, () => ({}))
+  const piece = Array.from({ length: 450_000 }, () => ({}))
   const capabilities = { ...CAPABILITIES, extensions: { [ID]: {} } }
   const server = scripted(
     '2026-07-28',
     ({ method, params }, peer) => {
       if (method !== STREAM) return false
       const { progressToken } = (params?.['_meta'] ?? {}) as { progressToken?: number }
-      for (let progress = 1; progress <= 4; progress++)
+      for (let progress = 1; progress <= 8; progress++)
         peer.send({ method: PROGRESS, params: { progressToken, progress, _meta: { [CONTENT]: piece } } })
       peer.reply(spoken('done'))
       return true

@@ -120,7 +120,7 @@ test('C.values answers and notifications of millions of empty objects do not exh
   for (const outcome of await small(servers.map(({ url }) => ({ url, use: 'call' })))) {
     expect(outcome).toMatchObject({
       name: 'McpError',
-      message: expect.stringContaining('more than 1000000 values') as string,
+      message: expect.stringContaining('more than 500000 objects and lists') as string,
       after: 'works',
     })
   }
@@ -228,7 +228,7 @@ test('C.values a server program that writes millions of empty objects does not e
   for (const outcome of await small(targets.map((target) => ({ ...target, use: 'call' }))))
     expect(outcome).toMatchObject({
       name: 'McpError',
-      message: expect.stringContaining('more than 1000000 values') as string,
+      message: expect.stringContaining('more than 500000 objects and lists') as string,
     })
 })
 

@@ -13,6 +13,21 @@ function option(wrote: string, options: object, problem: string | RegExp, fix: s
 
 /** Mistakes in the target and the options of a client. */
 export const connecting: readonly Mistake[] = [
+  option(
+    "connect(url, { token: 'secret' })",
+    { token: 'secret' },
+    'there is no option "token"',
+    'write auth: token(() => …)',
+  ),
+  {
+    wrote: 'connect(url) with a name that the server does not know',
+    async make({ server, url }) {
+      const { port } = new URL(await url(server(), { hosts: ['films.example'] }))
+      return connect(`http://127.0.0.1:${port}/mcp`)
+    },
+    problem: 'the Host "127.0.0.1',
+    fix: 'option hosts',
+  },
   target('connect() without a target', undefined, 'connect', 'pass a URL, { command, args } or a server'),
   target(
     "connect('localhost:3000/mcp')",

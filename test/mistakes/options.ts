@@ -1,4 +1,5 @@
 import { createServer } from '../../src/index.ts'
+import { postgres, redis } from '../../src/stores.ts'
 import { testClient } from '../../src/testing.ts'
 import type { Mistake } from './mistake.ts'
 
@@ -95,6 +96,37 @@ export const options: readonly Mistake[] = [
   created('{ log: true }', { log: true }, 'log must be a function', '(level, message, facts) => …'),
   created("{ profile: 'erlmcp' }", { profile: 'erlmcp' }, 'profile', /pierhead\/profiles/),
   created("{ icons: 'icon.png' }", { icons: 'icon.png' }, 'icons must be a list', '{ src }'),
+  created('{ limits: { drain: 5000 } }', { limits: { drain: 5000 } }, '"drain"', 'did you mean "drainMs"?'),
+  created(
+    '{ store: { tasks: postgres(url) } }',
+    { store: { tasks: postgres() } },
+    'createServer store: tasks is a whole driver',
+    'write tasks: postgres(url).tasks',
+  ),
+  {
+    wrote: "redis(url, { prefix: 'films' })",
+    make: () => (redis as (...args: unknown[]) => unknown)('redis://127.0.0.1', { prefix: 'films' }),
+    problem: 'redis takes one argument',
+    fix: 'write redis({ url, prefix })',
+  },
+  {
+    wrote: "postgres(url, { schema: 'films' })",
+    make: () => (postgres as (...args: unknown[]) => unknown)('postgres://127.0.0.1', { schema: 'films' }),
+    problem: 'postgres takes one argument',
+    fix: 'write postgres({ connectionString, schema })',
+  },
+  {
+    wrote: "redis({ host: '10.0.0.7' })",
+    make: () => redis({ host: '10.0.0.7' } as never),
+    problem: 'there is no option "host"',
+    fix: "write url: 'redis://host:6379'",
+  },
+  {
+    wrote: 'app.tool(name, { retries: 3 }, …)',
+    make: ({ server }) => server().tool('render', { retries: 3 } as never, () => 'done'),
+    problem: 'there is no option "retries"',
+    fix: 'write task: { retries: … }',
+  },
   {
     wrote: 'testClient() without a server',
     make: () => (testClient as (...none: unknown[]) => unknown)(),

@@ -37,3 +37,14 @@ test('a server without tasks does not need the package', async () => {
   await store.close()
   expect(logs.filter((text) => text.includes('store'))).toEqual([])
 })
+
+test('a server with tasks does not start without the package', async () => {
+  const store = redis({ url: server.url, prefix: 'tasks', warn() {} })
+  const app = createServer({ name: 'films', version: '1.0.0', store, log() {} })
+  app.tool('render', { task: 'optional' }, () => 'done')
+  onTestFinished(async () => {
+    await app.close()
+    await store.close()
+  })
+  await expect(app.listen({ http: { port: 0 } })).rejects.toMatchObject({ kind: 'bullmq_unavailable' })
+})

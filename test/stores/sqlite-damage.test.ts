@@ -145,3 +145,17 @@ test('lives of nodes and changes that cannot be read stop no claim and no watche
   database.close()
   await all
 })
+
+test('a file whose tables do not fit their version is an error that says so', async () => {
+  const { driver, path } = await damaged(
+    `UPDATE pierhead_versions SET version = 1 WHERE kind = 'tasks' AND ? <> ''`,
+  )
+  await driver.close()
+  expect(() => sqlite(path)).toThrow(
+    expect.objectContaining({
+      kind: 'store_failed',
+      message: expect.stringContaining('the tables do not fit their version') as string,
+      hint: expect.stringContaining('Restore it from a backup') as string,
+    }),
+  )
+})

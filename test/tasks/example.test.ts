@@ -34,7 +34,7 @@ test('a film of the guide goes on after a restart of its server, and is collecte
   const log = vi.spyOn(console, 'log').mockImplementation(() => undefined)
   onTestFinished(() => log.mockRestore())
   const first = createFilms({ ...quiet, store: store() })
-  const id = (await begin(await serve(first), 'Ebb', 150)) as string
+  const id = (await begin(await serve(first), 'Ebb', 4)) as string
   expect(log).toHaveBeenCalledWith('working')
   await first.close()
   const second = createFilms({ ...quiet, store: store() })

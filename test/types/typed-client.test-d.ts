@@ -1,6 +1,14 @@
 import { expectTypeOf } from 'vitest'
 import { z } from 'zod'
-import { createServer, defineTools, text, type App, type Context, type ServerMethod } from 'pierhead'
+import {
+  createServer,
+  defineTools,
+  text,
+  type App,
+  type Context,
+  type ServerMethod,
+  type ServerOptions,
+} from 'pierhead'
 import {
   connect,
   connectAll,
@@ -158,3 +166,16 @@ expectTypeOf<FirstOf<App['use']>>().toEqualTypeOf<ServerMethod | (string & {})>(
 expectTypeOf<FirstOf<Client['use']>>().toEqualTypeOf<ServerMethod | ClientMethod | (string & {})>()
 expectTypeOf<Parameters<App['intercept']>[0]>().toEqualTypeOf<ServerMethod | (string & {})>()
 app.use('dev.example/other', (_ctx, next) => next())
+
+// Options that may have tools, of which nobody knows the names, do not hide the tools that are chained.
+function withOptions(options: Partial<ServerOptions>) {
+  return createServer({ name: 'open', version: '1', ...options }).tool(
+    'find',
+    { input: z.object({ q: z.string() }) },
+    ({ q }) => q,
+  )
+}
+const opened = await connect<ReturnType<typeof withOptions>>('http://127.0.0.1:1/mcp')
+void opened.call('find', { q: 'x' })
+// @ts-expect-error there is no such tool
+void opened.call('fnid', { q: 'x' })

@@ -117,6 +117,9 @@ export interface ConnectOptions {
 }
 
 /** The options of `connect`. */
+/** What to write instead of options of other libraries. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([['token', 'write auth: token(() => …)']])
+
 export const CONNECT_OPTIONS: KindsOf<ConnectOptions> = {
   client: {
     must: 'an object: { name, version }',
@@ -168,7 +171,7 @@ export function createClient<Tools = AnyTools>(
   target: Target<Tools>,
   options: ConnectOptions = {},
 ): Client<Tools> {
-  checkOptions('connect', options, CONNECT_OPTIONS)
+  checkOptions('connect', options, CONNECT_OPTIONS, ELSEWHERE)
   const limits = readLimits(CLIENT_LIMITS, options.limits)
   const { timeouts } = options.profile ?? {}
   const idleMs = toMs(options.timeout ?? timeouts?.idleMs ?? '60s', 'connect timeout')

@@ -241,6 +241,7 @@ async function openAll(
   try {
     await hooks.enter()
     isStarted = true
+    await serviceOf(app).tasks.open()
     await join()
     for (const name of wanted) {
       const open = (await OPENERS[name]()) as Opener<Addressed>

@@ -1,0 +1,43 @@
+import { doubledMs } from '../base/backoff.ts'
+import { onAbort } from '../base/on-abort.ts'
+import { STORE_BUSY, STORE_UNREACHABLE } from '../errors/store.ts'
+import type { Run } from './run.ts'
+import type { Soon } from './store.ts'
+
+/** The pauses before a change is tried again while the store is away. */
+const AWAY_PAUSES = { firstMs: 500, maxMs: 5_000 }
+
+/** Whether an error says that the store is away, and may come back. */
+function isAway(error: unknown): boolean {
+  const { kind } = (error ?? {}) as { readonly kind?: unknown }
+  return kind === STORE_UNREACHABLE.kind || kind === STORE_BUSY.kind
+}
+
+/**
+ * Writes what a handler waits for, again and again while the store is away: the work of a task must not be lost because of that. Throws
+ * the reason if the attempt is stopped meanwhile.
+ */
+export async function untilWritten(run: Run, write: () => Soon<boolean>): Promise<boolean> {
+  for (let failures = 0; ; failures++)
+    try {
+      return await write()
+    } catch (error) {
+      if (!isAway(error)) throw error
+      await pause(run, doubledMs(failures, AWAY_PAUSES))
+    }
+}
+
+/** Waits; throws the reason once the attempt is stopped. */
+async function pause({ call, tasks }: Run, ms: number): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = tasks.clock.after(ms, () => {
+      forget()
+      resolve()
+    })
+    const forget = onAbort(call.signal, () => {
+      tasks.clock.clear(timer)
+      resolve()
+    })
+  })
+  call.throwIfAborted()
+}
