@@ -1,6 +1,7 @@
 import cluster from 'node:cluster'
 import { toMs } from '../../base/duration.ts'
 import type { Command, Invocation } from '../command.ts'
+import { RELAYED_VARIABLE } from '../dev/messages.ts'
 import { wrongUsage } from '../failure.ts'
 import { sourceFile } from '../source-file.ts'
 import { projectServer } from '../target.ts'
@@ -47,13 +48,15 @@ export const dev: Command = {
       ...addressOf(invocation),
       startMs: toMs(flags.text('start-time') ?? '30s', '--start-time'),
     }
-    if (cluster.isWorker) return await (await import('../dev/worker.ts')).serveInWorker(options)
+    if (isStdio && io.env[RELAYED_VARIABLE] !== undefined)
+      return (await import('../dev/worker.ts')).serveRelayed(options)
+    if (cluster.isWorker) return (await import('../dev/worker.ts')).serveInWorker(options)
     const { DevLog } = await import('../dev/events.ts')
     const log = new DevLog(io, output, { isStdio, json: flags.choice('json') })
     const checksTypes = flags.choice('types') !== false
     const all = { ...options, io, log, checksTypes, watched: flags.list('watch') }
-    if (isStdio) return await (await import('../dev/relay.ts')).relayWithReloads(all)
-    return await (await import('../dev/parent.ts')).serveWithReloads(all)
+    if (isStdio) return (await import('../dev/relay.ts')).relayWithReloads(all)
+    return (await import('../dev/parent.ts')).serveWithReloads(all)
   },
 }
 

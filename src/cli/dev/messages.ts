@@ -17,6 +17,9 @@ export interface ParentMessage {
   readonly lists: readonly ItemList[]
 }
 
+/** Says to a process that it runs the program for a relay. */
+export const RELAYED_VARIABLE = 'PIERHEAD_RELAYED'
+
 /** The member that marks these messages among those of the program. */
 const MARK = 'pierheadDev'
 
@@ -25,7 +28,9 @@ export function toMessage(message: WorkerMessage | ParentMessage): object {
 }
 
 /** Reads a message; undefined if it is another one. */
-export function fromMessage<Message extends WorkerMessage | ParentMessage>(message: unknown): Message | undefined {
+export function fromMessage<Message extends WorkerMessage | ParentMessage>(
+  message: unknown,
+): Message | undefined {
   return (message as { readonly [MARK]?: Message } | null | undefined)?.[MARK]
 }
 

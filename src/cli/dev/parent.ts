@@ -8,7 +8,7 @@ import type { Io } from '../io.ts'
 import { isTypeScript } from '../source-file.ts'
 import type { DevLog } from './events.ts'
 import { changedLists, fromMessage, toMessage, type Digests, type WorkerMessage } from './messages.ts'
-import { shownError, type ShownError } from './shown-error.ts'
+import { endedEarly, notInTime, shownError, type ShownError } from './shown-error.ts'
 import { watchSources } from './source-watch.ts'
 import { TypeCheck } from './type-check.ts'
 import type { WorkerOptions } from './worker.ts'
@@ -190,7 +190,10 @@ class DevParent {
     const { log, root, startMs } = this.#options
     const { code } = ((thrown as Error).cause ?? {}) as NodeJS.ErrnoException
     // Another port must be chosen in the command line.
-    if (this.#running === undefined && (code === 'EADDRINUSE' || code === 'EACCES' || code === 'EADDRNOTAVAIL'))
+    if (
+      this.#running === undefined &&
+      (code === 'EADDRINUSE' || code === 'EACCES' || code === 'EADDRNOTAVAIL')
+    )
       return this.#fatal.reject(thrown)
     const shown = this.#lastError ?? explained(thrown, root, startMs)
     log.add({ event: 'failed', ...shown, isServed: this.#ready.size > 0 })
@@ -206,19 +209,9 @@ const FINISHING_MS = 1_000
 
 /** What the end of a process means to somebody who writes a server. */
 function explained(thrown: unknown, root: string, startMs: number): ShownError {
-  if (thrown instanceof McpError && thrown.kind === 'workers_failed')
-    return {
-      message: `the program did not come to listen within ${startMs / 1000} s, so it was ended`,
-      hint: 'Look for an endless loop, or an await that never ends, outside of functions. --start-time allows more time.',
-    }
+  if (thrown instanceof McpError && thrown.kind === 'workers_failed') return notInTime(startMs)
+  if (thrown instanceof ProgramEnded) return endedEarly(thrown.message)
   const shown = shownError(thrown, root)
-  const how =
-    thrown instanceof ProgramEnded
-      ? thrown.message
-      : /^worker \d+ ended (.*) before it was listening$/.exec(shown.message)?.[1]
-  if (how === undefined) return shown
-  return {
-    message: `the program ended ${how} before it could serve`,
-    hint: 'Look at what it printed, and for process.exit() in the program.',
-  }
+  const [, how] = /^worker \d+ ended (.*) before it was listening$/.exec(shown.message) ?? []
+  return how === undefined ? shown : endedEarly(how)
 }

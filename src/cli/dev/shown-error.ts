@@ -41,3 +41,19 @@ function pathOf(raw: string): string {
     return raw
   }
 }
+
+/** Explains a program that does not come to serve. */
+export function notInTime(startMs: number): ShownError {
+  return {
+    message: `the program did not come to listen within ${startMs / 1000} s, so it was ended`,
+    hint: 'Look for an endless loop, or an await that never ends, outside of functions. --start-time allows more time.',
+  }
+}
+
+/** Explains a program that ended, and could not say why. */
+export function endedEarly(how: string): ShownError {
+  return {
+    message: `the program ended ${how} before it could serve`,
+    hint: 'Look at what it printed, and for process.exit() in the program.',
+  }
+}

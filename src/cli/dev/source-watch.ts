@@ -20,7 +20,12 @@ export interface WatchOptions {
 }
 
 /** Watches the sources of a project. Resolves when it does, with a function that ends it. */
-export async function watchSources({ root, more, onChange, onError }: WatchOptions): Promise<() => Promise<void>> {
+export async function watchSources({
+  root,
+  more,
+  onChange,
+  onError,
+}: WatchOptions): Promise<() => Promise<void>> {
   const changed = new Set<string>()
   let timer: NodeJS.Timeout | undefined
   const extra = more.map((path) => resolve(root, path))

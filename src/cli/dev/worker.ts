@@ -1,11 +1,18 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { ServerResponse } from 'node:http'
 import type { ListenOptions, Observer, ObservedRequest, RequestEnd } from 'pierhead'
-import { launch, type LaunchedServer } from '../launch.ts'
+import { launch, type LaunchedServer, type LaunchOptions } from '../launch.ts'
 import type { SourceFile } from '../source-file.ts'
 import { digestsOf, READER } from './digests.ts'
 import type { CallEvent } from './events.ts'
-import { fromMessage, toMessage, type Digests, type ParentMessage, type WorkerMessage } from './messages.ts'
+import {
+  fromMessage,
+  RELAYED_VARIABLE,
+  toMessage,
+  type Digests,
+  type ParentMessage,
+  type WorkerMessage,
+} from './messages.ts'
 import { shownError } from './shown-error.ts'
 
 export interface WorkerOptions {
@@ -20,25 +27,44 @@ export interface WorkerOptions {
 
 /** Runs the program of the user in this process, which its parent replaces when a file changes. Never ends by itself. */
 export async function serveInWorker(options: WorkerOptions): Promise<never> {
-  process.setSourceMapsEnabled(true)
   closeConnections()
+  return serve(options, {
+    listen: (own) => httpOptions(own, options),
+    worker: { startMs: options.startMs },
+  })
+}
+
+/** Does the same over stdio. */
+export async function serveRelayed(options: WorkerOptions): Promise<never> {
+  // Programs that this one starts are not for the relay.
+  delete process.env[RELAYED_VARIABLE]
+  return serve(options, {
+    listen: ({ stdio = true }) => ({ stdio: stdio === false || stdio }),
+    worker: undefined,
+  })
+}
+
+async function serve(
+  { file, root }: WorkerOptions,
+  how: Pick<LaunchOptions, 'listen' | 'worker'>,
+): Promise<never> {
+  process.setSourceMapsEnabled(true)
   let server: LaunchedServer | undefined
   process.on('message', (message) => {
     const { kind, lists = [] } = fromMessage<ParentMessage>(message) ?? {}
     if (kind === 'changed') for (const list of lists) server?.changed(list)
   })
   try {
-    await launch(options.file, {
-      listen: (own) => httpOptions(own, options),
+    await launch(file, {
+      ...how,
       otherwise: {},
-      worker: { startMs: options.startMs },
       onServer(app) {
         server ??= app
         app.use({ observer: observer() })
       },
     })
   } catch (error) {
-    await tell({ kind: 'failed', error: shownError(error, options.root) })
+    await tell({ kind: 'failed', error: shownError(error, root) })
     process.exit(1)
   }
   await tell({ kind: 'ready', digests: await readLists(server) })
