@@ -74,10 +74,14 @@ describe('dev', () => {
     const [url = ''] = /http:\/\/\S+/.exec(dev.stderr) ?? []
     expect(dev.stderr).toContain(`npx pierhead call ${url}`)
     const one = await client(url, '2026-07-28')
-    await one.call('version', { secret: 'swordfish' }).catch(() => undefined)
+    await one.call('version')
+    await one.call('pid', { secret: 'swordfish' }).catch(() => undefined)
     await one.call('missing\u001b[31m').catch(() => undefined)
     await dev.when(
-      () => /tools\/call version ok/.test(dev.stderr) && /missing\\u001b.* error/.test(dev.stderr),
+      () =>
+        /tools\/call version ok/.test(dev.stderr) &&
+        /tools\/call pid tool error/.test(dev.stderr) &&
+        /missing\\u001b.* error/.test(dev.stderr),
     )
     expect(dev.stderr).not.toContain('swordfish')
     expect(dev.stderr).not.toContain('\u001b')
@@ -94,7 +98,7 @@ describe('dev', () => {
     expect(await dev.until('failed', 2)).toMatchObject({
       isServed: true,
       message: expect.stringContaining('undefinedFunction is not defined'),
-      where: expect.stringMatching(/^server\.ts:16:/),
+      where: expect.stringMatching(/^server\.ts:14:/),
     })
     expect(await one.call('version')).toBe('first')
     project.save('server.ts', versionOf('third'))
@@ -121,21 +125,15 @@ describe('dev', () => {
     const project = new Project(versionOf('first'))
     const dev = new Dev(project)
     const one = await client(await dev.url(), '2026-07-28')
-    await expect(one.call('exit', {}, { timeout: '20s' })).rejects.toThrow()
-    expect(await dev.until('warning')).toMatchObject({
-      message: expect.stringContaining('ended with code 3'),
-    })
-    await dev.until('reloaded')
-    expect(await one.call('version')).toBe('first')
-    // Each of these ends right after it has begun to serve.
-    project.save('server.ts', versionOf('second', 'setTimeout(() => process.exit(4), 300)'))
-    await dev.when(
-      () =>
-        dev.events.filter((event) => event.event === 'warning' && event.message.includes('code 4')).length >
-        2,
-    )
-    project.save('server.ts', versionOf('third'))
-    await expect.poll(() => one.call('version').catch(() => 'none')).toBe('third')
+    for (const nth of [1, 2]) {
+      await expect(one.call('exit')).rejects.toThrow()
+      expect(await dev.until('warning', nth)).toMatchObject({
+        message: expect.stringContaining('the program ended with code 3; the next one starts in'),
+      })
+      if (nth === 1) await dev.until('reloaded')
+    }
+    project.save('server.ts', versionOf('second'))
+    await expect.poll(() => one.call('version').catch(() => 'none')).toBe('second')
   })
 
   it('shows type errors without waiting for them, and that they are gone', async () => {
@@ -147,7 +145,7 @@ describe('dev', () => {
     const dev = new Dev(project)
     expect(await (await client(await dev.url(), '2026-07-28')).call('version')).toBe('first')
     const { lines } = await dev.until('types')
-    expect(lines.join('\n')).toMatch(/server\.ts\(16,7\): error TS2322/)
+    expect(lines.join('\n')).toMatch(/server\.ts\(14,7\): error TS2322/)
     project.save('server.ts', versionOf('first'))
     expect(await dev.until('types', 2)).toMatchObject({ errors: 0 })
   })

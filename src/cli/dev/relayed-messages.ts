@@ -100,8 +100,8 @@ export class RelayedMessages {
     const messages = messagesIn(line)
     const [first] = messages ?? []
     if (first !== undefined && isResponse(first)) return this.#answerQuestion(line, first)
-    const owner = first?.method === CANCELLED ? this.#ownerOf(first.params?.['requestId']) : this.#current
-    const program = owner ?? this.#current
+    if (first?.method === CANCELLED) return this.#cancel(line, first.params?.['requestId'])
+    const program = this.#current
     if (program === undefined) {
       if (this.#waiting.length < MOST_WAITING) this.#waiting.push(line)
       return
@@ -165,10 +165,17 @@ export class RelayedMessages {
     this.#send(program, program.number === 1 ? line : JSON.stringify({ ...answer, id }))
   }
 
-  /** The program that runs a request. */
-  #ownerOf(id: unknown): RelayedProgram | undefined {
+  /** Tells the program that runs a request. It sends no answer to a cancelled one. */
+  #cancel(line: string, id: unknown): void {
     const key = keyOf(id)
-    return [...this.#drained.keys()].find(({ running }) => running.has(key))
+    this.#streams = this.#streams.filter(
+      (stream) => !messagesIn(stream)?.some((one) => keyOf(one.id) === key),
+    )
+    const owner = [...this.#drained.keys()].find(({ running }) => running.has(key)) ?? this.#current
+    if (owner === undefined) return void this.#waiting.push(line)
+    owner.running.delete(key)
+    this.#send(owner, line)
+    this.#checkDrained(owner)
   }
 
   #checkDrained(program: RelayedProgram): void {

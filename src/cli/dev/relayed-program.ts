@@ -141,7 +141,7 @@ export class RelayedProgram {
 
   #onLine(line: string): void {
     const messages = messagesIn(line)
-    if (messages === undefined) return this.#events.onPollution(line)
+    if (messages === undefined) return this.#onPollution(line)
     const [first] = messages
     const asked =
       first !== undefined && isResponse(first) && typeof first.id === 'string'
@@ -149,6 +149,15 @@ export class RelayedProgram {
         : undefined
     if (asked === undefined) this.#events.onMessages(this, line, messages)
     else asked.resolve(first as Message)
+  }
+
+  /** Output without a line end stands before the next message, which must not be lost. */
+  #onPollution(line: string): void {
+    const at = line.indexOf('{"jsonrpc"')
+    const rest = line.slice(Math.max(0, at))
+    const isMessage = at > 0 && messagesIn(rest) !== undefined
+    this.#events.onPollution(isMessage ? line.slice(0, at) : line)
+    if (isMessage) this.#onLine(rest)
   }
 
   #onMessage(message: WorkerMessage | undefined): void {
