@@ -79,7 +79,6 @@ export class Dev {
       this.#wake()
     })
     onTestFinished(async () => {
-      if (process.env['DBG']) console.log(this.stderr, this.events.map((e) => JSON.stringify(e)).join('\n'))
       this.child.kill('SIGKILL')
       await this.#exited
     })

@@ -126,7 +126,10 @@ describe('dev --stdio', () => {
         answers: {
           elicit: ({ message }) =>
             new Promise((resolve) => {
-              answers.push({ message, answer: () => resolve({ name: `for ${message}` }) })
+              answers.push({
+                message,
+                answer: () => resolve({ action: 'accept', content: { name: `for ${message}` } }),
+              })
             }),
         },
       },

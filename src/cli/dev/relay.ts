@@ -130,8 +130,9 @@ class Relay {
     this.#digests = digests
     this.#since = performance.now()
     const before = this.#messages.switchTo(program)
-    if (changed.length > 0) program.tell({ kind: 'changed', lists: changed })
     if (before !== undefined) void this.#retire(before)
+    await this.#inTime(program.whenMoved())
+    if (changed.length > 0) program.tell({ kind: 'changed', lists: changed })
     if (this.#hasServed) return log.add({ event: 'reloaded', changed })
     this.#hasServed = true
     log.add({ event: 'listening', file: relative(io.cwd, file.path) || file.path })

@@ -60,7 +60,8 @@ export class RelayedMessages {
       this.#streams.push(line)
     }
     const [streams, lines] = [this.#streams, this.#waiting]
-    this.#streams = this.#waiting = []
+    this.#streams = []
+    this.#waiting = []
     for (const line of streams) this.#moveStream(program, line)
     for (const line of lines) this.fromClient(line)
     if (before !== undefined) this.#checkDrained(before)
@@ -119,7 +120,7 @@ export class RelayedMessages {
     if (first === undefined) return
     if (messages.some(isResponse)) return this.#answer(program, line, messages)
     if (isRequest(first)) return this.#toClient(this.#ask(program, line, first))
-    if (first.method === ACKNOWLEDGED && program.acknowledged.delete(keyOf(subscriptionOf(first)))) return
+    if (first.method === ACKNOWLEDGED && program.acknowledge(keyOf(subscriptionOf(first)))) return
     if (first.method === CANCELLED) {
       const requestId = idFor(program, first.params?.['requestId'])
       return this.#toClient(
@@ -132,10 +133,8 @@ export class RelayedMessages {
   #moveStream(program: RelayedProgram, line: string): void {
     for (const message of messagesIn(line) ?? []) {
       note(program, message, line)
-      // The client has got the first one.
-      program.acknowledged.add(keyOf(message.id))
+      program.move(keyOf(message.id), line)
     }
-    program.send(line)
   }
 
   #answer(program: RelayedProgram, line: string, messages: readonly Message[]): void {
@@ -144,6 +143,7 @@ export class RelayedMessages {
     for (const message of known) {
       const running = program.running.get(keyOf(message.id))
       program.running.delete(keyOf(message.id))
+      program.acknowledge(keyOf(message.id))
       if (running !== undefined) this.#conversation.answered(running.method, running.params, message)
     }
     this.#toClient(line)

@@ -51,8 +51,9 @@ export interface Running {
 export class RelayedProgram {
   /** The requests of the client that it has, by key. */
   readonly running: Map<string, Running> = new Map()
-  /** The streams whose acknowledgement the client has already got. */
-  readonly acknowledged: Set<string> = new Set()
+  /** The streams of the program before that it has not acknowledged. The client has got that already. */
+  readonly #moved = new Set<string>()
+  readonly #acknowledged = new Deferred<void>()
   /** Which of the programs it is, counted from 1. */
   readonly number: number
   /** Resolves when it serves. */
@@ -118,6 +119,24 @@ export class RelayedProgram {
         throw new NotStarted('the program ended')
       }),
     ])
+  }
+
+  /** Continues a stream of the program before. */
+  move(key: string, line: string): void {
+    this.#moved.add(key)
+    this.send(line)
+  }
+
+  /** Answers whether a stream that it acknowledges, or ends, is one of the program before. */
+  acknowledge(key: string): boolean {
+    const isMoved = this.#moved.delete(key)
+    if (this.#moved.size === 0) this.#acknowledged.resolve()
+    return isMoved
+  }
+
+  /** Resolves when all streams of the program before go on here. */
+  async whenMoved(): Promise<void> {
+    if (this.#moved.size > 0) await Promise.race([this.#acknowledged.promise, this.ended])
   }
 
   tell(message: ParentMessage): void {

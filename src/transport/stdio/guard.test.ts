@@ -199,3 +199,10 @@ test('a broken stderr does no harm', () => {
   process.stdout.write('two\n')
   expect(process.stderr.listenerCount('error')).toBe(before + 1)
 })
+
+test('writing nothing is no output', () => {
+  guard.guardStdout()
+  const done = vi.fn()
+  process.stdout.write('', done)
+  expect([out, err]).toEqual([[], []])
+})
