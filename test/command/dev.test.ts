@@ -126,7 +126,7 @@ describe('dev', () => {
     const dev = new Dev(project)
     const one = await client(await dev.url(), '2026-07-28')
     for (const nth of [1, 2]) {
-      await expect(one.call('exit')).rejects.toThrow()
+      await expect(one.call('exit')).rejects.toMatchObject({ kind: expect.any(String) })
       expect(await dev.until('warning', nth)).toMatchObject({
         message: expect.stringContaining('the program ended with code 3; the next one starts in'),
       })

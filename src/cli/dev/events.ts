@@ -35,8 +35,8 @@ export type DevEvent =
   | { readonly event: 'reloading'; readonly files: readonly string[] }
   | { readonly event: 'reloaded'; readonly changed: readonly ItemList[] }
   | { readonly event: 'types'; readonly errors: number; readonly lines: readonly string[] }
-  /** Something was written to stdout, which carries the protocol. */
-  | { readonly event: 'stdout'; readonly text: string }
+  /** Something was written to stdout, which carries the protocol; `more` lines before were not shown. */
+  | { readonly event: 'stdout'; readonly text: string; readonly more?: number | undefined }
   | { readonly event: 'note' | 'warning'; readonly message: string }
 
 const MARKS = { result: 'ok', tool_error: 'tool error', error: 'error', cancelled: 'cancelled' } as const

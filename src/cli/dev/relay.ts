@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import { doubledMs, pause } from '../../base/backoff.ts'
+import { throttle } from '../../base/throttle.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
 import { isTypeScript } from '../source-file.ts'
 import { Conversation } from './conversation.ts'
@@ -50,8 +51,13 @@ class Relay {
     for (const program of this.#programs) program.kill()
   }
 
+  readonly #onPollution: (text: string) => void
+
   constructor(options: ParentOptions) {
     const { io, log, file } = options
+    this.#onPollution = throttle((text, more) =>
+      log.add({ event: 'stdout', text: text.slice(0, 2_000), ...(more > 0 && { more }) }),
+    )
     this.#options = options
     this.#types = new TypeCheck(file.path, (errors) => log.add({ event: 'types', ...errors }))
     this.#messages = new RelayedMessages(io, this.#conversation)
@@ -112,7 +118,7 @@ class Relay {
     const { file, io, log } = this.#options
     const program = new RelayedProgram(++this.#count, file, io.cwd, {
       onMessages: (...args) => this.#messages.fromProgram(...args),
-      onPollution: (text) => log.add({ event: 'stdout', text: text.slice(0, 2_000) }),
+      onPollution: this.#onPollution,
       onCall: (call) => log.add(call),
       onEnd: (ended, how) => void this.#onEnd(ended, how),
     })

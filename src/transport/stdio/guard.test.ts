@@ -202,7 +202,6 @@ test('a broken stderr does no harm', () => {
 
 test('writing nothing is no output', () => {
   guard.guardStdout()
-  const done = vi.fn()
-  process.stdout.write('', done)
+  process.stdout.write('')
   expect([out, err]).toEqual([[], []])
 })
