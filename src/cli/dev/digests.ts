@@ -31,6 +31,6 @@ async function digest(client: Client, list: (typeof LISTS)[number]): Promise<str
   }
 }
 
-export function digestText(text: string): string {
+function digestText(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
