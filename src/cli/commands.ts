@@ -5,6 +5,7 @@ import { call } from './commands/call.ts'
 import { complete } from './commands/complete.ts'
 import { completion } from './commands/completion.ts'
 import { create } from './commands/create.ts'
+import { dev } from './commands/dev.ts'
 import { info } from './commands/info.ts'
 import { list } from './commands/list.ts'
 import { ping } from './commands/ping.ts'
@@ -19,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   create,
   add,
   run,
+  dev,
   build,
   list,
   call,

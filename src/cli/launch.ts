@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url'
-import type { ListenOptions, Running } from 'pierhead'
+import type { ItemList, ListenOptions, Running } from 'pierhead'
 import { Failure } from './failure.ts'
 import type { SourceFile } from './source-file.ts'
 import { importSources } from './typescript.ts'
@@ -8,13 +8,16 @@ import { importSources } from './typescript.ts'
 export interface LaunchedServer {
   listen(options?: ListenOptions): Promise<Running>
   use(plugin: object): unknown
+  changed(list?: ItemList): void
 }
 
 export interface LaunchOptions {
-  /** The transports to open instead of those that the program names; undefined for its own. */
-  readonly listen: ListenOptions | undefined
+  /** The transports to open instead of those that the program names; undefined for its own. A function gets the options of the program. */
+  readonly listen: ListenOptions | ((own: ListenOptions) => ListenOptions) | undefined
   /** The transports to open if the program exports a server and does not listen itself. */
   readonly otherwise: ListenOptions
+  /** Makes the server listen in one worker, which can be replaced. */
+  readonly worker?: { readonly startMs: number } | undefined
   /** Is called with the server before it listens. */
   onServer?(app: LaunchedServer): void
 }
@@ -29,9 +32,12 @@ export async function launch(file: SourceFile, options: LaunchOptions): Promise<
   }
   let running: Running | undefined
   const launcher = {
+    worker: options.worker,
     listen(app: LaunchedServer, own: ListenOptions): ListenOptions {
       meet(app)
-      return options.listen === undefined ? own : { ...withoutTransports(own), ...options.listen }
+      const { listen } = options
+      if (listen === undefined) return own
+      return { ...withoutTransports(own), ...(typeof listen === 'function' ? listen(own) : listen) }
     },
     listening(_: LaunchedServer, opened: Running): void {
       running ??= opened

@@ -10,6 +10,13 @@ export interface Launcher {
   listen(app: object, options: ListenOptions): ListenOptions
   /** Is called when a server has opened its transports. */
   listening?(app: object, running: Running): void
+  /** Makes the server listen in one worker, which `restart` replaces. Default: it listens as its options say. */
+  readonly worker?: LaunchedWorker | undefined
+}
+
+export interface LaunchedWorker {
+  /** How long it has to listen. */
+  readonly startMs: number
 }
 
 /** The launcher of this process; undefined for a program that was started as usual. */

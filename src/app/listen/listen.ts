@@ -117,13 +117,15 @@ export async function listen<Ctx extends Context>(
     throw badOption('listen stdio', reason)
   }
   const count = countWorkers(options.workers)
-  if (count > 1) {
+  const worker = launcher()?.worker
+  if (count > 1 || worker !== undefined) {
     checkWorkers(wantsStdio !== false, wanted)
     const { listenInWorkers } = await WORKERS()
     return started(
       app,
       await listenInWorkers(app as unknown as App<Context>, {
         count,
+        launched: worker,
         options: asked,
         onUncaught: options.onUncaught,
         open: (own) => openHere(app as unknown as App<Context>, wanted, { ...own, stdio: false }),

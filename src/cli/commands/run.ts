@@ -62,7 +62,8 @@ export function listenOptions(
   }
 }
 
-function portOf(flags: Flags, env: Readonly<Record<string, string | undefined>>): number {
+/** The port of HTTP: that of the command line, of the environment, or 3000. */
+export function portOf(flags: Flags, env: Readonly<Record<string, string | undefined>>): number {
   const text = flags.text('port') ?? env['PORT'] ?? '3000'
   const port = Number(text)
   if (Number.isInteger(port) && port >= 0 && port < 65_536) return port
