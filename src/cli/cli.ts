@@ -2,6 +2,7 @@ import type { Command, Invocation, OpenOptions } from './command.ts'
 import { EXIT, type ExitCode } from './exit.ts'
 import { type Failure, failureOf, wrongUsage } from './failure.ts'
 import type { Io } from './io.ts'
+import { withLoginHint } from './login-hint.ts'
 import { open, type Opened } from './open.ts'
 import { Output } from './output.ts'
 import { parseLine, usageOf, type ParsedLine } from './program.ts'
@@ -67,6 +68,8 @@ async function runParsed(
   }
   try {
     return (await command.run(invocation)) ?? EXIT.ok
+  } catch (error) {
+    throw withLoginHint(error, target)
   } finally {
     output.status('')
     await Promise.allSettled(opened.map((one) => one[Symbol.asyncDispose]()))

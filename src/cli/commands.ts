@@ -1,11 +1,17 @@
 import type { Command } from './command.ts'
 import { add } from './commands/add.ts'
+import { authLogin } from './commands/auth-login.ts'
+import { authLogout } from './commands/auth-logout.ts'
+import { authStatus } from './commands/auth-status.ts'
 import { build } from './commands/build.ts'
 import { call } from './commands/call.ts'
 import { complete } from './commands/complete.ts'
 import { completion } from './commands/completion.ts'
 import { create } from './commands/create.ts'
 import { info } from './commands/info.ts'
+import { keysAllow } from './commands/keys-allow.ts'
+import { keysCreate } from './commands/keys-create.ts'
+import { keysShow } from './commands/keys-show.ts'
 import { list } from './commands/list.ts'
 import { ping } from './commands/ping.ts'
 import { prompt } from './commands/prompt.ts'
@@ -29,5 +35,11 @@ export const COMMANDS: readonly Command[] = [
   info,
   ping,
   test,
+  authLogin,
+  authStatus,
+  authLogout,
+  keysCreate,
+  keysShow,
+  keysAllow,
   completion,
 ]

@@ -54,7 +54,8 @@ function isTargetLike(word: string, flags: Flags, io: Io): boolean {
   )
 }
 
-function resolveTarget(word: string, flags: Flags, io: Io): ResolvedTarget {
+/** The target that a word names, and nothing else. */
+export function resolveTarget(word: string, flags: Flags, io: Io): ResolvedTarget {
   if (SCHEME.test(word)) return urlTarget(word)
   const configured = configuredServer(word, io, flags.text('config'))
   if (configured !== undefined) {
