@@ -9,6 +9,7 @@ import { complete } from './commands/complete.ts'
 import { completion } from './commands/completion.ts'
 import { create } from './commands/create.ts'
 import { info } from './commands/info.ts'
+import { install } from './commands/install.ts'
 import { keysAllow } from './commands/keys-allow.ts'
 import { keysCreate } from './commands/keys-create.ts'
 import { keysShow } from './commands/keys-show.ts'
@@ -35,6 +36,7 @@ export const COMMANDS: readonly Command[] = [
   info,
   ping,
   test,
+  install,
   authLogin,
   authStatus,
   authLogout,
