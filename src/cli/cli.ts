@@ -51,7 +51,9 @@ async function runParsed(
   const opened: Opened[] = []
   let target: ResolvedTarget | undefined
   let left = words
-  if (command.hasTarget === true) ({ target, words: left } = pickTarget(words, rest, flags, io))
+  const { hasTarget = false, insteadOfTarget } = command
+  const isReplaced = insteadOfTarget !== undefined && flags.text(insteadOfTarget) !== undefined
+  if (hasTarget && !isReplaced) ({ target, words: left } = pickTarget(words, rest, flags, io))
   checkWords(command, left)
   const invocation: Invocation = {
     words: left,

@@ -38,6 +38,8 @@ export interface Command {
   readonly details?: string
   /** Whether it talks to a server: then its first word may be a target, and it has the options for connecting. */
   readonly hasTarget?: boolean
+  /** The option that takes the place of the target. */
+  readonly insteadOfTarget?: string
   readonly arguments?: readonly Argument[]
   readonly options?: readonly Option[]
   /** Command lines without `pierhead`, and what they do. */

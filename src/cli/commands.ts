@@ -18,6 +18,10 @@ import { ping } from './commands/ping.ts'
 import { prompt } from './commands/prompt.ts'
 import { read } from './commands/read.ts'
 import { run } from './commands/run.ts'
+import { tasksCancel } from './commands/tasks-cancel.ts'
+import { tasksList } from './commands/tasks-list.ts'
+import { tasksRetry } from './commands/tasks-retry.ts'
+import { tasksShow } from './commands/tasks-show.ts'
 import { test } from './commands/test.ts'
 import { watch } from './commands/watch.ts'
 
@@ -35,6 +39,10 @@ export const COMMANDS: readonly Command[] = [
   watch,
   info,
   ping,
+  tasksList,
+  tasksShow,
+  tasksCancel,
+  tasksRetry,
   test,
   install,
   authLogin,
