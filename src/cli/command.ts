@@ -63,6 +63,8 @@ export interface Invocation {
 export interface OpenOptions {
   /** Whether to answer questions of the server in the terminal, if there is one. Default: `true`. */
   readonly asks?: boolean | undefined
+  /** Is called with what a program prints to stderr, and with warnings about what a server does. Default: `--verbose` prints them. */
+  readonly onNote?: ((kind: 'stderr' | 'warning', text: string) => void) | undefined
 }
 
 /** The options that were given, by their long name. */

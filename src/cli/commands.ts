@@ -8,6 +8,7 @@ import { call } from './commands/call.ts'
 import { complete } from './commands/complete.ts'
 import { completion } from './commands/completion.ts'
 import { create } from './commands/create.ts'
+import { doctor } from './commands/doctor.ts'
 import { info } from './commands/info.ts'
 import { install } from './commands/install.ts'
 import { keysAllow } from './commands/keys-allow.ts'
@@ -44,6 +45,7 @@ export const COMMANDS: readonly Command[] = [
   tasksCancel,
   tasksRetry,
   test,
+  doctor,
   install,
   authLogin,
   authStatus,

@@ -43,7 +43,7 @@ export function similarName(word: string, cwd: string, config?: string): string 
 }
 
 /** The configuration files of a folder and those above it that exist. */
-function projectFiles(cwd: string): readonly string[] {
+export function projectFiles(cwd: string): readonly string[] {
   const found: string[] = []
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     found.push(...PROJECT_FILES.map((name) => join(folder, name)).filter((file) => existsSync(file)))

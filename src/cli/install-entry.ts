@@ -169,7 +169,8 @@ function redactedValue(members: object, name: string): string {
   return typeof value === 'string' && /^\$\{(?:env:)?\w+\}$/.test(value) ? value : '***'
 }
 
-function redactedArgs(args: readonly unknown[]): readonly unknown[] {
+/** Arguments without those that look like secrets. */
+export function redactedArgs(args: readonly unknown[]): readonly unknown[] {
   return args.map((arg, i) => {
     const before: unknown = args[i - 1]
     if (typeof arg !== 'string') return '***'
