@@ -189,9 +189,10 @@ async function checkHttp(
   try {
     reply = await ask(url, headers, signal)
   } catch (error) {
-    const cause = (error as { readonly cause?: { readonly code?: unknown } }).cause
+    const { cause, message } = error as Error
+    const { code = message } = (cause ?? {}) as { readonly code?: string }
     findings.problem(
-      `the server does not answer over HTTP (${safeLine(String(cause?.code ?? (error as Error).message))})`,
+      `the server does not answer over HTTP (${safeLine(code)})`,
       url.protocol === 'http:'
         ? 'If the server uses TLS there, write https://.'
         : 'Look into the log of the server.',

@@ -37,16 +37,6 @@ export function parseJsonc(text: string): JsoncNode {
   return new Parser(text).parse()
 }
 
-/** Whether a text has comments, or commas that JSON does not allow. */
-export function isPlainJson(text: string): boolean {
-  try {
-    JSON.parse(text.replace(/^\uFEFF/, ''))
-    return true
-  } catch {
-    return false
-  }
-}
-
 class Parser {
   readonly #text: string
   #at: number

@@ -191,7 +191,7 @@ describe('doctor of a URL', () => {
     const url = await site((request, reply) => {
       if (request.url === '/meta')
         reply.end(
-          JSON.stringify({ resource: `${url}/x`, authorization_servers: ['http://169.254.169.254/'] }),
+          JSON.stringify({ resource: `${url}/x`, authorization_servers: ['https://169.254.169.254/'] }),
         )
       else
         reply
@@ -201,7 +201,7 @@ describe('doctor of a URL', () => {
           .end()
     })
     expect((await examine([`${url}/x`])).problems).toContain(
-      'the issuer http://169.254.169.254/ cannot be asked',
+      'the issuer https://169.254.169.254/ cannot be asked: it is in a network that the server must not name',
     )
     expect((await examine([`${url}/y`])).problems).toContain('not on the origin of the server')
     expect(asked).toEqual([])
