@@ -2,6 +2,7 @@ import type { Command, Invocation, OpenOptions } from './command.ts'
 import { EXIT, type ExitCode } from './exit.ts'
 import { type Failure, failureOf, wrongUsage } from './failure.ts'
 import type { Io } from './io.ts'
+import { withLoginHint } from './login-hint.ts'
 import { open, type Opened } from './open.ts'
 import { Output } from './output.ts'
 import { parseLine, usageOf, type ParsedLine } from './program.ts'
@@ -50,7 +51,9 @@ async function runParsed(
   const opened: Opened[] = []
   let target: ResolvedTarget | undefined
   let left = words
-  if (command.hasTarget === true) ({ target, words: left } = pickTarget(words, rest, flags, io))
+  const { hasTarget = false, insteadOfTarget } = command
+  const isReplaced = insteadOfTarget !== undefined && flags.text(insteadOfTarget) !== undefined
+  if (hasTarget && !isReplaced) ({ target, words: left } = pickTarget(words, rest, flags, io))
   checkWords(command, left)
   const invocation: Invocation = {
     words: left,
@@ -67,6 +70,8 @@ async function runParsed(
   }
   try {
     return (await command.run(invocation)) ?? EXIT.ok
+  } catch (error) {
+    throw withLoginHint(error, target)
   } finally {
     output.status('')
     await Promise.allSettled(opened.map((one) => one[Symbol.asyncDispose]()))

@@ -38,6 +38,8 @@ export interface Command {
   readonly details?: string
   /** Whether it talks to a server: then its first word may be a target, and it has the options for connecting. */
   readonly hasTarget?: boolean
+  /** The option that takes the place of the target. */
+  readonly insteadOfTarget?: string
   readonly arguments?: readonly Argument[]
   readonly options?: readonly Option[]
   /** Command lines without `pierhead`, and what they do. */
@@ -61,6 +63,8 @@ export interface Invocation {
 export interface OpenOptions {
   /** Whether to answer questions of the server in the terminal, if there is one. Default: `true`. */
   readonly asks?: boolean | undefined
+  /** Is called with what a program prints to stderr, and with warnings about what a server does. Default: `--verbose` prints them. */
+  readonly onNote?: ((kind: 'stderr' | 'warning', text: string) => void) | undefined
 }
 
 /** The options that were given, by their long name. */

@@ -4,6 +4,7 @@ import type { CommandTarget, Config, UrlTarget } from 'pierhead/client'
 import { nearest } from '../base/nearest.ts'
 import { wrongUsage } from './failure.ts'
 import type { Io } from './io.ts'
+import { parseJsonc } from './jsonc.ts'
 
 /** The files in a project that name servers, in the order in which they count. */
 const PROJECT_FILES = ['mcp.json', '.mcp.json', '.cursor/mcp.json', '.vscode/mcp.json'] as const
@@ -42,7 +43,7 @@ export function similarName(word: string, cwd: string, config?: string): string 
 }
 
 /** The configuration files of a folder and those above it that exist. */
-function projectFiles(cwd: string): readonly string[] {
+export function projectFiles(cwd: string): readonly string[] {
   const found: string[] = []
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     found.push(...PROJECT_FILES.map((name) => join(folder, name)).filter((file) => existsSync(file)))
@@ -74,20 +75,12 @@ export function readConfig(file: string): Config {
     )
   }
   try {
-    const value = JSON.parse(withoutComments(text)) as unknown
+    const { value } = parseJsonc(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Config
     throw new Error('it is not an object')
   } catch (error) {
     throw wrongUsage(`${file} is not valid JSON: ${(error as Error).message}`, 'Correct the file.')
   }
-}
-
-/** JSON without the comments and trailing commas of editors' settings; strings stay as they are. */
-export function withoutComments(text: string): string {
-  return text.replaceAll(
-    /("(?:[^"\\\n]|\\.)*")|\/\/[^\n]*|\/\*[^]*?\*\/|,(?=\s*[}\]])/g,
-    (_, string: string | undefined) => string ?? '',
-  )
 }
 
 /** An entry with `${NAME}`, `${env:NAME}` and `${NAME:-default}` replaced, as editors do. */

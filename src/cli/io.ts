@@ -1,4 +1,5 @@
 import type { ReadStream, WriteStream } from 'node:tty'
+import type { OpenPage } from 'pierhead/auth/client'
 
 /** The outside world of a command: the terminal or pipes, the environment and the folder. Tests bring their own. */
 export interface Io {
@@ -9,6 +10,8 @@ export interface Io {
   readonly cwd: string
   /** Aborts when the user presses Ctrl-C. */
   readonly signal: AbortSignal
+  /** Shows a login page to the user. Default: the user is asked whether to open it in the browser. */
+  readonly openPage?: OpenPage | undefined
 }
 
 export interface Writable {

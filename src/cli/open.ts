@@ -14,7 +14,7 @@ export interface Opened extends AsyncDisposable {
 export async function open(
   resolved: ResolvedTarget,
   { flags, io, output }: Invocation,
-  { asks = true }: OpenOptions,
+  { asks = true, onNote }: OpenOptions,
 ): Promise<Opened> {
   const { createClient } = await import('pierhead/client')
   const { target } = resolved
@@ -39,6 +39,8 @@ export async function open(
     client.on('stderr', (line) => output.note(output.noteColors.dim(`server: ${safe(line)}`)))
     client.on('warning', (text) => output.note(output.noteColors.dim(safe(text))))
   }
+  if (onNote !== undefined)
+    for (const kind of ['stderr', 'warning'] as const) client.on(kind, (text) => onNote(kind, text))
   const close = (): Promise<void> => client.close()
   io.signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true })
   try {

@@ -99,6 +99,7 @@ function addCommand(root: Program, parents: Map<string, Program>, command: Comma
 const PARENTS: Readonly<Record<string, string>> = {
   tasks: 'long-running work: list, show, cancel, retry',
   auth: 'logins of this machine: login, status, logout',
+  keys: 'key pairs for servers on stdio: create, show, allow',
 }
 
 function sentence(text: string): string {

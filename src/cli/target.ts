@@ -54,8 +54,12 @@ function isTargetLike(word: string, flags: Flags, io: Io): boolean {
   )
 }
 
-function resolveTarget(word: string, flags: Flags, io: Io): ResolvedTarget {
+/** The target that a word names, and nothing else. */
+export function resolveTarget(word: string, flags: Flags, io: Io): ResolvedTarget {
   if (SCHEME.test(word)) return urlTarget(word)
+  // A file that exists needs no configuration, which may be damaged.
+  if (SOURCE.test(word) && existsSync(sourcePath(resolve(io.cwd, word))))
+    return fileTarget(resolve(io.cwd, word), { from: 'file', cwd: io.cwd })
   const configured = configuredServer(word, io, flags.text('config'))
   if (configured !== undefined) {
     const { entry, file, name } = configured
@@ -98,7 +102,7 @@ interface FileOptions {
 
 /** A file is run by this program, over stdio. */
 function fileTarget(word: string, { from, cwd }: FileOptions): ResolvedTarget {
-  const file = word.replace(/(?<=\.[cm]?[jt]sx?):[\w$]+$/, '')
+  const file = sourcePath(word)
   if (!existsSync(file) || !statSync(file).isFile())
     throw wrongUsage(`there is no file ${relative(cwd, file) || file}`, WAYS)
   const [command, ...args] = ownProgram()
@@ -108,6 +112,11 @@ function fileTarget(word: string, { from, cwd }: FileOptions): ResolvedTarget {
     from,
     file,
   }
+}
+
+/** The path of a source file without the name of its export. */
+function sourcePath(word: string): string {
+  return word.replace(/(?<=\.[cm]?[jt]sx?):[\w$]+$/, '')
 }
 
 /** The server that the nearest package.json names: `"pierhead": { "server": "server.ts" }`. */

@@ -22,6 +22,8 @@ export interface LineOptions {
   readonly cwd?: string | undefined
   readonly signal?: AbortSignal | undefined
   readonly columns?: number | undefined
+  /** Shows login pages. Default: as the command does. */
+  readonly openPage?: Io['openPage']
 }
 
 /** Runs a command line in this process, with streams of its own. */
@@ -47,6 +49,7 @@ export async function line(args: readonly string[], options: LineOptions = {}): 
     env: { PATH: process.env['PATH'] ?? '', NO_COLOR: '1', ...env },
     cwd,
     signal,
+    openPage: options.openPage,
   }
   const code = await runCli(args, io, COMMANDS)
   return { code, stdout: stdout.text, stderr: stderr.text }
