@@ -7,7 +7,7 @@ export interface WrittenFile {
 export type ItemKind = 'tool' | 'resource' | 'prompt'
 
 /** `word-count` as a name in code: `wordCount`. */
-export function identifierOf(name: string): string {
+function identifierOf(name: string): string {
   const word = name.replaceAll(/[^A-Za-z0-9]+(.)?/g, (_, next: string | undefined) =>
     (next ?? '').toUpperCase(),
   )

@@ -60,7 +60,7 @@ function checkPath(command: string, path: string, findings: Findings): boolean {
 }
 
 /** The path of a program on the PATH. */
-export function onPath(command: string, env: Io['env']): string | undefined {
+function onPath(command: string, env: Io['env']): string | undefined {
   const endings =
     process.platform === 'win32' && extname(command) === ''
       ? (env['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';')

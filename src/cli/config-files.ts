@@ -32,7 +32,7 @@ export function configuredServer(
 }
 
 /** The names of all servers that can be named. */
-export function configuredNames(cwd: string, config?: string): readonly string[] {
+function configuredNames(cwd: string, config?: string): readonly string[] {
   const files = config === undefined ? projectFiles(cwd) : [resolve(cwd, config)]
   return [...new Set(files.flatMap((file) => [...serversIn(file).keys()]))]
 }

@@ -44,7 +44,7 @@ export async function smallFetch(
 }
 
 /** Where a host leads, by all of its addresses: the most private one counts. */
-export async function placeOfName(hostname: string): Promise<Place> {
+async function placeOfName(hostname: string): Promise<Place> {
   const name = hostname.replace(/^\[(.*)\]$/, '$1')
   const places = (await lookup(name, { all: true })).map(({ address }) => placeOf(address))
   return (['special', 'loopback', 'private'] as const).find((place) => places.includes(place)) ?? 'public'

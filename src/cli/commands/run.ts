@@ -47,7 +47,7 @@ export const run: Command = {
 }
 
 /** The transports that the options name; undefined if they name none. */
-export function listenOptions(
+function listenOptions(
   flags: Flags,
   env: Readonly<Record<string, string | undefined>>,
 ): ListenOptions | undefined {

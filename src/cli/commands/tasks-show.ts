@@ -45,10 +45,7 @@ export const tasksShow: Command = {
 }
 
 /** A task at a server. Its outcome is asked for only if there is one, so nothing waits. */
-export async function remoteTask(
-  handle: TaskHandle,
-  id: string,
-): Promise<TaskRow & { readonly outcome?: unknown }> {
+async function remoteTask(handle: TaskHandle, id: string): Promise<TaskRow & { readonly outcome?: unknown }> {
   const { status, message, createdAt, updatedAt } = await handle.status()
   const row = { id, status, message, createdAt, updatedAt }
   if (status !== 'completed' && status !== 'failed') return row
