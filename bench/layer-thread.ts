@@ -32,7 +32,7 @@ interface SubjectModule {
 }
 
 const SERIES = 256
-const LIMITS = { depth: 64, values: 1_000_000, keys: 250_000 }
+const LIMITS = { depth: 64, values: 1_000_000, keys: 250_000, containers: 250_000 }
 
 parentPort?.on('message', (options: LayerOptions) => void reply(options))
 

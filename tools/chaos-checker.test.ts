@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { checkChaosLogs, type ChaosFault, type SessionFault } from './chaos-checker.ts'
 import type { ChaosLine } from './chaos-log.ts'
 
-const EXPECTED = { tasks: 2, sessions: 2, kills: 1, survivors: 1, resumptions: 1 }
+const EXPECTED = { tasks: 2, sessions: 2, kills: 1, survivors: 1, resumptions: 1, answers: 2 }
 
 /** A log without a fault: of tasks, an answer, an error because of a kill, changes, values, and streams that are resumed. */
 const SOUND: readonly ChaosLine[] = [
@@ -99,6 +99,7 @@ const PLANTED: readonly (readonly [planted: string, fault: ChaosFault, log: stri
   ['a result of no handler', 'no effect', without({ event: 'effect', run: 'z' })],
   ['no sessions', 'too few sessions', without({ event: 'opened' })],
   ['no resumption', 'too few resumptions', without({ event: 'resumed' })],
+  ['calls without answers', 'too few answers', without({ event: 'answered', call: 'd' })],
   ['a session that is gone', 'lost session', and({ event: 'gone', client: 1 })],
   ['a request that is refused', 'refused', and({ event: 'refused', client: 1, error: '500' })],
   ['a call without an answer', 'no answer', without({ event: 'answered', call: 'c' })],
@@ -184,6 +185,7 @@ test('every kind of fault in sessions is planted', () => {
     'no effect': true,
     'too few sessions': true,
     'too few resumptions': true,
+    'too few answers': true,
     'lost session': true,
     refused: true,
     'no answer': true,

@@ -13,6 +13,8 @@ export interface ChaosExpectations {
   readonly survivors: number
   /** How often clients went on with a stream. */
   readonly resumptions: number
+  /** Calls in sessions that were answered. */
+  readonly answers: number
 }
 
 /** The kinds of fault, besides those of tasks. */
@@ -21,6 +23,7 @@ export type SessionFault =
   | 'no effect'
   | 'too few sessions'
   | 'too few resumptions'
+  | 'too few answers'
   | 'lost session'
   | 'refused'
   | 'no answer'
@@ -80,6 +83,7 @@ export function checkChaosLogs(texts: readonly string[], expected: ChaosExpectat
     add('too few sessions', `${seen.sessions} of ${expected.sessions} were opened`)
   if (seen.resumptions < expected.resumptions)
     add('too few resumptions', `${seen.resumptions} of ${expected.resumptions}`)
+  if (seen.answered < expected.answers) add('too few answers', `${seen.answered} of ${expected.answers}`)
   const count = (kind: FaultLine['kind']): number => done.filter((line) => line.kind === kind).length
   return {
     ...counts,

@@ -7,6 +7,7 @@ import { connect } from '../src/client.ts'
 import type { ChaosLine } from './chaos-log.ts'
 import { seeded } from './chaos-random.ts'
 import { SessionClient } from './chaos-session-client.ts'
+import { WsSessionClient } from './chaos-ws-client.ts'
 import { look, runTask, type CrashClients } from './crash-clients.ts'
 
 /** What a process with clients needs to know. */
@@ -31,6 +32,8 @@ export interface ClientSettings {
 export interface ClientNews {
   readonly accepted: number
   readonly visits: number
+  /** How many tasks have ended, sessions were used or read to the end, and outcomes were looked at again. */
+  readonly progress: number
   /** Whether there are as many tasks and visits as there should be; whether nothing runs any more. */
   readonly isDone: boolean
   readonly isIdle: boolean
@@ -48,12 +51,16 @@ const NEWS_MS = 500
 /** How many of our own clients there are, and their first number. */
 const OWN_CLIENTS = 4
 const OWN_FROM = 1_000_000_000
+/** One session of so many is a WebSocket. */
+const WS_EACH = 5
 /** How often one client changes a list that all have. */
 const RELIST_MS = 15_000
 
 let isStopping = false
 let isOver = false
-let [accepted, visits, isIdle] = [0, 0, false]
+let [accepted, visits, ended, isIdle] = [0, 0, 0, false]
+/** When a session was last read to the end. */
+let drainedAt = 0
 
 const log = (line: ChaosLine): void =>
   appendFileSync(settings.log, `${JSON.stringify({ ...line, at: Date.now() })}\n`)
@@ -107,21 +114,23 @@ async function useTasks(ledger: string): Promise<void> {
     }
     const id = await runTask(clients, task, TOOLS[task % TOOLS.length] ?? '', random() * WORK_MS)
     if (id !== undefined) ids.set(task, [id, clients])
+    ended++
     if (isExtra || id === undefined) await pause(EXTRA_MS)
   })
 }
 
-const sessions: SessionClient[] = []
+const sessions: (SessionClient | WsSessionClient)[] = []
 
 /** Opens all sessions, and uses them in any order. */
 async function useSessions(): Promise<void> {
   const world = { url, random, log, isOver: () => isOver }
-  const free: SessionClient[] = []
+  const free: (SessionClient | WsSessionClient)[] = []
   let opened = 0
   await inParallel(Math.min(settings.atOnce, settings.sessions), async (place) => {
     if (opened < settings.sessions) {
       const number = from + opened++
-      const client = new SessionClient(number, { ...world, apiKey: keyOf(number) })
+      const Client = number % WS_EACH === 0 ? WsSessionClient : SessionClient
+      const client = new Client(number, { ...world, apiKey: keyOf(number) })
       sessions.push(client)
       await client.open()
       free.push(client)
@@ -195,7 +204,7 @@ async function main(): Promise<void> {
   })
   process.once('disconnect', () => process.exit())
   const timer = setInterval(() => {
-    const news: ClientNews = { accepted, visits, isDone: isDone(), isIdle }
+    const news: ClientNews = { accepted, visits, progress: visits + ended, isDone: isDone(), isIdle }
     process.send?.(news)
   }, NEWS_MS)
   await Promise.all([useTasks(await openLedger()), useSessions(), changeLists(), useOwnClients()])
@@ -203,13 +212,20 @@ async function main(): Promise<void> {
   await drain
   const left = [...sessions]
   const drains = Array.from({ length: settings.atOnce }, async () => {
-    for (let client = left.pop(); client !== undefined; client = left.pop()) await client.drain()
+    for (let client = left.pop(); client !== undefined; client = left.pop()) {
+      await client.drain(() => drainedAt)
+      drainedAt = performance.now()
+      ended++
+    }
   })
   await Promise.all(drains)
   // Outcomes stay as they are.
   const looks = [...ids]
   const looking = Array.from({ length: settings.atOnce }, async () => {
-    for (let one = looks.pop(); one !== undefined; one = looks.pop()) await look(one[1][1], one[0], one[1][0])
+    for (let one = looks.pop(); one !== undefined; one = looks.pop()) {
+      await look(one[1][1], one[0], one[1][0])
+      ended++
+    }
   })
   await Promise.all(looking)
   clearInterval(timer)

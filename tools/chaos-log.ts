@@ -20,6 +20,10 @@ export interface EffectLine {
 /** What a client with a session did and saw. */
 export type SessionLine = { readonly client: number } & (
   | { readonly event: 'opened' }
+  /** The handshake is over. */
+  | { readonly event: 'ready' }
+  /** The client opens the stream of its session without an event to go on from; the server has refused that. */
+  | { readonly event: 'listens' | 'denied' }
   /** The server does not know the session any more. */
   | { readonly event: 'gone' }
   /** The server rejected a request that it should accept. */

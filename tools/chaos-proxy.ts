@@ -1,15 +1,18 @@
 import { once } from 'node:events'
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 
 /** Sends each request to the next node, as a load balancer without sticky sessions does, and passes over nodes that refuse the connection. */
 export class ChaosProxy {
   readonly #server = createServer((asked, answered) => void this.#serve(asked, answered))
   readonly #ports: readonly number[]
+  readonly #joined = new Set<Duplex>()
   #next = 0
 
   constructor(ports: readonly number[]) {
     this.#ports = ports
+    this.#server.on('upgrade', (asked, client: Duplex) => this.#join(asked, client, this.#ports.length))
   }
 
   /** Listens at a free port, and answers the URL of the endpoint. */
@@ -23,6 +26,7 @@ export class ChaosProxy {
   async close(): Promise<void> {
     this.#server.close()
     this.#server.closeAllConnections()
+    for (const client of this.#joined) client.destroy()
     await once(this.#server, 'close')
   }
 
@@ -58,5 +62,29 @@ export class ChaosProxy {
       else answered.writeHead(502).end()
     })
     passed.end(body)
+  }
+  /** Joins the connection of a client that asks for a WebSocket with one to the next node. */
+  #join(asked: IncomingMessage, client: Duplex, tries: number): void {
+    const port = this.#ports[this.#next++ % this.#ports.length] as number
+    const node = connect(port, '127.0.0.1')
+    this.#joined.add(client)
+    const end = (): void => {
+      this.#joined.delete(client)
+      client.destroy()
+      node.destroy()
+    }
+    client.once('error', end).once('close', end)
+    node.once('connect', () => {
+      const { method, url, rawHeaders } = asked
+      const lines = rawHeaders.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`))
+      node.write(`${method} ${url} HTTP/1.1\r\n${lines.join('')}\r\n`)
+      node.pipe(client).pipe(node)
+      node.once('close', end)
+    })
+    node.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ECONNREFUSED' || tries <= 1 || client.destroyed) return end()
+      client.off('error', end).off('close', end)
+      this.#join(asked, client, tries - 1)
+    })
   }
 }

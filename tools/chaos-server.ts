@@ -45,7 +45,7 @@ async function act(tool: string, { task, ms, ledger }: Work): Promise<string> {
   return `${task}:${run}`
 }
 
-const shared: ServerStore = redis({ url: settings.redis })
+const shared: ServerStore = redis({ url: settings.redis, lease: settings.leaseMs })
 const store =
   settings.taskStore === 'redis'
     ? shared
@@ -64,7 +64,8 @@ const app = createServer({
     appendFileSync(settings.log, `${JSON.stringify(entry)}\n`)
   },
   // A node counts as dead after three of these.
-  limits: { keepAliveMs: settings.leaseMs / 3 },
+  // A busy machine may take long to restart Redis, while clients cannot resume.
+  limits: { keepAliveMs: settings.leaseMs / 3, resumeMs: 120_000 },
 })
   .tool('sturdy', { input: work, task: { mode: 'required', onRestart: 'retry' } }, (given: Work) =>
     act('sturdy', given),
@@ -113,21 +114,21 @@ const app = createServer({
       return String(last)
     },
   )
-  .tool('touch', { input: answer }, async ({ marker }: { marker: string }, { session }) => {
+  .tool('touch', { input: answer }, async ({ marker }: { marker: string }) => {
     app.updated(`note://${marker}`)
-    // Redis has the change once it has this.
-    await session?.set('touched', marker)
+    // Otherwise the change would be lost with this process.
+    await app.announced()
     return marker
   })
-  .tool('relist', { input: answer }, async ({ marker }: { marker: string }, { session }) => {
+  .tool('relist', { input: answer }, async ({ marker }: { marker: string }) => {
     app.changed('tools')
-    await session?.set('relisted', marker)
+    await app.announced()
     return marker
   })
   .resource('note://{name}', {}, ({ name }) => name)
 
 const { port } = settings
-await (port === undefined ? app.work() : app.listen({ http: { port } }))
+await (port === undefined ? app.work() : app.listen({ http: { port }, ws: true }))
 process.send?.('ready')
 // The tool that started this process is gone.
 process.once('disconnect', () => process.exit())

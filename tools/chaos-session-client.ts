@@ -1,5 +1,15 @@
 // A client with a session of the chaos test, which speaks JSON-RPC over HTTP itself.
 import type { ChaosLine, SessionLine } from './chaos-log.ts'
+import {
+  CAPABILITIES,
+  described,
+  kindOf,
+  parsed,
+  pause,
+  REVISION,
+  textOf,
+  type Message,
+} from './chaos-messages.ts'
 import { exchange, openStream, type Asked, type OpenStream, type StreamEvent } from './chaos-wire.ts'
 
 /** What a client needs besides its number. */
@@ -12,12 +22,13 @@ export interface SessionWorld {
   readonly isOver: () => boolean
 }
 
-type Message = Readonly<Record<string, unknown>>
 /** The line of a client, without its number. */
-type Said = SessionLine extends infer Line ? (Line extends SessionLine ? Omit<Line, 'client'> : never) : never
+export type Said = SessionLine extends infer Line
+  ? Line extends SessionLine
+    ? Omit<Line, 'client'>
+    : never
+  : never
 
-const REVISION = '2025-11-25'
-const CAPABILITIES = { elicitation: { form: {} } }
 /** Statuses that mean: try again. */
 const LATER: readonly number[] = [429, 502, 503, 504]
 /** The status that means: nothing follows, so do not try again. */
@@ -60,7 +71,7 @@ export class SessionClient {
       if (reply?.status === 200 && reply.session !== undefined) {
         this.#session = reply.session
         this.#log({ event: 'opened' })
-        await this.#insist({ method: 'notifications/initialized' })
+        if (await this.#insist({ method: 'notifications/initialized' })) this.#log({ event: 'ready' })
         return
       }
       if (reply !== undefined && !LATER.includes(reply.status))
@@ -81,9 +92,9 @@ export class SessionClient {
     if (!this.isGone) await this.#touch('listed')
   }
 
-  /** Reads the stream of the session up to a change that the client makes now. */
-  async drain(): Promise<void> {
-    if (!this.isGone && (await this.#touch('updated'))) this.#log({ event: 'drained' })
+  /** Reads the stream of the session up to a change that the client makes now. It waits while other clients hear of theirs, too; `heardAt` says when the last one did. */
+  async drain(heardAt: () => number): Promise<void> {
+    if (!this.isGone && (await this.#touch('updated', heardAt))) this.#log({ event: 'drained' })
   }
 
   #count(): Promise<void> {
@@ -105,20 +116,20 @@ export class SessionClient {
   }
 
   /** Changes something, and waits on the stream of the session until that is announced. False if it never is. */
-  async #touch(what: 'updated' | 'listed'): Promise<boolean> {
+  async #touch(what: 'updated' | 'listed', heardAt: () => number = () => 0): Promise<boolean> {
     const { isOver } = this.#world
     if (!this.#isSubscribed) {
       const params = { uri: `note://${this.#number}` }
       this.#isSubscribed = await this.#insist({ method: 'resources/subscribe', params })
     }
-    const until = performance.now() + HEARING_MS
+    const began = performance.now()
+    const isLate = (): boolean => performance.now() > Math.max(began, heardAt()) + HEARING_MS
     const [updates, lists] = [this.#updates, this.#lists]
     let isHeard = false
-    const reading = this.#readSession(() => isHeard || this.isGone || isOver() || performance.now() > until)
+    const reading = this.#readSession(() => isHeard || this.isGone || isOver() || isLate())
     const name = what === 'updated' ? 'touch' : 'relist'
     // Events before the first id that the client has seen cannot be resumed from.
-    while (this.#lastEvent === undefined && !this.isGone && !isOver() && performance.now() < until)
-      await pause(25)
+    while (this.#lastEvent === undefined && !this.isGone && !isOver() && !isLate()) await pause(25)
     let isAnswered = false
     while (!isAnswered && !this.isGone && !isOver()) {
       if (what === 'updated') this.#sent++
@@ -131,7 +142,7 @@ export class SessionClient {
     if (what === 'updated' && isAnswered) this.#touched++
     const isDone = (): boolean =>
       what === 'updated' ? this.#updates > updates && this.#updates >= this.#touched : this.#lists > lists
-    while (!isDone() && !this.isGone && !isOver() && performance.now() < until)
+    while (!isDone() && !this.isGone && !isOver() && !isLate())
       await Promise.race([new Promise<void>((resolve) => (this.#onUpdate = resolve)), pause(500)])
     // A change without an answer may be announced instead of the last one.
     if (this.#sent > this.#touched) await pause(1000)
@@ -233,7 +244,9 @@ export class SessionClient {
     const asked = this.#asked('GET')
     const more = after === undefined ? {} : { 'last-event-id': after }
     const headers = { ...asked.headers, accept: 'text/event-stream', ...more }
+    if (after === undefined) this.#log({ event: 'listens' })
     const stream = await openStream({ ...asked, headers }, onEvent)
+    if (after === undefined && stream !== undefined && stream.status !== 200) this.#log({ event: 'denied' })
     if (stream?.status === OVER) this.#log({ event: 'refused', error: `nothing follows ${after}` })
     return stream?.status !== OVER && this.#isRefused(stream) ? undefined : stream
   }
@@ -313,56 +326,4 @@ export class SessionClient {
   #log(said: Said): void {
     this.#world.log({ client: this.#number, ...said } as SessionLine)
   }
-}
-
-/** A message in a few words. */
-function described(data: string): string {
-  if (data === '') return ''
-  const message = JSON.parse(data) as Message
-  const params = (message['params'] ?? {}) as Message
-  switch (message['method']) {
-    case undefined:
-      return 'response'
-    case 'notifications/progress':
-      return `progress ${String(params['progress'])}`
-    case 'notifications/resources/updated':
-      return `updated ${String(params['uri'])}`
-    case 'notifications/tools/list_changed':
-      return 'listed'
-    default:
-      return String(message['method'])
-  }
-}
-
-/** Errors whose kind is not on the wire, by their text. */
-const KINDS: ReadonlyMap<string, string> = new Map([
-  ['the node that ran the request stopped before it answered', 'node_lost'],
-  ['the store of the server cannot be reached now', 'store_unreachable'],
-])
-
-function kindOf({ message, data }: { readonly data?: Message; readonly message: string }): string {
-  if (typeof data?.['kind'] === 'string') return data['kind']
-  return KINDS.get(message) ?? message
-}
-
-function textOf(message: Message | undefined): string | undefined {
-  const { content, isError } = (message?.['result'] ?? {}) as {
-    readonly content?: readonly Message[]
-    readonly isError?: boolean
-  }
-  if (isError === true) return undefined
-  const text = content?.[0]?.['text']
-  return typeof text === 'string' ? text : undefined
-}
-
-function parsed(text: string): Message | undefined {
-  try {
-    return JSON.parse(text) as Message
-  } catch {
-    return undefined
-  }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms))
 }

@@ -1,5 +1,6 @@
 // What the clients of a chaos test saw of their sessions. It shares no code with the server.
 import type { AddFault } from './chaos-checker.ts'
+import { ListChanges, type Listener } from './chaos-lists.ts'
 import type { FaultLine, SessionLine, TimedLine } from './chaos-log.ts'
 
 /** The stream of a session, among those of calls. */
@@ -27,18 +28,21 @@ interface Stream {
 interface Client {
   readonly streams: Map<string, Stream>
   openedAt: number
-  /** When it got the first event of its session. Before, it has nothing to resume from. */
-  listensAt: number
+  /** When its handshake was over, and from when on it must hear of everything: see `#heardFirst`. */
+  readyAt: number
+  hearsFrom: number
+  /** How often it may have opened the stream of its session without an event to go on from. */
+  begins: number
   isDrained: boolean
   /** The value that the session must have, and those that it may have because no answer came. */
   value: number
   readonly possible: Set<number>
-  /** Changes of its own resource: sent, answered, and heard of. */
-  touches: number
+  /** Changes of its own resource: when they were sent, how many were answered, and how many it heard of. */
+  readonly touches: number[]
   touched: number
   updates: number
-  lists: number
-  listedAt: number
+  /** What it heard of those, and of lists. */
+  readonly heard: Listener['heard'][number][]
 }
 
 type Line<Event extends SessionLine['event']> = Extract<SessionLine, { readonly event: Event }> & TimedLine
@@ -49,10 +53,7 @@ export class SessionHistory {
   readonly #add: AddFault
   readonly #clients = new Map<number, Client>()
   readonly #counts = { answered: 0, failedCalls: 0, abandoned: 0, events: 0, resumptions: 0 }
-  #relists = 0
-  /** When the last change of a list was sent that was answered. */
-  #listedAt = 0
-  readonly #sentLists = new Map<number, number>()
+  readonly #lists = new ListChanges()
 
   constructor(faults: readonly (FaultLine & TimedLine)[], add: AddFault) {
     this.#faults = faults
@@ -65,6 +66,15 @@ export class SessionHistory {
     switch (line.event) {
       case 'opened':
         client.openedAt = line.at
+        break
+      case 'ready':
+        client.readyAt = line.at
+        break
+      case 'listens':
+        client.begins++
+        break
+      case 'denied':
+        client.begins--
         break
       case 'gone':
         this.#add('lost session', `client ${line.client}`)
@@ -116,12 +126,10 @@ export class SessionHistory {
       }
       if (client.updates < client.touched)
         this.#add('lost event', `${where} heard of ${client.updates} of ${client.touched} changes`)
-      if (client.updates > client.touches)
-        this.#add('duplicated event', `${where} heard of ${client.updates} of ${client.touches} changes`)
-      if (client.listensAt < this.#listedAt && client.listedAt < this.#listedAt)
-        this.#add('lost event', `${where} did not hear that a list changed`)
-      if (client.lists > this.#relists)
-        this.#add('duplicated event', `${where} heard of ${client.lists} of ${this.#relists} changed lists`)
+      const sent = client.touches.length
+      if (client.updates > sent)
+        this.#add('duplicated event', `${where} heard of ${client.updates} of ${sent} changes`)
+      this.#lists.check(where, client, this.#add)
     }
     return this.counts
   }
@@ -147,15 +155,16 @@ export class SessionHistory {
     const client: Client = {
       streams: new Map(),
       openedAt: Infinity,
-      listensAt: Infinity,
+      readyAt: Infinity,
+      hearsFrom: Infinity,
+      begins: 0,
       isDrained: false,
       value: 0,
       possible: new Set(),
-      touches: 0,
+      touches: [],
       touched: 0,
       updates: 0,
-      lists: 0,
-      listedAt: 0,
+      heard: [],
     }
     this.#clients.set(number, client)
     return client
@@ -169,7 +178,7 @@ export class SessionHistory {
     if (stream === undefined && call === OF_SESSION)
       client.streams.set(call, (stream = newStream('', 0, line.at)))
     if (stream === undefined) return this.#add('wrong client', where)
-    if (call === OF_SESSION) client.listensAt = Math.min(client.listensAt, line.at)
+    if (call === OF_SESSION && client.hearsFrom === Infinity) this.#heardFirst(client, line.at)
     const number = Number(/(\d+)$/.exec(id)?.[1])
     if (stream.ids.has(id)) this.#add('duplicated event', where)
     else if (!(number > stream.last)) this.#add('reordered event', where)
@@ -179,14 +188,20 @@ export class SessionHistory {
     if (number > stream.last) stream.last = number
     const [kind, value = ''] = what.split(' ')
     if (kind === 'progress') this.#progressed(stream, Number(value), where)
-    if (kind === 'listed') {
-      client.lists++
-      client.listedAt = line.at
-    }
+    if (kind === 'listed') client.heard.push({ what: kind, at: line.at })
     if (kind === 'updated') {
       client.updates++
+      client.heard.push({ what: kind, at: line.at })
       if (value !== `note://${line.client}`) this.#add('wrong client', where)
     }
+  }
+
+  /**
+   * A client that gets its first event over its first connection hears of everything since its handshake. If a connection broke before,
+   * the server may have sent events over it, and the client cannot ask for them, because it knows no id.
+   */
+  #heardFirst(client: Client, at: number): void {
+    client.hearsFrom = client.begins === 1 ? client.readyAt : at
   }
 
   #progressed(stream: Stream, step: number, where: string): void {
@@ -228,12 +243,10 @@ export class SessionHistory {
     client.value = value
   }
 
-  #touched(client: Client, line: Line<'touch' | 'touched'>): void {
-    if (line.what === 'updated') client[line.event === 'touch' ? 'touches' : 'touched']++
-    else if (line.event === 'touch') {
-      this.#relists++
-      this.#sentLists.set(line.client, line.at)
-    } else this.#listedAt = Math.max(this.#listedAt, this.#sentLists.get(line.client) ?? 0)
+  #touched(client: Client, { client: number, event, what, at }: Line<'touch' | 'touched'>): void {
+    if (what === 'listed') this.#lists[event === 'touch' ? 'sent' : 'answered'](number, at)
+    else if (event === 'touch') client.touches.push(at)
+    else client.touched++
   }
 }
 

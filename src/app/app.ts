@@ -101,7 +101,8 @@ export class App<Ctx extends Context = Context, Tools = {}> {
       sealer: sealerOf(options, stores, () => this.#service.warnOnce('state', '', FOREIGN_STATE)),
     })
     this.tasks = new TaskDesk(this.#service)
-    this.#hooks = new Hooks(options, this.#service, this.limits, stores)
+    const isServing = (): boolean => this.#endpoints.size > 0 || this.#clients.isAny
+    this.#hooks = new Hooks(options, this.#service, this.limits, { stores, isServing })
     this.#mounts = new Mounts((choice) => this.#open(choice), this.#hooks.newUse(), this.#service)
     this.#items = new Items(this.#service, this.limits, options)
     // `deno serve` looks only for an own property.
@@ -242,6 +243,11 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     this.#service.updated(uri)
   }
 
+  /** Resolves once the store has every change that was announced here until now, so that clients of other nodes hear of it even if this process dies. While the store is away, it waits. */
+  announced(): Promise<void> {
+    return this.#service.changes.announced()
+  }
+
   /** Adds middleware for one method, such as `tools/call`. The first middleware is the outermost. */
   use(method: ServerMethod | (string & {}), middleware: Middleware<Ctx>): this
   /** Adds middleware for all methods, also for the handshake and pings, which lack what `provide` adds; or a plug-in. */
@@ -318,7 +324,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     readonly auth?: Auth | undefined
   }): MemoryEnd {
     releaseStdout()
-    this.#service.tasks.start()
+    this.#hooks.serve()
     return this.#clients.add(this.#service, {
       limits: this.limits,
       source: { auth: options.auth },
@@ -330,20 +336,17 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 
   async #open(options: EndpointChoice): Promise<Endpoint> {
     releaseStdout()
-    this.#service.tasks.start()
     const onClosed = (): unknown => this.#endpoints.delete(endpoint)
     const parts = { limits: this.limits, handlers: this.#handlers, onClosed, nodes: this.#hooks.membership }
     const host = { path: options.path, verifyMs: this.limits.headersMs }
     const authentication = openAuth(options.auth ?? this.#options.auth, this.#service, host)
     const endpoint = await createEndpoint(this.#service, { ...parts, ...options, authentication })
     this.#endpoints.add(endpoint)
+    if (options.path === undefined && !this.#service.isClosed) this.#hooks.serve()
     return endpoint
   }
 
-  /**
-   * Revokes a caller, `{ sub: 'ann' }`: what it has open ends, and credentials issued until now, or within `clockSkew` after, are rejected,
-   * unless their method accepts them when asked again. The last 100,000 revocations are remembered until the process ends.
-   */
+  /** Revokes a caller, `{ sub: 'ann' }`: what it has open ends, and credentials issued until now, or within `clockSkew` after, are rejected, unless their method accepts them when asked again. The last 100,000 revocations are remembered until the process ends. */
   revoke(caller: Revoked): void {
     checkRevoked(caller)
     this.#service.leases.revoke(caller)
@@ -357,16 +360,18 @@ export class App<Ctx extends Context = Context, Tools = {}> {
   /** Finishes running requests, ends sessions and streams, and closes the transports that `listen` opened and the connections of clients in the same process. Mounts answer 503 from then on; `listen` may be called again. */
   async close(): Promise<void> {
     const begun = performance.now()
-    const closeTasks = await this.#service.tasks.beginClose()
     // `onStop` may run after stdio has closed, while its client still reads.
     const unguard = keepGuard()
     this.#mounts.close()
     this.#service.isClosed = true
-    const running = [...this.#running].map(async (one) => (await one.catch(() => undefined))?.close())
-    await Promise.all([...running, ...[...this.#endpoints].map((one) => one.close())])
+    // Whoever listens from now on is not meant.
+    const [running, endpoints] = [[...this.#running], [...this.#endpoints]]
+    const closeTasks = await this.#service.tasks.beginClose(begun + this.limits.drainMs)
+    const closing = running.map(async (one) => (await one.catch(() => undefined))?.close())
+    await Promise.all([...closing, ...endpoints.map((one) => one.close())])
     // After the others, because their requests may use such clients.
     await this.#clients.finish(begun + this.limits.drainMs - performance.now())
-    await closeTasks(begun + this.limits.drainMs - performance.now())
+    await closeTasks()
     await this.#hooks.membership.leave()
     await this.#mounts.end(this.limits.drainMs)
     unguard()

@@ -8,8 +8,9 @@ import type { StoresInUse } from './stores-in-use.ts'
 
 /** How often a node says that it is alive, unless its streams are kept alive more often. */
 const BEAT_MS = 5000
-/** The stores that nodes use together. */
+/** The stores that nodes use together. No part of a server uses `rates`, so nodes need not share them. */
 const USED = ['sessions', 'events', 'changes', 'cache'] as const
+const UNUSED = /^rates\b/
 
 /** The part that a server takes in the nodes that share its store, from its first listener or mount until it closes. */
 export class Membership {
@@ -34,6 +35,18 @@ export class Membership {
     }))
   }
 
+  /** Joins the other nodes for a process that serves no clients: only if it shares everything with them, so that theirs hear of its changes. */
+  async joinAsWorker(): Promise<void> {
+    const { current } = this.stores
+    if (current !== undefined && this.#kindsHere(current).length === 0) await this.join()
+  }
+
+  /** The kinds of store that not all nodes can see. */
+  #kindsHere(store: ServerStore): readonly string[] {
+    const inParent = this.stores.inParent.filter((kind) => !UNUSED.test(kind))
+    return [...inMemory(store, this.#service.offers('tasks')), ...inParent]
+  }
+
   /** Leaves the other nodes, once they can know everything that this one had to say. */
   async leave(): Promise<void> {
     const joined = await this.#joined?.catch(() => undefined)
@@ -52,7 +65,7 @@ export class Membership {
     const node = await Node.join({
       server: String(this.#service.info['name']),
       stores: checkStores({ ...(await withMemory(store)), nodes: store.nodes }),
-      inMemory: [...inMemory(store, this.#service.offers('tasks')), ...this.stores.inParent],
+      inMemory: this.#kindsHere(store),
       beatMs: Math.min(BEAT_MS, this.#limits.keepAliveMs),
       listener: {
         onMessage(message, isOwn, position) {
@@ -71,6 +84,7 @@ export class Membership {
         changes.deliver(change)
       }
     }
+    changes.announced = () => node.announced()
     leases.carrier = ({ sub, issuer }, at) => node.sendRevocation({ kind: 'revoked', sub, issuer, at })
     return { node, contents }
   }
@@ -85,7 +99,7 @@ async function withMemory(store: ServerStore): Promise<ServerStore> {
 
 /** The kinds of store that other nodes cannot see. Tasks count only if the server has any. */
 function inMemory(store: ServerStore, hasTasks: boolean): readonly string[] {
-  const missing = [...USED, 'rates' as const].filter((kind) => store[kind] === undefined)
+  const missing = USED.filter((kind) => store[kind] === undefined)
   const lacksTasks = hasTasks && (store.tasks === undefined || store.tasks.isInMemory === true)
   return lacksTasks ? [...missing, 'tasks'] : missing
 }

@@ -1,11 +1,12 @@
 import { type Duration, toMs } from '../base/duration.ts'
 import { DURATION, required, type KindsOf } from '../base/kinds.ts'
 import { checkOptions } from '../base/options.ts'
-import type { Asker, AuthMethod, Verdict } from '../transport/http/server/auth-method.ts'
+import type { Asker, AuthMethod, Rejected, Verdict } from '../transport/http/server/auth-method.ts'
 import { basicCredentials } from './basic.ts'
 import { readClaims, reject } from './claims.ts'
 import { createDiscovery, type Discovery } from './discovery.ts'
 import { fetchObject, IssuerError, type IssuerRequest } from './issuer-fetch.ts'
+import { KnownTokens, type Kept } from './known-tokens.ts'
 import { createMethod } from './method.ts'
 import { Questions } from './questions.ts'
 import {
@@ -21,6 +22,17 @@ import { ENDPOINT, ISSUER } from './urls.ts'
 const LIMITS = { unknown: 256, known: 256, perToken: 1024, lostMs: 30_000 }
 /** The longest token that the issuer is asked about. */
 const MAX_LENGTH = 32_768
+
+/** How long a rejection is remembered: clients try again and again, and the issuer need not be asked each time. */
+const REJECTED_MS = 5000
+const MAX_REJECTED = 1000
+const MAX_REJECTED_CHARACTERS = 1_048_576
+
+/** A token that the issuer rejected. */
+interface Remembered extends Kept {
+  readonly rejected: Rejected
+  readonly until: number
+}
 
 const UNKNOWN: Asker = { isKnown: false, sender: undefined }
 
@@ -63,6 +75,7 @@ export function introspection(options: IntrospectionOptions): AuthMethod {
   const settings = readTokenOptions('introspection', options)
   const discovery = createDiscovery(issuer)
   const questions = new Questions<Verdict>(LIMITS)
+  const rejections = new KnownTokens<Remembered>(MAX_REJECTED, MAX_REJECTED_CHARACTERS)
 
   const ask = async (token: string, rules: TokenSettings): Promise<Verdict> => {
     try {
@@ -85,7 +98,14 @@ export function introspection(options: IntrospectionOptions): AuthMethod {
         if (token.length > MAX_LENGTH) return undefined
         // The answer depends on the URL that the token must be meant for.
         const question = `${rules.parts.resource} ${token}`
-        const answer = questions.ask(question, asker, () => ask(token, rules))
+        const remembered = rejections.get(question)
+        if (remembered !== undefined && Date.now() < remembered.until) return remembered.rejected
+        const answer = questions.ask(question, asker, async () => {
+          const verdict = await ask(token, rules)
+          if ('rejected' in verdict && verdict.rejected !== 'unavailable')
+            rejections.set(question, { rejected: verdict, until: Date.now() + REJECTED_MS, isKept: false })
+          return verdict
+        })
         return answer ?? reject('unavailable', 'too many tokens are being verified')
       },
       at: (url) => create(rules.at(url)),

@@ -11,7 +11,14 @@ export interface Kept {
 /** What is known of tokens, for a bounded number of them. Those that were added first are forgotten first. */
 export class KnownTokens<Known extends Kept> {
   readonly #all = new Map<string, Known>()
+  readonly #limit: number
+  readonly #maxCharacters: number
   #characters = 0
+
+  constructor(limit: number = MAX_TOKENS, maxCharacters: number = MAX_CHARACTERS) {
+    this.#limit = limit
+    this.#maxCharacters = maxCharacters
+  }
 
   get size(): number {
     return this.#all.size
@@ -27,7 +34,7 @@ export class KnownTokens<Known extends Kept> {
     this.#all.set(token, known)
     this.#characters += token.length
     for (const oldest of this.#all.keys()) {
-      if (this.#all.size <= MAX_TOKENS && this.#characters <= MAX_CHARACTERS) return
+      if (this.#all.size <= this.#limit && this.#characters <= this.#maxCharacters) return
       this.delete(oldest)
     }
   }

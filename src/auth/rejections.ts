@@ -5,7 +5,7 @@ import type { AuthHost, AuthMethod, Rejected } from '../transport/http/server/au
 const PAUSE_MS = 60_000
 /** A failure concerns all callers, so it is repeated sooner. */
 const FAILURE_PAUSE_MS = 1000
-/** How many reasons are told apart. Messages of errors can contain anything. */
+/** How many reasons are told apart. All others share a place: whoever sends tokens must not be able to make room for more reports. */
 const MAX_REASONS = 100
 
 const UNKNOWN: Rejected = { rejected: 'invalid', why: 'it is unknown, or meant for another server' }
@@ -31,11 +31,13 @@ export function createRejectionLog({ report }: Pick<AuthHost, 'report'>): Reject
   return (rejected, ip) => {
     // Clients get their first nonce in this way.
     if (rejected.rejected === 'nonce') return
-    const reason = reasonOf(rejected)
+    const isFailure = rejected.rejected === 'unavailable'
+    const own = reasonOf(rejected)
+    const isToldApart = reports.has(own) || reports.size < MAX_REASONS
+    const reason = isToldApart ? own : `other ${isFailure ? 'failures' : 'rejections'}`
     let known = reports.get(reason)
     if (known === undefined) {
-      if (reports.size >= MAX_REASONS) reports.clear()
-      known = rejected.rejected === 'unavailable' ? reportFailure() : reportRejection()
+      known = isFailure ? reportFailure() : reportRejection()
       reports.set(reason, known)
     }
     known({ rejected, ip })
@@ -51,8 +53,9 @@ export function explainUnknown(methods: readonly AuthMethod[], token: string): R
   return UNKNOWN
 }
 
+/** What tells reasons apart. The message of an error does not count: it may contain parts of the token, which the sender chooses. */
 function reasonOf({ why, cause }: Rejected): string {
-  return cause instanceof Error ? `${why}: ${cause.message}` : why
+  return cause instanceof Error ? `${why}: ${cause.name}` : why
 }
 
 function origin(ip: string | undefined, skipped: number): object {

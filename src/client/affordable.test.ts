@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { isAffordable } from './affordable.ts'
+import { provePattern } from '../schema/pattern.ts'
+import { processorMs } from '../../test/harness/processor.ts'
+import { toAffordable } from './affordable.ts'
+
+const isAffordable = (schema: Readonly<Record<string, unknown>>, value: unknown): boolean =>
+  toAffordable(schema)(value)
 
 /** The budget covers this check once, but not twice: the steps of the pattern grow with the square of the length. */
 const EXPENSIVE = { pattern: '^\\d+\\d+$' }
@@ -97,4 +102,76 @@ test.each<readonly [keyword: string, schema: Record<string, unknown>, item: obje
   const count = { reads: 0 }
   const value = Array.from({ length: 6000 }, () => structuredClone(item))
   expect(isAffordable(counted({ items: schema }, count), counted(value, count))).toBe(false)
+})
+
+/** Keywords that cost nothing for an empty object, but are looked at. */
+const FREE = {
+  minProperties: 0,
+  maxProperties: 9,
+  patternProperties: {},
+  propertyNames: true,
+  additionalProperties: true,
+  required: [],
+  properties: {},
+  dependentRequired: {},
+  unevaluatedProperties: true,
+  dependentSchemas: {},
+  dependencies: {},
+}
+const OTHERS = { minItems: 0, maxItems: 9, minimum: 0, maximum: 1, minLength: 0, maxLength: 4, items: true }
+const empty = (count: number): object[] => Array.from({ length: count }, () => ({}))
+
+test('every keyword costs a step for each value of its type, and nothing for others', () => {
+  expect(isAffordable({ items: FREE }, empty(400_000))).toBe(true)
+  expect(isAffordable({ items: FREE }, empty(500_000))).toBe(false)
+  expect(isAffordable({ items: OTHERS }, empty(900_000))).toBe(true)
+  expect(isAffordable({ items: { ...FREE, ...OTHERS, items: {} } }, Array(900_000).fill(1))).toBe(true)
+})
+
+test('to count takes not much longer for many keywords and references than for none', async () => {
+  const all = { ...FREE, ...OTHERS }
+  const hostile = {
+    items: { ...all, $ref: '#/$defs/x', $dynamicRef: '#/$defs/x' },
+    $defs: { x: { ...all, items: { $ref: '#' }, contains: { $ref: '#' } } },
+  }
+  const value = empty(900_000)
+  const cost = (schema: Readonly<Record<string, unknown>>): Promise<number> =>
+    processorMs(() => isAffordable(schema, value))
+  await cost({ items: {} })
+  const usual = await cost({ items: {} })
+  expect(await cost(hostile)).toBeLessThan(12 * usual)
+})
+
+test('the steps of a reference to a large value are counted once, and the same each time', () => {
+  const $defs = { x: { additionalProperties: EXPENSIVE }, y: { $ref: '#/$defs/x' } }
+  const one = { $ref: '#/$defs/y' }
+  expect(isAffordable({ $defs, ...one }, { a: VALUE })).toBe(true)
+  expect(isAffordable({ $defs, allOf: [one, one] }, { a: VALUE })).toBe(false)
+})
+
+test('the names of an object with very many members cost more, and to note them even more', () => {
+  const many = (count: number): object =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [at, 1]))
+  const least = { allOf: [{ minProperties: 1 }, { minProperties: 1 }] }
+  expect(isAffordable(least, many(400_000))).toBe(true)
+  expect(isAffordable({ allOf: [...least.allOf, { maxProperties: 1e6 }] }, many(450_000))).toBe(false)
+  expect(isAffordable({ unevaluatedProperties: true }, many(150_000))).toBe(true)
+  expect(isAffordable({ unevaluatedProperties: true }, many(250_000))).toBe(false)
+  expect(
+    isAffordable(
+      { items: { unevaluatedProperties: true } },
+      [1, 2, 3].map(() => many(1000)),
+    ),
+  ).toBe(true)
+})
+
+test('a pattern is not analysed again after the patterns of others', async () => {
+  const patterns = Array.from({ length: 60 }, (_, at) => ({
+    pattern: `^(?:[ab]{1,40}|[bc]{1,40}){2}d${at}$`,
+  }))
+  const check = toAffordable({ allOf: patterns })
+  const cost = (): Promise<number> => processorMs(() => check('d'))
+  const first = await cost()
+  for (let at = 0; at < 1000; at++) provePattern(`^${at}$`)
+  expect(await cost()).toBeLessThan(first / 4)
 })

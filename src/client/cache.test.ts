@@ -109,6 +109,23 @@ describe('the cache', () => {
     expect(await cost(500)).toBeLessThan(10 * few)
   })
 
+  test('many changes at once do not take much longer than one, however much is cached', async () => {
+    const cache = new Cache(() => 0)
+    for (let at = 0; at < 500; at++) cache.put(READ, `a://${at}`, { ttlMs: 100 })
+    const cost = (changes: number): Promise<number> =>
+      processorMs(() => {
+        for (let use = 0; use < 200; use++) {
+          for (let at = 0; at < changes; at++) cache.invalidate({ kind: 'resource', uri: `a://${at}/${at}` })
+          for (let at = 0; at < changes; at++) cache.put(READ, `a://${at}`, { ttlMs: 100 })
+          for (let at = 0; at < changes; at++) cache.invalidate({ kind: 'resource', uri: `b://${at}/${at}` })
+          cache.get(READ, 'c://')
+        }
+      })
+    await cost(1)
+    const one = await cost(1)
+    expect(await cost(99)).toBeLessThan(15 * one)
+  })
+
   test('evicts everything when more changed at once than it keeps in mind', () => {
     const cache = new Cache(() => 0)
     const change = (count: number): void => {

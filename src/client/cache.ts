@@ -1,7 +1,7 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { textBytes } from '../base/weight.ts'
 import type { ClientEvents } from './events.ts'
-import { isWithin } from './within.ts'
+import { firstFrom, folderOf } from './within.ts'
 
 interface Entry {
   /** The result as JSON. Each caller gets a copy, so that none can change what another gets. */
@@ -23,7 +23,7 @@ const MAX_CHANGE = 8192
  */
 export class Cache {
   readonly #entries = new Map<string, Entry>()
-  /** What changed since the cache was last used: the prefixes of keys, or the keys of resources. */
+  /** What changed since the cache was last used: the beginnings of keys, or the keys of resources with a slash at the end. */
   readonly #changed = new Set<string>()
   #weight = 0
   /** The number of changes so far. */
@@ -70,7 +70,7 @@ export class Cache {
   invalidate(change: ClientEvents['change']): void {
     this.changes++
     if (this.#entries.size === 0) return
-    const changed = change.kind === 'resource' ? READ + change.uri : `${change.kind}/`
+    const changed = change.kind === 'resource' ? READ + folderOf(change.uri) : `${change.kind}/`
     this.#changed.add(changed)
     if (this.#changed.size > MAX_CHANGES || changed.length > MAX_CHANGE) this.clear()
   }
@@ -83,9 +83,14 @@ export class Cache {
   }
 
   #evict(): void {
-    for (const changed of this.#changed)
-      for (const key of this.#entries.keys())
-        if (changed.startsWith(READ) ? isWithin(changed, key) : key.startsWith(changed)) this.#delete(key)
+    if (this.#changed.size === 0) return
+    // A server chooses how much changes and how much is cached, so each key is not compared with every change.
+    const sorted = [...this.#changed].sort()
+    for (const key of this.#entries.keys()) {
+      const folder = folderOf(key)
+      const isList = this.#changed.has(key.slice(0, key.indexOf('/') + 1))
+      if (isList || sorted[firstFrom(sorted, folder)]?.startsWith(folder)) this.#delete(key)
+    }
     this.#changed.clear()
   }
 

@@ -2,7 +2,8 @@ import type { Change } from './watched.ts'
 
 /** Changes that have not been read yet. A change that is repeated before it is read is delivered once. */
 export class ChangeQueue {
-  readonly #unread = new Map<string, Change>()
+  /** By the URI of the resource, as it is: to make another text of it for each change takes long. Lists have symbols. */
+  readonly #unread = new Map<string | symbol, Change>()
   readonly #ended = new AbortController()
   #wake: () => void = () => undefined
   #error: Error | undefined
@@ -17,7 +18,7 @@ export class ChangeQueue {
   }
 
   push(change: Change): void {
-    this.#unread.set(change.kind === 'resource' ? `resource ${change.uri}` : change.kind, change)
+    this.#unread.set(change.kind === 'resource' ? change.uri : Symbol.for(change.kind), change)
     this.#wake()
   }
 

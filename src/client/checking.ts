@@ -2,7 +2,7 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { toPeerChecker, type Checked } from '../schema/raw-checker.ts'
 import { provePattern } from '../schema/pattern.ts'
 import { SchemaError } from '../schema/schema-error.ts'
-import { isAffordable } from './affordable.ts'
+import { toAffordable } from './affordable.ts'
 
 /** The outcome of a check; `unchecked` says why a value passed without one. */
 export type PeerChecked = Checked & { readonly unchecked?: string }
@@ -28,8 +28,9 @@ export function toCheck(schema: JsonObject, side: 'input' | 'output'): Check {
     const problem = sizeProblem(schema)
     if (problem !== undefined) return pass(problem)
     const checker = toPeerChecker(schema, side)
+    const isAffordable = toAffordable(checker.json)
     return async (value) => {
-      if (!isAffordable(checker.json, value)) return unchecked(value, TOO_LONG)
+      if (!isAffordable(value)) return unchecked(value, TOO_LONG)
       try {
         const checked = await checker.check(value)
         return !checked.ok && checked.undecided === true ? unchecked(value, TOO_LONG) : checked

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 import { Parents } from './parents.ts'
-import { isWithin } from './within.ts'
 import { processorMs } from '../../test/harness/processor.ts'
+
+/** Whether a URI is the parent itself or lies below it. A slash at the end makes no difference. */
+const isWithin = (uri: string, parent: string): boolean =>
+  `${uri.replace(/\/$/, '')}/`.startsWith(`${parent.replace(/\/$/, '')}/`)
 
 const NAMES = [
   'a://b',
@@ -44,4 +47,22 @@ test('does not take longer in proportion to the number of URIs', async () => {
   await cost(50)
   const few = await cost(50)
   expect(await cost(5000)).toBeLessThan(20 * few)
+})
+
+/** Folders within each other, all of them long. */
+const nested = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `${'\u0100'.repeat(6000)}/${'a/'.repeat(at)}`)
+
+test('does not compare a URI with each of the URIs within each other', async () => {
+  const cost = (count: number): Promise<number> => {
+    const parents = new Parents(nested(count))
+    const beside = `${'\u0100'.repeat(6000)}/${'b'.repeat(2000)}`
+    return processorMs(() => {
+      for (let at = 0; at < 500; at++)
+        if ([...parents.of(`${beside}${at}`)].length !== 1) throw new Error('none')
+    })
+  }
+  await cost(10)
+  const few = await cost(10)
+  expect(await cost(1000)).toBeLessThan(10 * few)
 })

@@ -8,7 +8,7 @@ import { checkValues } from '../wire/values.ts'
 import { toText } from './values.ts'
 
 /** The limits of a message, which a text inside of one obeys too. */
-export type TextLimits = Pick<ContentLimits, 'depth' | 'values' | 'keys'>
+export type TextLimits = Pick<ContentLimits, 'depth' | 'values' | 'keys' | 'containers'>
 
 /**
  * The value of a call whose structured content was sent in another form, of a tool with this output schema, if it is known.

@@ -25,7 +25,7 @@ export interface ClientSettings extends Omit<ConnectionOptions, 'events'> {
   /** The largest number of pages of a list. */
   readonly maxPages: number
   /** The limits on texts and on JSON inside of texts. */
-  readonly limits: Pick<ClientLimits, 'depth' | 'values' | 'keys' | 'uriLength'>
+  readonly limits: Pick<ClientLimits, 'depth' | 'values' | 'keys' | 'containers' | 'uriLength'>
   /** The largest number of questions within a minute. */
   readonly maxQuestions: number
 }

@@ -42,8 +42,14 @@ const WATCHED: KindsOf<Watched> = {
   signal: SIGNAL,
 }
 
-export function checkWatched(watched: Watched): void {
+/** The most resources that are watched on one server, which is also what our servers allow. */
+const MAX_RESOURCES = 1000
+
+export function checkWatched(watched: Watched, servers: number = 1): void {
   checkOptions('watch', watched, WATCHED)
+  const { length } = urisOf(watched)
+  if (length > MAX_RESOURCES * Math.max(1, servers))
+    throw badOption('watch', `name at most ${MAX_RESOURCES} resources for each server, or a parent of them`)
   if (Object.keys(filterOf(watched)).length > 0) return
   const reason = 'name what to watch, for example { tools: true } or { resources: [uri] }'
   throw badOption('watch', reason)

@@ -4,6 +4,7 @@ import { LATEST } from '../protocol/revisions.ts'
 import type { ReconnectingConnection } from './reconnecting-connection.ts'
 import type { Change, Watched } from './watched.ts'
 import { Watcher } from './watcher.ts'
+import { processorMs } from '../../test/harness/processor.ts'
 
 const LIMIT = 1000
 const LONGEST = 8191
@@ -59,6 +60,23 @@ test('a full queue reports only the watched resources that contain the change', 
   watcher.change({ kind: 'resource', uri: 'note://all/old/1' })
   watcher.change({ kind: 'resource', uri: 'note://alley' })
   expect(await watcher.rest()).toEqual(['note://all/old/', 'note://all'])
+})
+
+test('a full queue does not read all watched URIs that contain a change again for each', async () => {
+  const cost = (count: number): Promise<number> => {
+    const parents = Array.from(
+      { length: count },
+      (_, at) => `note://all/${'x'.repeat(6000)}/${'a/'.repeat(at)}`,
+    )
+    const watcher = watch({ resources: ['note://all', ...parents] }, LIMIT)
+    const uri = `note://all/${'x'.repeat(6000)}/${'a/'.repeat(999)}`
+    return processorMs(() => {
+      for (let at = 0; at < 200; at++) watcher.change({ kind: 'resource', uri: `${uri}${at}` })
+    })
+  }
+  await cost(10)
+  const few = await cost(10)
+  expect(await cost(999)).toBeLessThan(20 * few)
 })
 
 test('for a URI that is too long, the watched resource is reported as changed', async () => {

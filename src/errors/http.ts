@@ -72,8 +72,8 @@ export const BAD_VERB = {
   kind: 'bad_verb',
   code: -32600,
   http: 405,
-  text: 'the HTTP method {verb} is not allowed here; send MCP messages with POST',
-  hint: 'Use POST; sessions of 2025 also use GET and DELETE.',
+  text: 'the HTTP method {verb} is not allowed here; {instead}',
+  hint: 'Use POST; sessions of 2025 also use GET and DELETE, and jobs of the gist only GET.',
 } as const
 
 export const SSE_VERB = {

@@ -67,6 +67,7 @@ export type ErrorKind =
   | 'batch_too_long'
   | 'batch_answers'
   | 'too_many_keys'
+  | 'too_many_containers'
   | 'string_too_long'
   | 'id_too_long'
   | 'method_too_long'

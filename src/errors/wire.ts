@@ -54,6 +54,15 @@ export const TOO_MANY_KEYS = {
   hint: 'Send less at once, shorten long names, or raise limits.keys.',
 } as const
 
+export const TOO_MANY_CONTAINERS = {
+  kind: 'too_many_containers',
+  code: -32600,
+  http: 400,
+  refusal: 'PROTOCOL_ERROR',
+  text: 'the message has more than {limit} objects and lists',
+  hint: 'Send less at once, or many values in one list instead of many small lists, or raise limits.containers.',
+} as const
+
 export const TOO_LARGE = {
   kind: 'too_large',
   code: -32600,

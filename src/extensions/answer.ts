@@ -3,6 +3,7 @@ import { BAD_PARAMS } from '../errors/wire.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Checker } from '../schema/checker.ts'
 import { callOf, type Context } from '../server/context.ts'
+import { holdChecked } from '../server/hold-checked.ts'
 import { rethrown, settled } from '../server/settle.ts'
 import { requireDeclared } from './declared.ts'
 import type { Run } from './install.ts'
@@ -20,6 +21,7 @@ export async function answer({ id, checker, run }: Parts, context: Context): Pro
   const { _meta: _1, inputResponses: _2, requestState: _3, ...own } = params
   const checked = checker === undefined ? { ok: true as const, value: {} } : await checker.check(own)
   if (!checked.ok) throw mcpError(BAD_PARAMS, { method, reason: checked.issue })
+  holdChecked(checked, context)
   return settled(context, async () => {
     const result = await rethrown(context, method, () => run(checked.value, context))
     const keepsNull = result === null && peer.dialect.adapter?.allowsNonObject(method) === true

@@ -1,5 +1,5 @@
 import { type McpError, mcpError } from '../errors/error.ts'
-import { BAD_ACCEPT, BAD_VERB } from '../errors/http.ts'
+import { BAD_ACCEPT } from '../errors/http.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
 import { BAD_PARAMS, REVISION_UNSUPPORTED } from '../errors/wire.ts'
 import { LATER, SOON } from '../errors/retry-after.ts'
@@ -10,6 +10,7 @@ import { DIALECTS } from '../protocol/switches.ts'
 import { Call, type Peer } from '../rpc/call.ts'
 import type { Service } from '../rpc/service.ts'
 import { Session } from '../rpc/session.ts'
+import { badVerb } from '../transport/http/server/bad-verb.ts'
 import type { EventStream } from '../transport/http/server/event-stream.ts'
 import { checkContent, readAccept } from '../transport/http/server/negotiate.ts'
 import type { Headers, HttpHead, HttpIn, HttpOut } from '../transport/http/server/parts.ts'
@@ -69,7 +70,7 @@ export class GistEndpoint extends EnvelopeEndpoint {
   }
 
   protected checkHead(head: HttpHead): void {
-    if (head.method !== 'POST') throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
+    if (head.method !== 'POST') throw badVerb(head.method, 'send envelopes with POST')
     checkContent(head)
     const accepts = readAccept(head)
     if (!accepts.json && !accepts.events) throw mcpError(BAD_ACCEPT, {})

@@ -1,10 +1,12 @@
 import { Deferred } from '../base/deferred.ts'
+import { storedIn } from '../base/stored-member.ts'
 import { mcpError } from '../errors/error.ts'
-import { BAD_ACCEPT, BAD_VERB } from '../errors/http.ts'
+import { BAD_ACCEPT } from '../errors/http.ts'
 import { TASKS_EXTENSION } from '../protocol/meta.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import { DIALECTS } from '../protocol/switches.ts'
 import { Call, type Channel, type Peer } from '../rpc/call.ts'
+import { badVerb } from '../transport/http/server/bad-verb.ts'
 import { toJson } from '../transport/http/server/exchange.ts'
 import { readAccept } from '../transport/http/server/negotiate.ts'
 import {
@@ -47,8 +49,7 @@ export class JobsEndpoint extends EnvelopeEndpoint {
   }
 
   protected checkHead(head: HttpHead): void {
-    if (head.method !== 'GET' && head.method !== 'HEAD')
-      throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
+    if (head.method !== 'GET' && head.method !== 'HEAD') throw badVerb(head.method, 'read jobs with GET')
     if (!readAccept(head).json) throw mcpError(BAD_ACCEPT, {})
   }
 
@@ -63,7 +64,9 @@ export class JobsEndpoint extends EnvelopeEndpoint {
       size: sizeOf(request),
       isInBatch: false,
       calls: undefined,
-      encode: (_call, task) => encodeJob(task, this.service.info),
+      // A long result is not read for nothing.
+      encode: (_call, task) =>
+        request.method === 'HEAD' && storedIn(task) !== undefined ? '' : encodeJob(task, this.service.info),
       result: (_call, text) => replyTo(request, toJson(200, text, headers)),
       error: (_call, error) => replyTo(request, this.errorReply(undefined, error, headers, begun)),
       cancelled: () => ({ status: 204, headers }),
@@ -83,6 +86,7 @@ function pathOf(target = ''): string {
 function replyTo({ method }: HttpIn, out: HttpOut): HttpOut {
   if (method !== 'HEAD') return out
   const { status, headers, body } = out
+  if (body === '') return { status, headers }
   const { length } = new TextEncoder().encode(body as string)
   return { status, headers: { ...headers, 'content-length': String(length) } }
 }

@@ -1,4 +1,4 @@
-import type { Stats } from 'node:fs'
+import { readFileSync, type Stats } from 'node:fs'
 import process from 'node:process'
 
 /** The access that other users must not have to a file: reading or changing it, or only changing it. */
@@ -25,10 +25,43 @@ export function folderDanger(folder: string, facts: Stats): Danger {
   return ownerDanger(facts) ?? modeDanger(facts, CHANGE, `change the folder; ${remedy}`)
 }
 
-/** Whether everyone can exchange the folders in a folder. In one with the sticky bit, as /tmp has it, only owners can. */
-export function ancestorDanger(folder: string, { mode }: Stats): Danger {
-  const isOpen = process.platform !== 'win32' && (mode & (STICKY | 0o002)) === 0o002
-  return isOpen ? `everyone can change the folder; run: chmod o-w ${folder}` : undefined
+/**
+ * Whether others can exchange what is in a folder further up. In one with the sticky bit, as /tmp has it, only owners can. A group that has the number
+ * of the folder's owner has no other members: many systems create one for each user, who lets it change all new folders.
+ */
+export function ancestorDanger(folder: string, facts: Stats): Danger {
+  const { mode, uid, gid } = facts
+  if (process.platform === 'win32') return undefined
+  const owner = isUnmapped(uid) ? undefined : ownerDanger(facts)
+  if (owner !== undefined) return `${owner}, who can exchange what it contains; use a folder of your own`
+  if ((mode & STICKY) !== 0) return undefined
+  if ((mode & 0o002) !== 0) return `everyone can change the folder; run: chmod o-w ${folder}`
+  if ((mode & 0o020) === 0 || gid === uid) return undefined
+  return `its group can change the folder; run: chmod g-w ${folder}`
+}
+
+/** Whether another user can let a link lead elsewhere, even in a folder with the sticky bit. */
+export function linkDanger(facts: Stats): Danger {
+  const owner = isUnmapped(facts.uid) ? undefined : ownerDanger(facts)
+  return owner && `${owner}, who can let the link lead elsewhere; name the file itself`
+}
+
+/** The owner of all files whose owner has no number in this user namespace. */
+const NOBODY = 65_534
+
+/** Whether the owner of a file is unknown here: in a container without privileges, that is the case for the administrator outside. */
+function isUnmapped(uid: number): boolean {
+  if (uid !== NOBODY || process.platform !== 'linux') return false
+  try {
+    return !mapsAllUsers(readFileSync('/proc/self/uid_map', 'latin1'))
+  } catch {
+    return false
+  }
+}
+
+/** Whether the map of a user namespace is that of the system itself, where all users have their own number. */
+export function mapsAllUsers(map: string): boolean {
+  return /^\s*0\s+0\s+4294967295\s*$/.test(map)
 }
 
 /** The administrator can do anything in any case. */

@@ -17,7 +17,9 @@ import { dirname, resolve } from 'node:path'
 import { badOption } from '../base/options.ts'
 import { CHANGE, fileDanger, folderDanger, READ_OR_CHANGE, type Danger } from './danger.ts'
 import type { KeyPair } from '../rpc/client-keys.ts'
+import { withLock } from './lock.ts'
 import type { PinnedKey } from './options.ts'
+import { findUnsafe } from './path-danger.ts'
 import { readPinned } from './pinned.ts'
 import { publicTextOf, toPublicKey } from './public-key.ts'
 
@@ -30,14 +32,21 @@ export function createKeys(file: string): KeyPair {
   return { publicKey: text, fingerprint, sign: (bytes) => sign(null, bytes, key) }
 }
 
-/** Adds a public key to a file of keys that a server allows, or replaces its entry. */
+/** Adds a public key to a file of keys that a server allows, or replaces its entry. Other processes that do so at the same time wait. */
 export function pinKey(file: string, pinned: PinnedKey): void {
   const path = resolve(file)
   const { text } = readPinned('pinKey', [pinned])[0]!.key
-  const others = readPinFile('pinKey', path, []).filter(({ key }) => key !== text)
-  write('pinKey', path, `${JSON.stringify([...others, pinned], null, 2)}\n`, (fresh) =>
-    renameSync(fresh, path),
-  )
+  prepareFolder('pinKey', dirname(path))
+  const add = (isHeld: () => boolean): boolean => {
+    const others = readPinFile('pinKey', path, []).filter(({ key }) => key !== text)
+    let isDone = false
+    write('pinKey', path, `${JSON.stringify([...others, pinned], null, 2)}\n`, (fresh) => {
+      isDone = isHeld()
+      if (isDone) renameSync(fresh, path)
+    })
+    return isDone
+  }
+  while (!withLock(`${path}.lock`, add));
 }
 
 /** Reads a file of keys that a server allows. */
@@ -77,8 +86,7 @@ function store(path: string): string {
 
 /** Writes a file that only its owner may read. Nobody sees it before it is complete. */
 function write(where: string, path: string, text: string, place: (fresh: string) => void): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  checkFolder(where, dirname(path))
+  prepareFolder(where, dirname(path))
   const fresh = `${path}.${randomUUID()}`
   try {
     writeFileSync(fresh, text, { flag: 'wx', mode: 0o600 })
@@ -88,6 +96,13 @@ function write(where: string, path: string, text: string, place: (fresh: string)
   }
 }
 
+/** Creates the folder of a file that is written, if necessary. */
+function prepareFolder(where: string, folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  checkFolder(where, folder)
+  checkWay(where, folder)
+}
+
 /** Reads a file unless other users may do with it what they must not; undefined if it does not exist. */
 function readOwn(where: string, path: string, forbidden: number): string | undefined {
   const file = openFile(path)
@@ -95,6 +110,7 @@ function readOwn(where: string, path: string, forbidden: number): string | undef
   try {
     check(where, path, fileDanger(path, fstatSync(file), forbidden))
     checkFolder(where, dirname(realpathSync(path)))
+    checkWay(where, path)
     return readFileSync(file, 'utf8')
   } finally {
     closeSync(file)
@@ -114,6 +130,12 @@ function openFile(path: string): number | undefined {
 /** Whoever can change the folder can replace the file. */
 function checkFolder(where: string, folder: string): void {
   check(where, folder, folderDanger(folder, statSync(folder)))
+}
+
+/** Whoever can change what is on the way to the file can make the path lead to another one. */
+function checkWay(where: string, path: string): void {
+  const unsafe = findUnsafe(path)
+  if (unsafe !== undefined) check(where, unsafe.path, unsafe.danger)
 }
 
 function check(where: string, path: string, danger: Danger): void {

@@ -6,7 +6,7 @@ const MOST = 1000
 
 /**
  * Counts the messages of callers that a node passes on because another node may wait for them: answers to questions, and cancellations.
- * Every node reads them, so one caller must not send any number.
+ * Every node reads them, so the number that one caller may send is limited.
  */
 export class Forwarded {
   readonly #now: () => number

@@ -5,7 +5,7 @@ import type { SentChange } from '../rpc/changes.ts'
 export type NodeMessage =
   /** A list or a resource has changed, or an extension has news. */
   | { readonly kind: 'changed'; readonly change: SentChange }
-  /** More has changed than can be said. */
+  /** Too many changes to list. */
   | { readonly kind: 'all_changed' }
   /** The client of a session has answered a question of another node. A long answer is in the cache, under `key`, and `id` says whose it is. */
   | {
@@ -42,9 +42,11 @@ export interface Revocation {
 export interface SentMessage {
   /** The name of the server. */
   readonly server: string
-  /** The number of the node. */
-  readonly node: number
+  /** Identifies the process that sent it. */
+  readonly sender: string
   readonly message: NodeMessage
+  /** Tells the messages of a node apart that it publishes again until it knows that they are on the bus. */
+  readonly mark?: number | undefined
 }
 
 /** The text of a message; throws if it cannot be written as JSON. */

@@ -1,13 +1,16 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { mcpError } from '../errors/error.ts'
 import { STORE_UNREACHABLE } from '../errors/store.ts'
+import type { BusMessage, ChangeBus } from '../rpc/change-bus.ts'
 import type { SentChange } from '../rpc/changes.ts'
 import type { NodeStore } from '../rpc/node-store.ts'
 import { MemoryChangeBus } from '../store/changes-memory.ts'
 import { Lifetime } from '../store/lifetime.ts'
 import { memory } from '../store/memory.ts'
+import { MemoryNodeStore } from '../store/nodes-memory.ts'
 import type { NodeMessage } from './messages.ts'
-import { Node, checkStores, type NodeListener, type NodeStores } from './node.ts'
+import { Node, checkStores } from './node.ts'
+import type { NodeListener, NodeStores } from './node-options.ts'
 
 const TOOLS: SentChange = { kind: 'tools' }
 
@@ -21,7 +24,7 @@ function toStores(kept = 10_000): NodeStores {
     isAlive: () => true,
     secret: (_, proposed) => proposed,
   }
-  const changes = new MemoryChangeBus(new Lifetime(), { events: kept, bytes: 1_000_000 })
+  const changes = new MemoryChangeBus(new Lifetime(), { events: kept, bytes: 10_000_000 })
   return { sessions, events, cache, changes, nodes }
 }
 
@@ -36,22 +39,93 @@ function awayStores(): { readonly stores: NodeStores; comeBack(): void } {
   return { stores, comeBack: () => void (changes.publish = publish) }
 }
 
+/** A bus that can lose its data, as Redis does if it restarts without them: positions begin again with 1, and readers get a gap. */
+class LossyBus implements ChangeBus {
+  #bus = new MemoryChangeBus(new Lifetime())
+  readonly #resume = new Set<() => void>()
+
+  publish(text: string): number {
+    return this.#bus.publish(text)
+  }
+
+  subscribe(
+    after: number,
+    onMessage: (message: BusMessage) => void,
+    onGap: (position: number) => void,
+  ): () => void {
+    this.#resume.add(() => {
+      onGap(0)
+      this.#bus.subscribe(0, onMessage, onGap)
+    })
+    return this.#bus.subscribe(after, onMessage, onGap)
+  }
+
+  position(): number {
+    return this.#bus.position()
+  }
+
+  read(after: number, limit: number): readonly BusMessage[] | undefined {
+    return this.#bus.read(after, limit)
+  }
+
+  loseData(): void {
+    this.#bus = new MemoryChangeBus(new Lifetime())
+    for (const resume of this.#resume) resume()
+  }
+}
+
+/** A registry that can lose its data, or take nodes for dead. */
+class LossyNodes implements NodeStore {
+  #nodes = new MemoryNodeStore(new Lifetime())
+
+  join(...args: Parameters<MemoryNodeStore['join']>): ReturnType<MemoryNodeStore['join']> {
+    return this.#nodes.join(...args)
+  }
+
+  beat(number: number, leaseMs: number): boolean {
+    return this.#nodes.beat(number, leaseMs)
+  }
+
+  leave(number: number): void {
+    this.#nodes.leave(number)
+  }
+
+  isAlive(number: number): boolean {
+    return this.#nodes.isAlive(number)
+  }
+
+  secret(server: string, proposed: string): string {
+    return this.#nodes.secret(server, proposed)
+  }
+
+  /** `last` is the number before the next one. */
+  loseData(last: number = 0): void {
+    this.#nodes = new MemoryNodeStore(new Lifetime(), last)
+  }
+}
+
 interface Heard {
   readonly node: Node
   readonly messages: NodeMessage[]
+  /** The messages that this node has sent itself. */
+  readonly own: NodeMessage[]
   readonly gaps: number[]
 }
 
 async function join(stores: NodeStores, server = 'a'): Promise<Heard> {
   const report = (): void => undefined
   const messages: NodeMessage[] = []
+  const own: NodeMessage[] = []
   const gaps: number[] = []
   const listener: NodeListener = {
-    onMessage: (message) => void messages.push(message),
+    onMessage(message, isOwn) {
+      messages.push(message)
+      if (isOwn) own.push(message)
+    },
     onAllChanged: (position) => void gaps.push(position),
   }
   const node = await Node.join({ server, stores, inMemory: [], beatMs: 1000, listener, report })
-  return { node, messages, gaps }
+  return { node, messages, own, gaps }
 }
 
 const changed = (uri: string): NodeMessage => ({ kind: 'changed', change: { kind: 'resource', uri } })
@@ -103,13 +177,62 @@ describe('messages', () => {
     one.node.sendChange({ kind: 'prompts' })
     one.node.send({ kind: 'ended', session: 's' })
     comeBack()
-    await one.node.sent()
+    await one.node.announced()
     expect(one.messages).toEqual([
       { kind: 'changed', change: TOOLS },
       { kind: 'changed', change: { kind: 'prompts' } },
       { kind: 'ended', session: 's' },
     ])
     await one.node.leave()
+  })
+
+  test('whose answer was lost are published once, also if others follow', async () => {
+    const stores = toStores()
+    const { changes } = stores
+    const publish = changes.publish.bind(changes)
+    const one = await join(stores)
+    let lost = 2
+    changes.publish = async (text) => {
+      const position = await publish(text)
+      if (lost-- > 0) {
+        for (let others = 0; others < 600; others++) await publish('{}')
+        throw mcpError(STORE_UNREACHABLE, {})
+      }
+      return position
+    }
+    one.node.sendChange(TOOLS)
+    await one.node.sent()
+    one.node.sendChange(TOOLS)
+    await one.node.sent()
+    one.node.sendChange(TOOLS)
+    await one.node.sent()
+    expect(one.messages).toEqual(Array.from({ length: 3 }, () => ({ kind: 'changed', change: TOOLS })))
+    await one.node.leave()
+  })
+
+  test('from before its start are known to a node that has not read them yet', async () => {
+    const stores = toStores()
+    const one = await join(stores)
+    await one.node.publish({ kind: 'changed', change: TOOLS })
+    await one.node.publish(changed('a://b'))
+    let read = (): void => undefined
+    const subscribe = stores.changes.subscribe.bind(stores.changes)
+    stores.changes.subscribe = (...given) => {
+      read = () => void subscribe(...given)
+      return () => undefined
+    }
+    const two = await join(stores)
+    const { position } = two.node
+    expect(position).toBe(2)
+    const known = [
+      { position: 1, change: TOOLS },
+      { position: 2, change: { kind: 'resource', uri: 'a://b' } },
+    ]
+    const found = two.node.changesAfter(0, position)
+    read()
+    expect(await found).toEqual(known)
+    expect(two.node.position).toBe(2)
+    await Promise.all([one, two].map(({ node }) => node.leave()))
   })
 
   test('of too many changes say that everything may have changed', async () => {
@@ -137,11 +260,101 @@ describe('messages', () => {
   })
 })
 
+test('after the bus has lost its data, everything may have changed, and messages arrive as before', async () => {
+  const changes = new LossyBus()
+  const stores = { ...toStores(), changes }
+  const first = await join(stores)
+  for (let at = 0; at < 20; at++) await first.node.publish(changed(`a://${at}`))
+  const two = await join(stores)
+  await first.node.publish({ kind: 'ended', session: 'before' })
+  changes.loseData()
+  expect(two.gaps).toEqual([0])
+  await first.node.publish({ kind: 'ended', session: 'after' })
+  expect(two.messages).toEqual(['before', 'after'].map((session) => ({ kind: 'ended', session })))
+  expect(two.node.position).toBe(1)
+  await Promise.all([first, two].map(({ node }) => node.leave()))
+})
+
+describe('a node that the registry does not know any more', () => {
+  test('joins again', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const nodes = new LossyNodes()
+    const one = await join({ ...toStores(), nodes })
+    nodes.loseData(100)
+    expect(nodes.isAlive(one.node.number)).toBe(false)
+    await vi.advanceTimersByTimeAsync(1000)
+    expect([one.node.number, nodes.isAlive(101)]).toEqual([101, true])
+    await one.node.leave()
+    expect(nodes.isAlive(101)).toBe(false)
+  })
+
+  test('joins again although another one has got its number', async () => {
+    const [nodes, changes] = [new LossyNodes(), new LossyBus()]
+    const stores = { ...toStores(), nodes, changes }
+    const one = await join(stores)
+    await one.node.publish({ kind: 'ended', session: 's' })
+    const question = one.node.nextQuestion()
+    nodes.loseData()
+    const two = await join(stores)
+    expect(two.node.number).toBe(one.node.number)
+    changes.loseData()
+    await vi.waitFor(() => expect(one.node.number).not.toBe(two.node.number))
+    for (const { node } of [one, two]) expect(nodes.isAlive(node.number)).toBe(true)
+    expect(one.node.isForeign(two.node.nextQuestion())).toBe(true)
+    // It still waits for the answers to its earlier questions.
+    expect(one.node.mayHaveAsked(question)).toBe(true)
+    expect(two.node.mayHaveAsked(one.node.nextQuestion())).toBe(false)
+    await Promise.all([one, two].map(({ node }) => node.leave()))
+  })
+
+  test('does not take the messages of a node with the same number for its own', async () => {
+    const nodes = new LossyNodes()
+    const stores = { ...toStores(), nodes }
+    const one = await join(stores)
+    nodes.loseData()
+    const two = await join(stores)
+    expect(two.node.number).toBe(one.node.number)
+    const revoked: NodeMessage = { kind: 'revoked', sub: 'ann', at: 1 }
+    two.node.sendRevocation(revoked)
+    await two.node.sent()
+    expect([one.messages, one.own, two.own]).toEqual([[revoked], [], [revoked]])
+    await Promise.all([one, two].map(({ node }) => node.leave()))
+  })
+
+  test('keeps its number if it only was late', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const stores = toStores()
+    const beats: number[] = []
+    stores.nodes.beat = (number) => {
+      beats.push(number)
+      return false
+    }
+    const one = await join(stores)
+    await vi.advanceTimersByTimeAsync(2000)
+    expect(beats).toEqual([1, 1])
+    expect(one.node.number).toBe(1)
+    await one.node.leave()
+  })
+
+  test('does not join again while it leaves', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const nodes = new LossyNodes()
+    const one = await join({ ...toStores(), nodes })
+    nodes.loseData()
+    const beat = vi.advanceTimersByTimeAsync(1000)
+    await Promise.all([one.node.leave(), beat])
+    expect([1, 2, 3].map((number) => nodes.isAlive(number))).toEqual([false, false, false])
+  })
+})
+
 describe('changes after a position', () => {
   test('are read again if the node does not remember them', async () => {
-    const stores = toStores()
+    const stores = toStores(30_000)
     const one = await join(stores)
-    for (let at = 1; at <= 2500; at++) await one.node.publish(changed(`a://${at}`))
+    for (let at = 1; at <= 25_000; at++) await one.node.publish(changed(`a://${at}`))
     const found = await one.node.changesAfter(10, 20)
     expect(found?.map(({ position }) => position)).toEqual(Array.from({ length: 10 }, (_, at) => at + 11))
     await one.node.leave()
@@ -150,9 +363,9 @@ describe('changes after a position', () => {
   test('are unknown if the bus does not have them any more', async () => {
     const stores = toStores(100)
     const one = await join(stores)
-    for (let at = 1; at <= 3000; at++) await one.node.publish(changed(`a://${at}`))
+    for (let at = 1; at <= 25_000; at++) await one.node.publish(changed(`a://${at}`))
     expect(await one.node.changesAfter(10, 20)).toBeUndefined()
-    expect(await one.node.changesAfter(2990, 3000)).toHaveLength(10)
+    expect(await one.node.changesAfter(24_990, 25_000)).toHaveLength(10)
     await one.node.leave()
   })
 })

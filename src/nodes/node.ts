@@ -1,60 +1,20 @@
+import { Deferred } from '../base/deferred.ts'
 import { badOption } from '../base/options.ts'
 import type { Some } from '../base/some.ts'
-import { mcpError } from '../errors/error.ts'
-import { STORE_NOT_SHARED } from '../errors/store.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
-import type { BusMessage, ChangeBus } from '../rpc/change-bus.ts'
-import type { CacheStore } from '../rpc/cache-store.ts'
+import type { BusMessage } from '../rpc/change-bus.ts'
 import { keyOf, type SentChange } from '../rpc/changes.ts'
-import type { EventRoom, EventStore } from '../rpc/event-store.ts'
-import type { NodeInfo, NodeStore } from '../rpc/node-store.ts'
-import type { SessionStore } from '../rpc/session-store.ts'
+import type { EventRoom } from '../rpc/event-store.ts'
+import { checkShared } from './check-shared.ts'
 import { Forwarded } from './forwarded.ts'
 import { readMessage, writeMessage, type NodeMessage, type Revocation, type SentMessage } from './messages.ts'
+import type { NodeListener, NodeOptions, NodeStores } from './node-options.ts'
+import { RecentChanges, REMEMBERED, type KnownChange } from './recent-changes.ts'
 import { Steps } from './steps.ts'
-
-/** The stores that nodes use together. */
-export interface NodeStores {
-  readonly sessions: SessionStore
-  readonly events: EventStore
-  readonly changes: ChangeBus
-  readonly cache: CacheStore
-  readonly nodes: NodeStore
-}
-
-export interface NodeOptions {
-  /** The name of the server. */
-  readonly server: string
-  readonly stores: NodeStores
-  /** The kinds of store that are only in the memory of this process. */
-  readonly inMemory: readonly string[]
-  /** How often to say that the node is alive. */
-  readonly beatMs: number
-  /** Learns of everything, also of revocations before the start. */
-  readonly listener?: NodeListener | undefined
-  report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
-}
-
-/** Learns of messages from all nodes, this one included. */
-export interface NodeListener {
-  /** `isOwn` says whether this node has sent it. */
-  onMessage(message: NodeMessage, isOwn: boolean, position: number): void
-  /** Everything up to a position may have changed, and nobody knows what. */
-  onAllChanged(position: number): void
-}
-
-/** A change, and its position on the bus. */
-export interface KnownChange {
-  readonly position: number
-  readonly change: SentChange
-}
 
 /** A node is taken for dead after this many beats. */
 const BEATS = 3
 /** Ids of questions and names of streams contain the number of their node. */
 const QUESTIONS = 1_000_000_000
-/** How many messages from before its start a node reads, and how many changes it remembers. */
-const REMEMBERED = 1000
 /** How many messages a node reads again for one session. Beyond that, everything may have changed. */
 const MOST_READ = 10_000
 const PAGE = 500
@@ -64,26 +24,31 @@ const ALL = 'all'
 /** Revocations are also in a log, because other messages may replace them on the bus before a node starts. */
 const REVOCATIONS = 'revocations'
 const REVOCATION_ROOM: EventRoom = { events: 100_000, bytes: 1 << 25, idleMs: 30 * 86_400_000 }
-/** Separates a kind of store from the process that keeps it for others. */
-const IN = '@'
 
 /** This process among those that serve the same clients: it is known to the others, and exchanges messages with them. */
 export class Node {
-  /** Unique among all nodes, ever. */
-  readonly number: number
+  /** Tells its messages from those of all other processes, also of one that gets its number. */
+  readonly #id: string = crypto.randomUUID()
+  #number: number
+  /** The numbers that it had before, which the registry has lost. */
+  readonly #formerNumbers = new Set<number>()
+  /** Whether the registry may have lost this node: it lost its data, or the node said nothing for a day. */
+  #isUnknown = false
+  #isBeating = false
+  #hasLeft = false
   readonly stores: NodeStores
   /** Counts what callers send to other nodes through this one. */
   readonly forwarded: Forwarded = new Forwarded()
   readonly #options: NodeOptions
   readonly #listeners = new Set<NodeListener>()
-  /** The last changes, and the position after which all are among them. */
-  #recent: KnownChange[] = []
-  #recentAfter = 0
+  readonly #recent = new RecentChanges()
   #position = 0
-  /** The position of the newest message when the node started. */
+  /** The position of the newest message when the node started; resolves once it has read up to there. */
   #startedAt = 0
-  /** Messages that wait to be published, by what makes another one superfluous. */
-  readonly #waiting = new Map<unknown, string>()
+  readonly #started = new Deferred<void>()
+  /** What makes another message superfluous, for each that waits to be published. */
+  readonly #waiting = new Set<unknown>()
+  #marks = 0
   readonly #steps: Steps
   #timer: ReturnType<typeof setInterval> | undefined
   #unsubscribe: (() => void) | undefined
@@ -91,7 +56,7 @@ export class Node {
   #streams = 0
 
   private constructor(number: number, options: NodeOptions) {
-    this.number = number
+    this.#number = number
     this.stores = options.stores
     this.#options = options
     if (options.listener !== undefined) this.#listeners.add(options.listener)
@@ -115,14 +80,24 @@ export class Node {
     return node
   }
 
+  /** Its number, which no other living node has. It changes if the registry of nodes does not know this one any more. */
+  get number(): number {
+    return this.#number
+  }
+
   /** The name of the server. */
   get server(): string {
     return this.#options.server
   }
 
-  /** The position of the last message that this node has seen. */
+  /** How often it says that it is alive. */
+  get beatMs(): number {
+    return this.#options.beatMs
+  }
+
+  /** The position up to which this node passes nothing on any more: of the last message that it has seen, or of the newest one when it started. */
   get position(): number {
-    return this.#position
+    return Math.max(this.#position, this.#startedAt)
   }
 
   /** An id for a question that no other node uses. */
@@ -132,7 +107,12 @@ export class Node {
 
   /** Whether another node may have asked the question with this id. */
   isForeign(id: unknown): boolean {
-    return typeof id === 'number' && id > QUESTIONS && Math.floor(id / QUESTIONS) !== this.number
+    return typeof id === 'number' && id > QUESTIONS && askerOf(id) !== this.number
+  }
+
+  /** Whether this node may have asked the question with this id, perhaps under an earlier number. */
+  mayHaveAsked(id: unknown): boolean {
+    return !this.isForeign(id) || this.#formerNumbers.has(askerOf(id as number))
   }
 
   /** A name for a stream that no other node uses. */
@@ -154,13 +134,16 @@ export class Node {
   /** Publishes a message in the background, and again until it succeeds. */
   send(message: NodeMessage, key: unknown = message): void {
     if (this.#waiting.has(key)) return
-    this.#waiting.set(key, this.#write(message))
-    let text: string | undefined
-    this.#steps.add(() => {
-      text ??= this.#waiting.get(key)
+    const text = this.#write(message, ++this.#marks)
+    this.#waiting.add(key)
+    // The bus can have it only after this position; undefined if it cannot have it yet.
+    let after: number | undefined
+    this.#steps.add(async () => {
       // From here on, another such message is news.
-      this.#waiting.delete(key)
-      return text === undefined ? undefined : this.stores.changes.publish(text)
+      if (after === undefined) this.#waiting.delete(key)
+      else if (await this.#isPublished(text, after)) return
+      after ??= this.position
+      await this.stores.changes.publish(text)
     })
   }
 
@@ -182,10 +165,10 @@ export class Node {
     this.#steps.add(() => changes.publish(text))
   }
 
-  /** The changes after a position, up to another one that this node has seen; undefined if some are not known any more. */
+  /** The changes after a position, up to another one that is on the bus; undefined if some are not known any more. */
   async changesAfter(after: number, upTo: number): Promise<readonly KnownChange[] | undefined> {
-    const isMeant = ({ position }: KnownChange): boolean => position > after && position <= upTo
-    if (after >= this.#recentAfter) return this.#recent.filter(isMeant)
+    await this.#started.promise
+    if (this.#recent.hasAllAfter(after) && upTo <= this.#position) return this.#recent.between(after, upTo)
     if (upTo - after > MOST_READ) return undefined
     const found: KnownChange[] = []
     for (let at = after; at < upTo;) {
@@ -199,7 +182,17 @@ export class Node {
       }
       at = last.position
     }
-    return found.filter(isMeant)
+    return found.filter(({ position }) => position <= upTo)
+  }
+
+  /** Whether the node may have to ask the store for the changes after a position. */
+  hasForgotten(position: number): boolean {
+    return !this.#recent.hasAllAfter(position) || this.#position < this.#startedAt
+  }
+
+  /** Resolves when everything is published that was sent in the background until now. */
+  announced(): Promise<void> {
+    return this.#steps.reached()
   }
 
   /** Resolves when everything sent in the background is published. */
@@ -209,7 +202,9 @@ export class Node {
 
   /** Ends the membership. */
   async leave(): Promise<void> {
+    this.#hasLeft = true
     clearInterval(this.#timer)
+    this.#started.resolve()
     this.#steps.stop()
     this.#unsubscribe?.()
     this.#listeners.clear()
@@ -223,7 +218,9 @@ export class Node {
   async #begin(): Promise<void> {
     const { changes } = this.stores
     this.#startedAt = await changes.position()
-    this.#position = this.#recentAfter = Math.max(0, this.#startedAt - REMEMBERED)
+    const from = Math.max(0, this.#startedAt - REMEMBERED)
+    this.#recent.beginAfter(from)
+    this.#moveTo(from)
     this.#unsubscribe = await changes.subscribe(
       this.#position,
       (message) => this.#take(message),
@@ -245,15 +242,49 @@ export class Node {
   }
 
   async #beat(): Promise<void> {
+    // One at a time, since two could both join again.
+    if (this.#isBeating) return
+    this.#isBeating = true
+    const { nodes } = this.stores
     try {
-      await this.stores.nodes.beat(this.number, this.#options.beatMs * BEATS)
+      const wasAlive = await nodes.beat(this.number, this.#options.beatMs * BEATS)
+      if (!wasAlive && !(await nodes.isAlive(this.number))) this.#isUnknown = true
+      if (this.#isUnknown && !this.#hasLeft) await this.#rejoin()
     } catch {
       // The next one may succeed.
+    } finally {
+      this.#isBeating = false
     }
   }
 
-  #write(message: NodeMessage): string {
-    return writeMessage({ server: this.server, node: this.number, message })
+  /** Joins with another number. */
+  async #rejoin(): Promise<void> {
+    const { server, inMemory, beatMs, report } = this.#options
+    const { number, others } = await this.stores.nodes.join({ server, inMemory }, beatMs * BEATS)
+    if (this.#hasLeft) return this.stores.nodes.leave(number)
+    this.#isUnknown = false
+    const former = this.#number
+    this.#formerNumbers.add(former)
+    this.#number = number
+    report('warning', 'the store had lost this node, which has joined again', { number })
+    const known = others.filter((other) => other.number !== former)
+    this.#call(() => checkShared(server, inMemory, known))
+  }
+
+  #write(message: NodeMessage, mark?: number): string {
+    return writeMessage({ server: this.server, sender: this.#id, message, mark })
+  }
+
+  /** Whether the bus has a message after a position. If its answer was lost, nobody else knows. */
+  async #isPublished(text: string, after: number): Promise<boolean> {
+    for (let at = after; ;) {
+      const page = await this.stores.changes.read(at, PAGE)
+      const last = page?.at(-1)
+      // Without the messages of that time, a change that is announced twice is better than one that is not.
+      if (page === undefined || last === undefined) return false
+      if (page.some((one) => one.text === text)) return true
+      at = last.position
+    }
   }
 
   /** Reads a message; undefined if it is not for the nodes of this server. */
@@ -264,12 +295,12 @@ export class Node {
 
   #take(received: BusMessage): void {
     const { position } = received
-    this.#position = position
     const sent = this.#read(received)
-    if (sent === undefined) return
-    const { message } = sent
-    if (message.kind === 'all_changed') return this.#takeGap(position)
-    if (message.kind === 'changed') this.#remember({ position, change: message.change })
+    const message = sent?.message
+    if (message?.kind === 'changed') this.#recent.add({ position, change: message.change })
+    this.#moveTo(position)
+    if (sent === undefined || message === undefined) return
+    if (message.kind === 'all_changed') return this.#takeAllChanged(position)
     // Of the time before its start, a node needs to know only what stays true.
     if (position <= this.#startedAt && message.kind !== 'revoked') return
     this.#tell(sent, position)
@@ -277,23 +308,33 @@ export class Node {
 
   #tell(sent: SentMessage | undefined, position: number): void {
     if (sent === undefined) return
-    const { message, node } = sent
-    const isOwn = node === this.number
+    const { message, sender } = sent
+    const isOwn = sender === this.#id
     for (const listener of this.#listeners) this.#call(() => listener.onMessage(message, isOwn, position))
   }
 
   #takeGap(newest: number): void {
-    this.#position = this.#recentAfter = newest
-    this.#recent = []
+    if (newest <= this.#position) this.#takeLoss()
+    this.#takeAllChanged(newest)
+  }
+
+  /** Positions only come again if the bus has lost its data. So all messages from now on are new, and the number of this node may be given to another. */
+  #takeLoss(): void {
+    this.#startedAt = -1
+    this.#isUnknown = true
+    void this.#beat()
+  }
+
+  #takeAllChanged(newest: number): void {
+    this.#recent.beginAfter(newest)
+    this.#moveTo(newest)
     if (newest <= this.#startedAt) return
     for (const listener of this.#listeners) this.#call(() => listener.onAllChanged(newest))
   }
 
-  #remember(change: KnownChange): void {
-    this.#recent.push(change)
-    if (this.#recent.length <= 2 * REMEMBERED) return
-    const forgotten = this.#recent.splice(0, REMEMBERED)
-    this.#recentAfter = (forgotten.at(-1) as KnownChange).position
+  #moveTo(position: number): void {
+    this.#position = position
+    if (position >= this.#startedAt) this.#started.resolve()
   }
 
   #call(act: () => void): void {
@@ -305,15 +346,9 @@ export class Node {
   }
 }
 
-function checkShared(server: string, own: readonly string[], others: readonly NodeInfo[]): void {
-  const all = [own, ...others.map(({ inMemory }) => inMemory)]
-  // Kinds in a parent process are shared by all that name the same one.
-  const isShared = (kind: string): boolean => kind.includes(IN) && all.every((each) => each.includes(kind))
-  const alone = all.flat().filter((kind) => !isShared(kind))
-  const kinds = [...new Set(alone.map((kind) => kind.split(IN, 1)[0] as string))]
-  if (others.length === 0 || kinds.length === 0) return
-  const where = own.length > 0 ? 'this process' : 'the other process'
-  throw mcpError(STORE_NOT_SHARED, { server, kinds: kinds.join(', '), where })
+/** The number of the node that asked a question. */
+function askerOf(id: number): number {
+  return Math.floor(id / QUESTIONS)
 }
 
 /** Checks the stores of a server that is one of several nodes. */

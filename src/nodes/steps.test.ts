@@ -57,3 +57,49 @@ test('nothing more is done after stop, and clear leaves out what has not begun',
   steps.add(() => taken.push('late'))
   expect(taken).toEqual(['kept'])
 })
+
+test('steps go on if the report of an error fails', async () => {
+  let isDone = false
+  const steps = new Steps(() => {
+    throw new Error('nobody listens')
+  })
+  steps.add(() => {
+    throw new TypeError('broken')
+  })
+  await steps.done()
+  steps.add(() => (isDone = true))
+  await steps.done()
+  expect([isDone, steps.size]).toEqual([true, 0])
+})
+
+test('a step that has not begun can be left out', async () => {
+  const taken: string[] = []
+  const steps = new Steps(() => undefined)
+  let finish: () => void = () => undefined
+  const first = (): Promise<void> => new Promise((resolve) => (finish = resolve))
+  const second = (): unknown => taken.push('second')
+  steps.add(first)
+  steps.add(second)
+  steps.add(() => taken.push('third'))
+  expect([first, second, second].map((step) => steps.remove(step))).toEqual([false, true, false])
+  finish()
+  await steps.done()
+  expect(taken).toEqual(['third'])
+})
+
+test('whoever waits for the steps so far does not wait for later ones, nor for those after an end', async () => {
+  const steps = new Steps(() => undefined)
+  await steps.reached()
+  const finish: (() => void)[] = []
+  const slow = (): Promise<void> => new Promise((resolve) => void finish.push(resolve))
+  steps.add(slow)
+  const reached = steps.reached()
+  steps.add(slow)
+  finish[0]?.()
+  await reached
+  expect(steps.size).toBe(1)
+  const ended = steps.reached()
+  steps.stop()
+  await ended
+  await steps.reached()
+})

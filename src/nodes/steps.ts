@@ -27,6 +27,14 @@ export class Steps {
     if (!this.#isRunning) this.#running = this.#run()
   }
 
+  /** Leaves out a step; false if it has begun, or is not there. */
+  remove(step: () => unknown): boolean {
+    const at = this.#queue.indexOf(step)
+    if (at <= 0) return false
+    this.#queue.splice(at, 1)
+    return true
+  }
+
   /** Leaves out the steps that have not begun. */
   clear(): void {
     this.#queue.splice(1)
@@ -35,6 +43,20 @@ export class Steps {
   /** Resolves when all steps are done. */
   async done(): Promise<void> {
     await this.#running
+  }
+
+  /** Resolves when the steps that were added until now are done, or left out because of an end. */
+  async reached(): Promise<void> {
+    const { signal } = this.#stop
+    if (this.#queue.length === 0 || signal.aborted) return
+    await new Promise<void>((resolve) => {
+      const onStop = (): void => resolve()
+      signal.addEventListener('abort', onStop, { once: true })
+      this.add(() => {
+        signal.removeEventListener('abort', onStop)
+        resolve()
+      })
+    })
   }
 
   /** Leaves out all steps that are not done. */
@@ -54,11 +76,19 @@ export class Steps {
         if (isTemporary(error)) await pause(delayOf(failures++, RETRY, Math.random), this.#stop.signal)
         else {
           this.#queue.shift()
-          this.#onError(error)
+          this.#report(error)
         }
       }
     }
     this.#isRunning = false
+  }
+
+  #report(error: unknown): void {
+    try {
+      this.#onError(error)
+    } catch {
+      // The other steps need not suffer from it.
+    }
   }
 }
 

@@ -22,6 +22,8 @@ export const CLIENT_LIMITS = {
   values: { usual: 1_000_000, strict: 100_000 },
   /** Members of all objects in one message. */
   keys: { usual: 500_000, strict: 50_000 },
+  /** Objects and lists in one message. */
+  containers: { usual: 500_000, strict: 50_000 },
   /** Characters of the id of a request, and of its progress token. */
   idLength: { usual: 65_536, strict: 1_024 },
   /** Characters of a URI, or of the name of a tool or prompt. Listed items with longer ones are left out, and there is a warning. */
@@ -45,7 +47,7 @@ CLIENT_LIMITS satisfies Record<string, LimitRow>
 export type ClientLimits = { readonly [Name in keyof typeof CLIENT_LIMITS]: number }
 
 /** The limits on the contents of a message that both sides have. */
-export type ContentLimits = Pick<ClientLimits, 'depth' | 'values' | 'keys' | 'batch'>
+export type ContentLimits = Pick<ClientLimits, 'depth' | 'values' | 'keys' | 'containers' | 'batch'>
 
 /** The limits on what a client reads. */
 export type ReadLimits = ContentLimits & Pick<ClientLimits, 'clientBytes' | 'clientInvalid'>

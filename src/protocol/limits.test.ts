@@ -23,6 +23,7 @@ const DOCUMENTED = `
   memoryBytes 16Mi 4Mi
   unparsedBytes 256Mi 64Mi
   keys 250000 10000
+  containers 100000 10000
   stringLength 100Mi 1Mi
   methodLength 256 128
   nameLength 128 128
@@ -81,6 +82,7 @@ const DOCUMENTED_CLIENT = `
   depth 128 64
   values 1000000 100000
   keys 500000 50000
+  containers 500000 50000
   idLength 64Ki 1Ki
   uriLength 8192 2048
   batch 100 20

@@ -18,6 +18,8 @@ export const LIMITS = {
   unparsedBytes: { usual: 268_435_456, strict: 67_108_864 },
   /** Members of all objects in one message. */
   keys: { usual: 250_000, strict: 10_000 },
+  /** Objects and lists in one message. */
+  containers: { usual: 100_000, strict: 10_000 },
   /** Characters of one string in a message, in its escaped form. */
   stringLength: { usual: 104_857_600, strict: 1_048_576 },
   /** Characters of the name of a method. */
@@ -38,7 +40,7 @@ export const LIMITS = {
   inFlight: { usual: 1024, strict: 128 },
   /** Concurrent requests of all callers. Requests to endpoints of plug-ins have the same number of places of their own. While several have some, the last quarter is for those with at most 16, or a quarter of what the others leave free. The same number may also wait for answers from their clients; of these, one caller gets at most a quarter of what the others leave free. */
   allInFlight: { usual: 4096, strict: 512 },
-  /** Estimated memory of the messages of all running requests, in bytes, and of the bodies of running requests to endpoints of plug-ins. Messages up to 1,024 characters count one byte per character. A batch counts as one message until all its requests are answered. */
+  /** Estimated memory of the messages of all running requests, in bytes, of large copies of their arguments that schemas made, and of the bodies of running requests to endpoints of plug-ins. Messages up to 1,024 characters count one byte per character. A batch counts as one message until all its requests are answered. */
   inFlightBytes: { usual: 268_435_456, strict: 67_108_864 },
   /** Requests in the queue; with 0 there is no queue, and excess requests are rejected at once. */
   queued: { usual: 1024, strict: 128, least: 0 },

@@ -208,6 +208,8 @@ export class Call {
   onCancel: (() => void) | undefined = undefined
   /** Called when the client of a question has disconnected, and may come back. */
   onDisconnect: (() => void) | undefined = undefined
+  /** Called when the request is over. */
+  onEnd: (() => void) | undefined = undefined
   #ended = false
   /** Whether the work goes on after the answer. */
   #goesOn = false
@@ -335,5 +337,8 @@ export class Call {
   finish(): void {
     this.#ended = true
     this.#asking?.abort()
+    if (this.onEnd === undefined) return
+    this.onEnd()
+    this.onEnd = undefined
   }
 }

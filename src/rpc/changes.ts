@@ -65,6 +65,8 @@ export class Changes {
   #isBusy = false
   /** Sends changes to all nodes, and this one delivers them when they come back; undefined if there are no others. */
   carrier: ((change: Change) => void) | undefined
+  /** Resolves once all nodes can know of the changes that were sent before. */
+  announced: () => Promise<void> = nothingSent
 
   get listeners(): number {
     return this.#listeners.size
@@ -214,6 +216,10 @@ function* withParents(uri: string): Generator<string, void> {
     yield uri.slice(0, at)
     if (at + 1 < uri.length) yield uri.slice(0, at + 1)
   }
+}
+
+function nothingSent(): Promise<void> {
+  return Promise.resolve()
 }
 
 function call<Given>(listener: (given: Given) => void, given: Given): void {

@@ -137,6 +137,21 @@ export class Load {
   }
 
   /**
+   * Counts what a schema has made of the message of a request until the request is over. Throws if the messages in flight are
+   * too large together.
+   */
+  holdCopy(call: Call, bytes: number, { inFlightBytes }: Pick<Limits, 'inFlightBytes'>): void {
+    const others = this.#running + this.asking - (call.isCounted ? 1 : 0)
+    if (others > 0 && this.#bytes + bytes > inFlightBytes) throw mcpError(TOO_MUCH_IN_FLIGHT, {}, SOON)
+    this.hold(bytes)
+    const before = call.onEnd
+    call.onEnd = () => {
+      before?.()
+      this.hold(-bytes)
+    }
+  }
+
+  /**
    * Asks the client of a request. Its slot is free until the answer arrives. Rejects when `most` requests are already
    * waiting, or too many of the same caller.
    */

@@ -2,7 +2,7 @@ import type { Soon } from './soon.ts'
 
 /** A process that serves clients. */
 export interface NodeInfo {
-  /** Unique among all nodes, ever: 1 to 2,000,000. */
+  /** No other node has it, unless numbers have begun again: 1 to 2,000,000. */
   readonly number: number
   /** The name of its server. */
   readonly server: string

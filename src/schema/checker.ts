@@ -1,6 +1,6 @@
 import type { SchemaLimits } from './inspect.ts'
 import { MAX_ISSUES, type Issue } from './issue.ts'
-import { isSlowToMerge, mergesOf } from './merges.ts'
+import { isSlowToMerge, mergesOf, stepRulesOf } from './merges.ts'
 import { limitSteps, type Validate } from './meter.ts'
 import { endOfTurn, inTurn } from '../base/turn.ts'
 import { isLarge, LARGE, largeFor, Pieces } from './pieces.ts'
@@ -15,8 +15,8 @@ import type {
   StandardSchema,
 } from './schema.ts'
 import { isStandard, toShown, type Use } from './shown.ts'
-import { toStepCounter } from './steps.ts'
-import { isCostlyCopy } from './copies.ts'
+import { copyBytes, isCostlyCopy } from './copies.ts'
+import { Cost } from './cost.ts'
 import { TOO_LONG, TooCostly } from './work.ts'
 
 export type { Checked, Checker, Unfit } from './raw-checker.ts'
@@ -56,23 +56,35 @@ type Result = StandardResult<unknown>
 function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
   const standard = schema['~standard']
   const validate: Validate = (value) => standard.validate(value)
-  const countSteps = toStepCounter(json)
   const copies = copiesWhole(schema)
   const merges = mergesOf(schema, json)
   let place: Place | undefined
-  let large: number | undefined
+  let cost: Cost | undefined
+  let large = LARGE
   return {
     json,
     check(value) {
       if ((copies && isLarge(value, MOST_COPIED)) || isSlowToMerge(value, merges)) return tooCostly(TOO_LONG)
-      if (countSteps === undefined) return checkWith(validate, value)
-      return orTooCostly(() => checkWith(limitSteps(validate, countSteps, value), value))
+      if (cost === undefined) {
+        cost = new Cost(json, stepRulesOf(schema))
+        large = largeFor(json)
+      }
+      const isCheap = !isLarge(value, Math.min(large, cost.cheap))
+      const problem = isCheap ? undefined : cost.problemOf(value)
+      if (problem !== undefined) return tooCostly(problem)
+      if (!cost.multiplies) return checkWith(validate, value, isCheap)
+      const check = limitSteps(validate, cost, value)
+      return orTooCostly(() => checkWith(check, value, isCheap))
     },
   }
 
-  function checkWith(check: Validate, value: unknown): Checked | Promise<Checked> {
-    if (isLarge(value, (large ??= largeFor(json))))
-      return isCostlyCopy(value) ? tooCostly(TOO_LONG) : settled(checkLarge(check, value as object))
+  function checkWith(check: Validate, value: unknown, isCheap: boolean): Checked | Promise<Checked> {
+    if (!isCheap) {
+      if (isLarge(value, large))
+        return isCostlyCopy(value) ? tooCostly(TOO_LONG) : settled(checkLarge(check, value as object))
+      const result = check(value)
+      return 'then' in result ? result.then((late) => readLarge(late, value)) : readLarge(result, value)
+    }
     const result = check(value)
     return 'then' in result ? result.then(read) : read(result)
   }
@@ -80,6 +92,13 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
   function read(result: Result): Checked {
     if (result.issues === undefined) return { ok: true, value: result.value }
     return unfit(result.issues.slice(0, MAX_ISSUES).map((issue) => readIssue(issue, standard.vendor)))
+  }
+
+  /** Reads the result for a value that may be large, or become so. */
+  function readLarge(result: Result, given: unknown): Checked {
+    const checked = read(result)
+    if (!checked.ok || checked.value === given) return checked
+    return { ...checked, bytes: copyBytes(checked.value) }
   }
 
   function* checkLarge(check: Validate, value: object): Generator<Result | Promise<Result>, Checked, Result> {
@@ -98,7 +117,7 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
       }
       if (found > LARGE) return unfit(first)
     }
-    return read(yield check(value))
+    return readLarge(yield check(value), value)
   }
 
   /** Checks a piece. If the library throws, the missing parts may be the cause, so only the whole value decides. */

@@ -181,7 +181,8 @@ describe('what a schema makes of a small value, it makes of a large one', () => 
     for (const count of [1000, 12_000]) {
       const { value } = await library.validate(rows(count))
       expect(value).toBeDefined()
-      expect(await checker.check(rows(count))).toEqual({ ok: true, value })
+      const checked = await checker.check(rows(count))
+      expect(checked.ok && checked.value).toEqual(value)
     }
   })
 })
@@ -241,10 +242,8 @@ test('the check of a large value lets others have their turns', async () => {
   }
   setImmediate(count)
   const list = Array.from({ length: 30_000 }, (_, at) => at)
-  expect(await toChecker(z.object({ list: slow }), 'input').check({ list })).toEqual({
-    ok: true,
-    value: { list },
-  })
+  const checked = await toChecker(z.object({ list: slow }), 'input').check({ list })
+  expect(checked.ok && checked.value).toEqual({ list })
   isDone = true
   perTurn.push(made - before)
   // A turn lasts 20 ms, and each of about 30 pieces takes 5 of them.

@@ -1,5 +1,6 @@
 import { isObject } from './keywords.ts'
 import type { JsonSchema, StandardSchema } from './schema.ts'
+import type { StepRules } from './step-rules.ts'
 import { toSubschemas, type Schema } from './subschemas.ts'
 
 /** An object with so few members is merged about as fast as it is checked. */
@@ -75,12 +76,41 @@ function partsOf(member: unknown): readonly unknown[] {
 
 /** The part of a schema of zod that says what it is made of. */
 interface ZodSchema {
-  readonly _zod: { readonly def: { readonly type: string }; readonly innerType?: unknown }
+  readonly _zod: {
+    readonly def: { readonly type: string; readonly inclusive?: unknown; readonly discriminator?: unknown }
+    readonly innerType?: unknown
+  }
 }
 
 function isZod(schema: unknown): schema is ZodSchema {
   const { _zod: inner } = (schema ?? {}) as { readonly _zod?: { readonly def?: unknown } | undefined }
   return isObject(inner?.def)
+}
+
+/** What the JSON Schema of a library does not show about the steps of its checks. */
+export function stepRulesOf(schema: StandardSchema): StepRules {
+  const { vendor } = schema['~standard']
+  // A default of arktype is never shown, and makes a transform of the schema.
+  if (vendor === 'arktype')
+    return {
+      chosen: ['oneOf', 'anyOf'],
+      hidesDefaults: (schema as { readonly includesTransform?: unknown }).includesTransform === true,
+    }
+  // Of a schema of zod that somebody has wrapped, nothing is known.
+  if (vendor === 'zod' && !isZod(schema)) return { hidesDefaults: true }
+  let hasXor = false
+  let hidesDefaults = false
+  /** Counts transforms. Zod does not show the default of a schema with any. */
+  const transformsIn = counting((each, countIn): number => {
+    if (!isZod(each)) return 0
+    const { def, innerType } = each._zod
+    const below = sum([innerType, ...Object.values(def).flatMap(partsOf)].map(countIn))
+    if (def.type === 'union' && def.inclusive === false && def.discriminator === undefined) hasXor = true
+    if ((def.type === 'default' || def.type === 'prefault') && below > 0) hidesDefaults = true
+    return below + (def.type === 'transform' ? 1 : 0)
+  })
+  transformsIn(schema)
+  return { chosen: hasXor ? [] : ['oneOf'], hidesDefaults }
 }
 
 type Count = (schema: unknown) => number

@@ -1,7 +1,7 @@
 import { endOfTurn, inTurn } from '../base/turn.ts'
 import { put } from './pieces.ts'
 import type { StandardResult } from './schema.ts'
-import { stepsOf, type StepCounter } from './steps.ts'
+import { stepsOf } from './steps.ts'
 import { TOO_LONG, TooCostly } from './work.ts'
 
 type Result = StandardResult<unknown>
@@ -9,7 +9,7 @@ type Result = StandardResult<unknown>
 /** The check of a library. */
 export type Validate = (value: unknown) => Result | Promise<Result>
 
-/** How many steps the check of a value may take: so many for each part, more for a long text, but always the least, which take about a tenth of a second. */
+/** How many steps the check of a value may take: so many for each part, more for a long text or a wide schema, but always the least, which take a hundredth of a second or two. */
 const STEPS_PER_PART = 40
 const LEAST_STEPS = 100_000
 const MOST_STEPS = 2_000_000
@@ -18,8 +18,13 @@ const MOST_STEPS = 2_000_000
  * The check of a library with a limit, for one value and its pieces. If the value may take more steps than are left, the library
  * first checks a copy that counts how often it is read: many libraries give up wrong alternatives early. Throws TooCostly.
  */
-export function limitSteps(validate: Validate, count: StepCounter, whole: unknown): Validate {
-  const wanted = stepsIn(whole, MOST_STEPS / STEPS_PER_PART) * STEPS_PER_PART
+export function limitSteps(
+  validate: Validate,
+  cost: { count(value: unknown, most: number): number; readonly widest: number },
+  whole: unknown,
+): Validate {
+  const perPart = Math.max(STEPS_PER_PART, 2 * cost.widest)
+  const wanted = stepsIn(whole, MOST_STEPS / perPart) * perPart
   let left = Math.max(LEAST_STEPS, Math.min(MOST_STEPS, wanted))
   const spend = (steps: number): void => {
     left -= steps
@@ -27,7 +32,7 @@ export function limitSteps(validate: Validate, count: StepCounter, whole: unknow
   }
   return (value) => {
     const end = endOfTurn()
-    const steps = count(value, left)
+    const steps = cost.count(value, left)
     if (steps <= left) {
       spend(steps)
       return validate(value)

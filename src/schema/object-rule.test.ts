@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { toChecker } from './checker.ts'
 import { compile } from './compile.ts'
 import { inspect } from './inspect.ts'
+import type { AnySchema } from './schema.ts'
 
 type Row = readonly [schema: object, fits: readonly unknown[], others: readonly unknown[]]
 
@@ -34,3 +36,60 @@ test.each(ROWS.map((row) => [JSON.stringify(row[0]), row] as const))(
     for (const value of others) expect([value, check(value)]).toEqual([value, false])
   },
 )
+
+describe('a list of objects against a raw schema with many names', () => {
+  const list = (items: object): AnySchema =>
+    ({ type: 'object', properties: { list: { items } } }) as AnySchema
+  const named = <Part>(count: number, part: (name: string) => Part): Record<string, Part> =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, part(`p${at}`)]))
+  const many = (part: object, count: number): object => ({ list: Array.from({ length: count }, () => part) })
+
+  test('looks up the names that an object has, not all that the schema has', async () => {
+    let reads = 0
+    const part = new Proxy(
+      { p7: 'x', other: 1 },
+      { get: (from, name) => (reads++, Reflect.get(from, name) as unknown) },
+    )
+    const checker = toChecker(
+      list({ type: 'object', properties: named(300, () => ({ type: 'string' })) }),
+      'input',
+    )
+    expect(await checker.check(many(part, 100))).toMatchObject({ ok: true })
+    expect(reads).toBeLessThan(500)
+    const wrong = Object.fromEntries([['p299', 1]])
+    expect(await checker.check(many(wrong, 1))).toMatchObject({
+      ok: false,
+      first: { path: ['list', 0, 'p299'] },
+    })
+  })
+
+  test('required members count, and so do members whose value is undefined', async () => {
+    const properties = named(40, () => ({ type: 'string' }))
+    const checker = toChecker(list({ properties, required: ['p3', 'z'] }), 'output')
+    const check = async (part: object): Promise<boolean> => (await checker.check(many(part, 1))).ok
+    expect(await check({ p3: 'x', z: 1 })).toBe(true)
+    expect(await check({ p3: 'x', z: 1, p5: undefined })).toBe(true)
+    expect(await check({ p3: 'x' })).toBe(false)
+    expect(await check({ p3: 1, z: 1 })).toBe(false)
+    expect(await check({ p3: 'x', z: 1, ...named(50, () => 'x'), p39: 1 })).toBe(false)
+    expect(await check({ p3: 'x', z: 1, ...named(50, () => 'x') })).toBe(true)
+  })
+
+  test.each<readonly [string, object]>([
+    ['oneOf', { oneOf: [...Object.values(named(60, (name) => ({ required: [name] }))), true] }],
+    ['minProperties', { allOf: Object.values(named(60, () => ({ minProperties: 0, maxProperties: 5 }))) }],
+    ['dependentRequired', { dependentRequired: named(200, (name) => [name]) }],
+    [
+      'required',
+      {
+        anyOf: [
+          { required: Object.keys(named(1000, () => 0)) },
+          ...Object.values(named(60, (name) => ({ required: [name] }))),
+          true,
+        ],
+      },
+    ],
+  ])('%s is given up before it takes long', async (_, items) => {
+    expect(await toChecker(list(items), 'input').check(many({}, 120_000))).toMatchObject({ undecided: true })
+  })
+})

@@ -44,11 +44,38 @@ function membersNode({ properties = {}, required = [] }: Schema, { part }: Compi
     inherited: name in Object.prototype,
   }))
   if (members.length === 0) return undefined
+  const always = members.filter((member) => member.required)
+  const optional = members.filter((member) => !member.required)
+  const byName = new Map(optional.map((member) => [member.name, member]))
   return (value, marks) => {
-    spend(members.length)
-    if (marks !== undefined) for (const name of known) if (Object.hasOwn(value, name)) marks.names.push(name)
-    return members.every((member) => fits(member, value))
+    if (marks !== undefined) {
+      spend(PRICE.name * known.size)
+      for (const name of known) if (Object.hasOwn(value, name)) marks.names.push(name)
+    }
+    if (members.length <= FEW_MEMBERS) return allFit(members, value)
+    if (!allFit(always, value)) return false
+    const names = Object.keys(value)
+    spend(PRICE.name * names.length)
+    if (names.length >= optional.length) return allFit(optional, value)
+    return names.every((name) => {
+      const member = byName.get(name)
+      return member === undefined || fits(member, value)
+    })
   }
+}
+
+/** Engines keep so many members in a table, which they read much slower. */
+const MANY_NAMES = 1024
+
+/** So few members are looked up faster than the names of an object are listed. */
+const FEW_MEMBERS = 16
+
+function allFit(members: readonly Member[], value: Schema): boolean {
+  let at = 0
+  while (at < members.length && fits(members[at]!, value)) at++
+  // Parts of the value spend their own.
+  spend(PRICE.name * Math.min(at + 1, members.length))
+  return at === members.length
 }
 
 const SCALARS: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'null'])
@@ -82,7 +109,7 @@ function namesNode(schema: Schema, { part }: Compiler): ObjectNode | undefined {
   if (isFree && additionalProperties === false) return (value) => hasOnly(known, value)
   return (value, marks) => {
     const names = Object.keys(value)
-    spend(PRICE.name * names.length)
+    spend((names.length > MANY_NAMES ? PRICE.farName : PRICE.name) * (names.length + 1))
     if (names.length < least || names.length > most) return false
     if (isName !== undefined && !names.every((name) => isName(name))) return false
     if (rest === undefined && patterns.length === 0) return true
@@ -124,11 +151,11 @@ function dependencyNodes(schema: Schema, { inPlace }: Compiler): readonly Object
     const node: Node = Array.isArray(sub)
       ? (value) => hasAll(value as object, sub as readonly string[])
       : inPlace(sub)
-    return (value, marks) => !Object.hasOwn(value, name) || node(value, marks)
+    return (value, marks) => (spend(PRICE.name), !Object.hasOwn(value, name) || node(value, marks))
   })
 }
 
 function hasAll(value: object, names: readonly string[]): boolean {
-  spend(names.length)
+  spend(PRICE.name * names.length)
   return names.every((name) => Object.hasOwn(value, name))
 }

@@ -279,6 +279,13 @@ function sizeOf(part: unknown, most: number): number {
   return isContainer(part) ? 1 + most - countIn(part, most) : 1
 }
 
+/** The number of parts in a value, itself included. */
+export function partsIn(value: unknown): number {
+  return sizeOf(value, MAX_PARTS)
+}
+
+const MAX_PARTS = 2 ** 40
+
 /** Subtracts the number of parts of a value from `left`; negative if there are more. */
 function countIn(value: unknown, left: number): number {
   if (!isContainer(value)) return left - 1

@@ -7,7 +7,14 @@ import type { JsonSchema } from './schema.ts'
 import { startCounting, TooCostly } from './work.ts'
 
 /** The outcome of a check: the value as the schema returns it, or one line that says what is wrong. */
-export type Checked<Out = unknown> = { readonly ok: true; readonly value: Out } | Unfit
+export type Checked<Out = unknown> = Fit<Out> | Unfit
+
+export interface Fit<Out = unknown> {
+  readonly ok: true
+  readonly value: Out
+  /** The estimated bytes of memory that the value takes, if it is a copy and many. */
+  readonly bytes?: number
+}
 
 export interface Unfit {
   readonly ok: false

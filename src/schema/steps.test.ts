@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { toChecker } from './checker.ts'
 import type { AnySchema } from './schema.ts'
-import { toStepCounter } from './steps.ts'
+import { toEstimator } from './steps.ts'
 
 type Value = Readonly<Record<string, unknown>>
 
@@ -154,9 +154,11 @@ describe('the number of steps', () => {
     $defs: { node: parts },
   })
 
-  test('is not counted if it grows only with the size of a value', () => {
-    expect(toStepCounter({ anyOf: [{ type: 'string' }, { properties: { a: {} } }] })).toBeUndefined()
-    expect(toStepCounter(schema({ properties: { next: node } }))).toBeUndefined()
+  test('grows only with the size of a value if no alternatives contain themselves', () => {
+    const flat = { anyOf: [{ type: 'string' }, { properties: { a: {} } }] }
+    for (const each of [flat, schema({ properties: { next: node } })])
+      expect(toEstimator(each).multiplies).toBe(false)
+    expect(toEstimator(schema({ anyOf: [{ items: node }, { items: node }] })).multiplies).toBe(true)
   })
 
   test.each<readonly [string, object, (value: unknown) => unknown]>([
@@ -169,21 +171,21 @@ describe('the number of steps', () => {
       (b) => ({ b }),
     ],
   ])('doubles with every level through %s', (_, parts, around) => {
-    const count = toStepCounter(schema(parts))!
+    const { estimate } = toEstimator(schema(parts))
     const steps = (levels: number): number => {
       let where: unknown = 'leaf'
       for (let level = 0; level < levels; level++) where = around(where)
-      return count({ where }, 1_000_000)
+      return estimate({ where }, 1_000_000).steps
     }
     expect(steps(21) / steps(20)).toBeCloseTo(2)
     expect(steps(120)).toBeGreaterThan(2 ** 120)
   })
 
   test('is found in few steps, also for values that contain themselves', () => {
-    const count = toStepCounter(schema({ anyOf: [{ properties: { a: node } }, { items: node }] }))!
-    expect(count({ where: Array.from({ length: 1000 }, () => ({})) }, 100)).toBe(Infinity)
+    const { estimate } = toEstimator(schema({ anyOf: [{ properties: { a: node } }, { items: node }] }))
+    expect(estimate({ where: Array.from({ length: 1000 }, () => ({})) }, 100).steps).toBe(Infinity)
     const self: Record<string, unknown> = {}
     self['a'] = self
-    expect(count({ where: self }, 100)).toBe(Infinity)
+    expect(estimate({ where: self }, 100).steps).toBe(Infinity)
   })
 })

@@ -1,12 +1,23 @@
-import { isObject } from './keywords.ts'
+import { weigh } from '../base/weight.ts'
 import { multiplies } from './recursion.ts'
-import { toSubschemas, type Schema } from './subschemas.ts'
+import { toRules, type Filled, type Rules, type StepRules } from './step-rules.ts'
 
-/**
- * How many steps a checker takes that compares every part of a value with every alternative, or more. Counting takes a step for
- * each part and schema, and the result is Infinity if these are more than `most`.
- */
-export type StepCounter = (value: unknown, most: number) => number
+/** What a checker takes that compares every part of a value with every alternative, or more. */
+export interface Estimate {
+  readonly steps: number
+  /** The bytes of memory that defaults add to the value. */
+  readonly bytes: number
+}
+
+/** Estimates what checks against a schema take. */
+export interface Estimator {
+  /** Whether one part may be checked against the same subschema many times, so that steps grow faster than a value. */
+  readonly multiplies: boolean
+  /** The most steps and bytes for each part of a value, if it is checked against every subschema once; and `widest`, against one of them. */
+  readonly perPart: Estimate & { readonly widest: number }
+  /** Estimates what a value takes, in no more steps than `most`; the steps are Infinity if there are more. */
+  estimate(value: unknown, most: number): Estimate
+}
 
 /** Checking so many characters of a text takes about as long as a step. */
 const CHARS_PER_STEP = 200
@@ -16,41 +27,179 @@ export function stepsOf(part: unknown): number {
   return typeof part === 'string' ? 1 + Math.floor(part.length / CHARS_PER_STEP) : 1
 }
 
-/** Counts steps for a schema; undefined if they grow only with the size of a value. */
-export function toStepCounter(root: unknown): StepCounter | undefined {
-  if (!multiplies(root)) return undefined
-  const subschemas = toSubschemas(root)
-  return (value, most) => {
-    let left = most
-    /** By schema and part. Parts without members are all alike. */
-    const known = new Map<Schema, Map<unknown, number>>()
-    return count(root, value)
+/** Estimates the steps of checks by a library from the JSON Schema that it shows. */
+export function toEstimator(root: unknown, rules: StepRules = {}): Estimator {
+  const isMultiple = multiplies(root)
+  const rulesOf = toRules(root, rules, (own, value) => {
+    const { steps, bytes } = new Counting(Infinity, isMultiple).run(own, value)
+    return { steps, bytes: MEMBER + weigh(value) + bytes }
+  })
+  const own = rulesOf(root)
+  return {
+    multiplies: isMultiple,
+    perPart: sumOf(own),
+    estimate: (value, most) => new Counting(most, isMultiple).run(own, value),
+  }
+}
 
-    function count(schema: unknown, part: unknown): number {
-      return typeof part === 'string' ? stepsOf(part) * countOne(schema, undefined) : countOne(schema, part)
-    }
+/** The bytes of a member, without its value. */
+const MEMBER = 48
 
-    function countOne(schema: unknown, part: unknown): number {
-      if (!isObject(schema)) return 1
-      let counts = known.get(schema)
-      if (counts === undefined) known.set(schema, (counts = new Map()))
-      const parent = typeof part === 'object' && part !== null ? part : undefined
-      let steps = counts.get(parent)
-      if (steps !== undefined) return steps
-      if (left-- <= 0) return Infinity
-      // Marks the part while it is being counted: the check of a part that contains itself never ends.
-      counts.set(parent, Infinity)
-      const { here, named, members } = subschemas(schema)
-      steps = 1
-      for (const sub of here) steps += count(sub, part)
-      // Of many names, `Object.entries` takes much longer.
-      for (const name of parent === undefined ? [] : Object.keys(parent)) {
-        const below = (parent as Readonly<Record<string, unknown>>)[name]
-        if (named.has(name)) steps += count(named.get(name), below)
-        for (const sub of members) steps += count(sub, below)
-      }
-      counts.set(parent, steps)
+/** More members than this are listed once for all schemas that apply to their object. */
+const MANY_NAMES = 256
+
+/** Engines find members so many times slower in objects that all have different names. */
+const NEW_SHAPE = 4
+/** How many kinds of objects an engine remembers at a place. */
+const SHAPES = 4
+
+/** Counts the steps of one value. */
+class Counting {
+  #left: number
+  #bytes = 0
+  /** By schema and part, if a part may be checked against the same schema many times. */
+  readonly #known: Map<Rules, Map<object, number>> | undefined
+  readonly #names = new Map<object, readonly string[]>()
+  /** The names of the last objects, by schema. */
+  readonly #shapes = new Map<Rules, (readonly string[])[]>()
+
+  constructor(most: number, isMemoized: boolean) {
+    this.#left = most
+    this.#known = isMemoized ? new Map() : undefined
+  }
+
+  run(rules: Rules, value: unknown): Estimate {
+    const steps = this.#count(rules, value)
+    return { steps: this.#left < 0 ? Infinity : steps, bytes: this.#bytes }
+  }
+
+  #count(rules: Rules, part: unknown): number {
+    if (typeof part !== 'object' || part === null) {
+      const steps = stepsOf(part) * rules.scalar
+      this.#left -= steps
       return steps
     }
+    if (this.#left < 0) return Infinity
+    if (this.#known === undefined) return this.#countInside(rules, part)
+    let counts = this.#known.get(rules)
+    if (counts === undefined) this.#known.set(rules, (counts = new Map()))
+    const known = counts.get(part)
+    if (known !== undefined) return known
+    // Marks the part while it is being counted: the check of a part that contains itself never ends.
+    counts.set(part, Infinity)
+    const steps = this.#countInside(rules, part)
+    counts.set(part, steps)
+    return steps
+  }
+
+  #countInside(rules: Rules, part: object): number {
+    const own = rules.base + rules.inside
+    this.#left -= own
+    let steps = own
+    for (const each of rules.here) steps += this.#count(each, part)
+    if (rules.choice !== undefined) steps += this.#countChoice(rules.choice, part)
+    if (Array.isArray(part)) return steps + this.#countItems(rules, part)
+    return rules.named.size === 0 && rules.members.length === 0
+      ? steps
+      : steps + this.#countMembers(rules, part as Readonly<Record<string, unknown>>)
+  }
+
+  /** Of alternatives that a member distinguishes, a library checks only one. */
+  #countChoice({ name, byValue, size }: NonNullable<Rules['choice']>, part: object): number {
+    this.#left -= size
+    const value = Object.hasOwn(part, name) ? (part as Readonly<Record<string, unknown>>)[name] : undefined
+    const chosen = byValue.get(value)
+    return size + (chosen === undefined ? 0 : this.#count(chosen, part))
+  }
+
+  #countItems({ named, members, fill }: Rules, list: readonly unknown[]): number {
+    let steps = 0
+    for (const each of members)
+      for (let at = 0; at < list.length && this.#left >= 0; at++) steps += this.#count(each, list[at])
+    if (named.size === 0) return steps
+    for (const [name, each] of named)
+      if (Number(name) < list.length) steps += this.#count(each, list[Number(name)])
+    return fill === undefined ? steps : steps + this.#fill(fill, Object.keys(list))
+  }
+
+  #countMembers(rules: Rules, part: Readonly<Record<string, unknown>>): number {
+    const { named, members, fill } = rules
+    const names = this.#namesOf(part)
+    let steps = named.size === 0 || this.#isUsual(rules, names) ? 0 : (NEW_SHAPE - 1) * rules.inside
+    this.#left -= steps
+    if (members.length === 0 && named.size * 4 < names.length) {
+      for (const [name, each] of named) if (Object.hasOwn(part, name)) steps += this.#count(each, part[name])
+    } else
+      for (const name of names) {
+        if (this.#left < 0) break
+        const own = named.get(name)
+        if (own !== undefined) steps += this.#count(own, part[name])
+        for (const each of members) steps += this.#count(each, part[name])
+      }
+    return steps + this.#fill(fill, names)
+  }
+
+  /** Whether an object has the same names as one before it. */
+  #isUsual(rules: Rules, names: readonly string[]): boolean {
+    if (names.length === 0) return true
+    let shapes = this.#shapes.get(rules)
+    if (shapes === undefined) this.#shapes.set(rules, (shapes = []))
+    const isSame = (shape: readonly string[]): boolean =>
+      shape.length === names.length && shape.every((name, at) => name === names[at])
+    if (shapes.some(isSame)) return true
+    // The oldest is forgotten.
+    if (shapes.unshift(names) > SHAPES) shapes.pop()
+    return shapes.length === 1
+  }
+
+  /** Adds the defaults of all that is not among these names. */
+  #fill(fill: Rules['fill'], names: readonly string[]): number {
+    if (fill === undefined) return 0
+    let { steps, bytes } = fill.all
+    for (const name of names) {
+      const filled = fill.byName.get(name)
+      if (filled === undefined) continue
+      steps -= filled.steps
+      bytes -= filled.bytes
+    }
+    this.#left -= steps
+    this.#bytes += bytes
+    return steps
+  }
+
+  /** Of many names, `Object.entries` takes much longer. */
+  #namesOf(part: object): readonly string[] {
+    const known = this.#names.get(part)
+    if (known !== undefined) return known
+    const names = Object.keys(part)
+    if (names.length > MANY_NAMES) this.#names.set(part, names)
+    return names
+  }
+}
+
+/** What one part takes at most, if it is checked against every schema once; and `widest`, against a single one. */
+function sumOf(root: Rules): Estimator['perPart'] {
+  const sums = new Map<Rules, Filled>()
+  let widest = 0
+  return { ...sum(root), widest }
+
+  function sum(rules: Rules): Filled {
+    const known = sums.get(rules)
+    if (known !== undefined) return known
+    // A schema that contains itself counts once.
+    sums.set(rules, { steps: 0, bytes: 0 })
+    const { base, inside, scalar, choice, fill, here, named, members } = rules
+    const own = base + NEW_SHAPE * inside + (choice?.size ?? 0) + (fill?.all.steps ?? 0)
+    widest = Math.max(widest, own)
+    let steps = Math.max(own, scalar)
+    let bytes = fill?.all.bytes ?? 0
+    for (const each of [...here, ...(choice?.byValue.values() ?? []), ...named.values(), ...members]) {
+      const below = sum(each)
+      steps += below.steps
+      bytes += below.bytes
+    }
+    const found = { steps, bytes }
+    sums.set(rules, found)
+    return found
   }
 }

@@ -17,6 +17,9 @@ export function startCounting(): void {
 /** What is wrong with a value that takes too much work. */
 export const TOO_LONG = 'takes too long to check: send less at once'
 
+/** What is wrong with a value that becomes too large. */
+export const TOO_MUCH = 'becomes too large with its defaults: send less at once'
+
 /** Counts work. Throws TooCostly when the value has had its share, then and every time after that. */
 export function spend(units: number, problem: string = TOO_LONG): void {
   left -= units
@@ -29,6 +32,8 @@ export const PRICE = {
   node: 4,
   /** Reading one name of an object, or comparing two parts. */
   name: 32,
+  /** Reading one name of an object that has very many. */
+  farName: 96,
   /** Noting that a part was evaluated, or adding it to a set. */
   mark: 32,
   /** Making the matcher of a pattern. */

@@ -1,3 +1,4 @@
+import { Deferred } from '../base/deferred.ts'
 import { lazy } from '../base/lazy.ts'
 import { soon } from '../base/soon.ts'
 import { mcpError } from '../errors/error.ts'
@@ -36,8 +37,11 @@ export class LateTasks {
   readonly #service: TaskService
   readonly #options: TaskStoreOptions
   #opened: Promise<TaskModule> | undefined
-  /** Ends with the latest close. */
-  #closing: Promise<void> | undefined
+  /** The close that is under way, and its end. */
+  #closing: Promise<() => Promise<void>> | undefined
+  #closed: Deferred<void> | undefined
+  /** Whether they should run: no close came after the latest start. */
+  #isWanted = false
 
   constructor(service: TaskService, options: TaskStoreOptions) {
     this.#service = service
@@ -55,33 +59,44 @@ export class LateTasks {
     return (context) => soon(this.load(), (module) => handle(module, context))
   }
 
-  /** Continues tasks after a start of the server: those that a store has, or those before `app.close`. */
+  /** Continues tasks after a start of the server: those that a store has, or those before the latest close. */
   start(): void {
+    this.#isWanted = true
     if (!this.#options.keepsTasks() && this.#opened === undefined) return
     const failed = (error: unknown): void => this.#service.report('error', 'the task store failed', { error })
     void this.#start().catch(failed)
   }
 
-  /** Ends what waits for tasks. Returns a function that waits for tasks up to some milliseconds, then gives up the others. */
-  async beginClose(): Promise<(drainMs: number) => Promise<void>> {
-    let ended = (): void => undefined
-    this.#closing = new Promise((resolve) => (ended = resolve))
+  /**
+   * Ends what waits for tasks. Returns a function that waits for tasks until some time, as `performance.now` shows it, then gives up the others.
+   * All who close meanwhile share it.
+   */
+  beginClose(until: number): Promise<() => Promise<void>> {
+    this.#isWanted = false
+    return (this.#closing ??= this.#beginClose(until))
+  }
+
+  async #beginClose(until: number): Promise<() => Promise<void>> {
+    const { resolve } = (this.#closed = new Deferred())
     const opened = await this.#opened?.catch(() => undefined)
     opened?.tasks.endWaits()
-    return async (drainMs) => {
+    const close = async (): Promise<void> => {
       try {
-        await opened?.tasks.close(Math.max(0, drainMs))
+        await opened?.tasks.close(Math.max(0, until - performance.now()))
       } finally {
-        ended()
+        this.#closing = undefined
+        resolve()
       }
     }
+    let closed: Promise<void> | undefined
+    return () => (closed ??= close())
   }
 
   async #start(): Promise<void> {
     const { tasks } = await this.load()
     // What is given up by a close that is still under way can only be continued after it.
-    await this.#closing
-    await tasks.start()
+    await this.#closed?.promise
+    if (this.#isWanted) await tasks.start()
   }
 
   async #open(): Promise<TaskModule> {

@@ -6,7 +6,7 @@ import type { Sealer } from './state.ts'
 /** The parts of a server that its handlers share. */
 export interface ServerParts extends Pick<
   Service,
-  'changes' | 'observers' | 'showsErrors' | 'report' | 'warnOnce'
+  'changes' | 'load' | 'observers' | 'showsErrors' | 'report' | 'warnOnce'
 > {
   readonly sealer: Sealer
   readonly limits: Limits

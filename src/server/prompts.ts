@@ -5,6 +5,7 @@ import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { Dialect } from '../protocol/switches.ts'
 import type { Result } from '../rpc/dispatch.ts'
+import { holdChecked } from './hold-checked.ts'
 import { issueExtras } from './argument-issue.ts'
 import { callOf, type Context } from './context.ts'
 import type { PromptDefinition } from './definitions.ts'
@@ -30,6 +31,7 @@ export async function getPrompt(prompts: List<PromptDefinition>, context: Contex
   }
   // The check may have taken a while.
   callOf(context).throwIfAborted()
+  holdChecked(checked, context)
   return settled(context, async () => {
     const shaped = await rethrown(context, `prompt "${prompt.key}"`, async () =>
       toMessages(await prompt.run(checked.value, context), context),

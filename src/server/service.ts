@@ -118,8 +118,8 @@ export class ServerService implements Service {
     const warnOnce: ServerParts['warnOnce'] = (...warning) => this.warnOnce(...warning)
     const held = new HeldBytes(options.limits.heldBytes)
     const report: ServerParts['report'] = (...entry) => this.report(...entry)
-    const { changes, observers } = this
-    this.#parts = { ...options, changes, observers, held, warnOfScopes, warnOnce, report }
+    const { changes, load, observers } = this
+    this.#parts = { ...options, changes, load, observers, held, warnOfScopes, warnOnce, report }
     this.info = options.info
     this.revisions = options.revisions
     this.dialects = options.dialects

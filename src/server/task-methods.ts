@@ -1,22 +1,24 @@
 import { soon } from '../base/soon.ts'
-import { type McpError, mcpError } from '../errors/error.ts'
+import { withStored } from '../base/stored-member.ts'
+import { mcpError } from '../errors/error.ts'
 import { toErrorObject } from '../errors/reply.ts'
 import { ASK_REFUSED, BAD_CURSOR, CURSOR_TOO_LONG } from '../errors/server.ts'
 import { TASK_CANCELLED, TASK_FINAL, UNKNOWN_TASK } from '../errors/tasks.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { isFinal } from '../protocol/task-status.ts'
-import type { Call, Peer } from '../rpc/call.ts'
+import type { Peer } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Load } from '../rpc/load.ts'
-import { TaskWatch } from '../tasks/followers.ts'
 import { readOutcome } from '../tasks/outcome.ts'
 import type { TaskHead } from '../tasks/record.ts'
 import { isOver } from '../tasks/states.ts'
 import type { Soon } from '../tasks/store.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import { callOf, partsOf, type Context } from './context.ts'
+import { knownResult, rememberValid } from './outcome-texts.ts'
 import { callerOf, requireTasks } from './task-calls.ts'
+import { carry } from './task-carriers.ts'
 import { related } from './task-messages.ts'
 import { toTask } from './task-shape.ts'
 
@@ -47,10 +49,12 @@ export function detailed(tasks: Tasks, head: TaskHead, peer: Pick<Peer, 'dialect
     if (record === undefined) throw unknownTask(head.id)
     const task = toTask(record, peer)
     if (record.outcome === '') return task
+    const known = knownResult(tasks, head.id, record.outcome)
+    if (known !== undefined) return withStored(task, { name: 'result', text: known })
     const outcome = readOutcome(record.outcome)
-    return 'result' in outcome
-      ? { ...task, result: { resultType: 'complete', ...outcome.result } }
-      : { ...task, error: toErrorObject(outcome.error, peer.dialect) }
+    if ('error' in outcome) return { ...task, error: toErrorObject(outcome.error, peer.dialect) }
+    rememberValid(tasks, head.id, record.outcome, outcome.result)
+    return { ...task, result: { resultType: 'complete', ...outcome.result } }
   })
 }
 
@@ -132,9 +136,7 @@ export function taskResult(tasks: Tasks, load: Load, context: Context): Soon<Res
     if (head === undefined) throw unknownTask(id)
     if (isFinal(head.status)) return resultOf(tasks, id)
     const { allInFlight } = partsOf(context).limits
-    return load
-      .whileAsking(call, allInFlight, () => carry(tasks, id, owner, call))
-      .then(() => resultOf(tasks, id))
+    return load.whileAsking(call, allInFlight, () => carry(tasks, head, call)).then(() => resultOf(tasks, id))
   })
 }
 
@@ -147,76 +149,6 @@ function resultOf(tasks: Tasks, id: string): Soon<Result> {
     if ('error' in outcome) throw outcome.error
     return { ...outcome.result, _meta: related(id, outcome.result['_meta']) }
   })
-}
-
-/** Asks the questions of a task on the stream of a request until the task ends. */
-async function carry(tasks: Tasks, id: string, owner: string, call: Call): Promise<void> {
-  const watch = new TaskWatch(tasks.followers, id)
-  call.onAbort = watch.wake
-  // Another request may ask instead.
-  call.onDisconnect = () => tasks.followers.changed(id)
-  const link = tasks.runs.get(id)?.link ?? tasks.links.get(id)
-  const unlink = link?.add((method, params) =>
-    call.emit(method, { ...params, _meta: related(id, params['_meta']) }),
-  )
-  const asked = new Set<string>()
-  try {
-    for (let isNew = true; ; isNew = false) {
-      call.throwIfAborted()
-      const head = await tasks.find(id, owner)
-      if (head === undefined || isFinal(head.status)) return
-      tasks.checkOpen()
-      if (head.status === 'input_required') await askAll(tasks, head, call, { asked, isNew })
-      await watch.changed()
-    }
-  } finally {
-    call.onAbort = call.onDisconnect = undefined
-    watch.stop()
-    unlink?.()
-  }
-}
-
-/** Asks the questions that no other request carries, and those that may have been lost with the client of another one. */
-async function askAll(
-  tasks: Tasks,
-  head: TaskHead,
-  call: Call,
-  { asked, isNew }: { readonly asked: Set<string>; readonly isNew: boolean },
-): Promise<void> {
-  const { id, owner } = head
-  for (const [name, { method, params }] of (await tasks.questions.of(head)) ?? []) {
-    const place = `${id} ${name}`
-    if (asked.has(name) || call.channel.ask === undefined) continue
-    const carrier = tasks.carried.get(place)
-    if (carrier !== undefined && !mayReplace(call, carrier, isNew)) continue
-    asked.add(name)
-    tasks.carried.set(place, call)
-    const isLast = (): boolean => tasks.carried.get(place) === call
-    void call.channel
-      .ask(method, { ...params, _meta: related(id, params['_meta']) }, call)
-      .then(
-        (answer) => tasks.answer(id, owner, [[name, answer]]),
-        (error: unknown) =>
-          call.aborted || call.ended || !isLast()
-            ? undefined
-            : tasks.refuse(id, owner, name, error as McpError),
-      )
-      .catch((error: unknown) => {
-        // The answer could not be stored, so the question is still open.
-        asked.delete(name)
-        tasks.reportFailure(error)
-      })
-      .finally(() => {
-        if (isLast()) tasks.carried.delete(place)
-        // Another request may ask instead.
-        tasks.followers.changed(id)
-      })
-  }
-}
-
-/** Whether a request asks what another one carries: that one's client is away, or a new client came, perhaps in its place. */
-function mayReplace({ peer }: Call, carrier: Call, isNew: boolean): boolean {
-  return carrier.channel.isConnected === false || (isNew && carrier.peer.session !== peer.session)
 }
 
 function readId(context: Context): string {

@@ -21,6 +21,7 @@ import { soon } from '../base/soon.ts'
 import { callOf, partsOf, roundsOf, type Context } from './context.ts'
 import type { ToolDefinition } from './definitions.ts'
 import { drain, isGenerator } from './generators.ts'
+import { holdChecked } from './hold-checked.ts'
 import { issueExtras } from './argument-issue.ts'
 import type { List } from './lists.ts'
 import { oddityOf } from './odd-result.ts'
@@ -123,6 +124,7 @@ function run(tool: ToolDefinition, input: Checked<unknown>, context: Context): R
   const call = callOf(context)
   // The check may have taken a while.
   call.throwIfAborted()
+  if (input.bytes !== undefined) holdChecked(input, context)
   call.hasRun = true
   const result = runHandler(tool, input.value, context)
   const ms = tool.timeoutMs

@@ -1,8 +1,10 @@
+import type * as crypto from 'node:crypto'
 import type * as fs from 'node:fs'
 import type * as module from 'node:module'
 import type * as path from 'node:path'
 
 interface Builtins {
+  readonly 'node:crypto': typeof crypto
   readonly 'node:fs': typeof fs
   readonly 'node:module': typeof module
   readonly 'node:path': typeof path

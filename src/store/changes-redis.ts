@@ -12,13 +12,13 @@ import type { LogRoom } from './text-log.ts'
 /** The pause before another attempt, if Redis answers with errors. */
 const RETRY_MS = 500
 
-/** Carries messages between nodes in a stream of Redis. One connection waits for new ones, for all who subscribed at this driver. */
+/** Carries messages between nodes in a stream of Redis. One connection waits for new ones, for all subscribers of this driver. */
 export class RedisChangeBus implements ChangeBus {
   readonly #link: RedisLink
   readonly #log: RedisLog
   readonly #room: LogRoom
   readonly #keys: LogKeys
-  /** Those who have read everything up to here. */
+  /** The subscribers that have read everything up to here. */
   readonly #readers = new Set<BusReader>()
   /** The last message that was read for all of them. The mark tells it from another one at the same position. */
   #seen: { readonly position: number; readonly mark: string | undefined } = { position: 0, mark: undefined }
@@ -93,8 +93,11 @@ export class RedisChangeBus implements ChangeBus {
     this.#isFollowing = true
     try {
       while (this.#readers.size > 0 && !this.#link.lifetime.isOver) {
-        this.#following = await this.#link.connection()
-        await this.#followOn(this.#following)
+        const connection = await this.#link.connection()
+        // All of them may have left meanwhile.
+        if (this.#readers.size === 0) return this.#link.release(connection)
+        this.#following = connection
+        await this.#followOn(connection)
       }
     } finally {
       this.#isFollowing = false

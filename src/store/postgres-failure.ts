@@ -5,6 +5,9 @@ import { STORE_FAILED, STORE_UNREACHABLE } from '../errors/store.ts'
 /** Errors after which the same step may work later: connections, resources, conflicts, and a server that starts or stops. */
 const PASSING = /^(?:08|40|53|57|25P0[34]|25006|55P03|28)/
 
+/** The server stops, or a connection was idle for too long. */
+const ENDING = /^(?:08|57P|25P0[34])/
+
 /** The server does not let the program in, and will not do so a moment later. */
 const REJECTED = /^28/
 
@@ -27,6 +30,12 @@ function codeOf(error: unknown): string | undefined {
 /** Whether the server rejected a statement, so that nothing of its transaction happened. */
 export function isReply(error: unknown): boolean {
   return codeOf(error) !== undefined
+}
+
+/** Whether the server ends the connection after this reply. Its words depend on the language of the server, the codes do not. */
+export function endsConnection(error: unknown): boolean {
+  const { severity } = error as { readonly severity?: unknown }
+  return severity === 'FATAL' || severity === 'PANIC' || ENDING.test(codeOf(error) ?? '')
 }
 
 /** Whether the same step may work at once, over another connection. */

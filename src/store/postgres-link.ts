@@ -2,7 +2,7 @@ import { pause } from '../base/backoff.ts'
 import { lazy } from '../base/lazy.ts'
 import { Lifetime } from './lifetime.ts'
 import { makePool, TYPES, type Client, type Param, type Pool, type PostgresPool } from './postgres-client.ts'
-import { isReply, mayRepeat, postgresFailure } from './postgres-failure.ts'
+import { endsConnection, isReply, mayRepeat, postgresFailure } from './postgres-failure.ts'
 import { migrate } from './postgres-schema.ts'
 import type { Row } from './sqlite-engine.ts'
 
@@ -176,7 +176,7 @@ export class PostgresLink {
       isBroken = false
       return value
     } catch (error) {
-      isBroken = !isReply(error)
+      isBroken = !isReply(error) || endsConnection(error)
       throw error
     } finally {
       this.release(client, isBroken)
@@ -196,7 +196,7 @@ export class PostgresLink {
       return value
     } catch (error) {
       // Also if the lock did not come in time: the next user of the connection must not be inside this transaction.
-      if (isReply(error)) await session.exec('ROLLBACK')
+      if (isReply(error) && !endsConnection(error)) await session.exec('ROLLBACK')
       throw error
     }
   }

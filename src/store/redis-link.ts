@@ -28,7 +28,7 @@ export interface StepOptions {
 
 type Scripts = Readonly<Record<ScriptName, (...values: readonly Argument[]) => Promise<unknown>>>
 
-/** How many different warnings are remembered. */
+/** How many different warnings are given. */
 const MOST_WARNINGS = 20
 
 /** The pause before a step is repeated. */
@@ -126,8 +126,9 @@ export class RedisLink {
   warnOf(error: unknown): void {
     if (!isReply(error) || isPassing(error as Error)) return
     const { message } = error as Error
-    if (!this.#warned.has(message)) this.#warn(message)
-    if (this.#warned.size < MOST_WARNINGS) this.#warned.add(message)
+    if (this.#warned.has(message) || this.#warned.size >= MOST_WARNINGS) return
+    this.#warned.add(message)
+    this.#warn(message)
   }
 
   close(): void {

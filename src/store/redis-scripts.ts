@@ -3,7 +3,7 @@ import { TASK_SCRIPTS, type TaskScriptName } from './tasks-redis-scripts.ts'
 
 /*
  * The steps that Redis does at once, as scripts. All keys of a script have the same tag, also those that it puts together. Scripts take
- * the time from Redis, so that the clocks of nodes do not matter.
+ * the time from Redis, so that the clocks of nodes do not matter; those of tasks get it from the node.
  */
 
 /** A script, and the number of its keys. */
@@ -65,7 +65,9 @@ end
 local function add(id, owner, life)
   redis.call('ZADD', KEYS[1], now + life, id)
   redis.call('ZADD', ARGV[1] .. owner, now, id)
-  if redis.call('HSET', KEYS[3], id, owner) == 1 then redis.call('ZINCRBY', KEYS[2], 1, owner) end
+  local isNew = redis.call('HSET', KEYS[3], id, owner)
+  if isNew == 1 then redis.call('ZINCRBY', KEYS[2], 1, owner) end
+  return isNew
 end
 `
 
@@ -86,9 +88,8 @@ end
 add(ARGV[2], ARGV[3], ARGV[4])
 return answer`
 
-/** ARGV: …, id, owner, life time. */
-const INDEX_USE = `${INDEX}add(ARGV[2], ARGV[3], ARGV[4])
-return 1`
+/** ARGV: …, id, owner, life time. Answers whether the index did not have the session. */
+const INDEX_USE = `${INDEX}return add(ARGV[2], ARGV[3], ARGV[4])`
 
 /** ARGV: …, id. */
 const INDEX_END = `${INDEX}remove(ARGV[2])
@@ -102,8 +103,12 @@ const INDEX_COUNT = `${NOW}return redis.call('ZCOUNT', KEYS[1], now, '+inf')`
  * Entries have the text first, and then a mark that tells repeated steps from new ones.
  */
 
-/** KEYS: stream, hash, names of the session's streams. ARGV: name, writer, life time. */
+/** KEYS: stream, hash, names of the session's streams. ARGV: name, writer, life time. Each new stream removes some names of expired ones, so few are left. */
 const LOG_OPEN = `if redis.call('EXISTS', KEYS[2]) == 0 then
+  local heads = string.sub(KEYS[2], 1, #KEYS[2] - #ARGV[1])
+  for _, name in ipairs(redis.call('SRANDMEMBER', KEYS[3], 4)) do
+    if redis.call('EXISTS', heads .. name) == 0 then redis.call('SREM', KEYS[3], name) end
+  end
   redis.call('DEL', KEYS[1])
   redis.call('HSET', KEYS[2], 'next', 0, 'first', 0, 'bytes', 0, 'writer', ARGV[2])
   redis.call('PUBLISH', KEYS[1], '')
@@ -116,7 +121,8 @@ return 1`
 
 /**
  * KEYS: stream, hash, names. ARGV: text, mark, whether it may have been added, most events, most bytes, idle time, whether it is the
- * last, position, number, life time. A log without idle time is created by its first text, and has no watchers.
+ * last, position, number, life time. A log without idle time is created by its first text, and has no watchers. Redis may have evicted the
+ * stream or the hash alone.
  */
 const LOG_ADD = `local head = redis.call('HMGET', KEYS[2], 'next', 'over', 'position', 'first', 'bytes')
 local isEvent = ARGV[6] ~= ''
@@ -136,14 +142,17 @@ if ARGV[8] ~= '' then
   if head[3] and tonumber(ARGV[8]) <= tonumber(head[3]) then return false end
   redis.call('HSET', KEYS[2], 'position', ARGV[8])
 end
+if not head[1] then redis.call('DEL', KEYS[1]) end
 redis.call('XADD', KEYS[1], string.format('%.0f-0', seq + 1), 't', ARGV[1], 'm', ARGV[2])
 local first, bytes = tonumber(head[4] or 0), tonumber(head[5] or 0) + #ARGV[1]
 local kept = first
 while first < seq and (seq - first >= tonumber(ARGV[4]) or bytes > tonumber(ARGV[5])) do
   local id = string.format('%.0f-0', first + 1)
-  bytes = bytes - #redis.call('XRANGE', KEYS[1], id, id)[1][2][2]
+  local entry = redis.call('XRANGE', KEYS[1], id, id)[1]
+  if entry then bytes = bytes - #entry[2][2] end
   first = first + 1
 end
+if first == seq then bytes = #ARGV[1] end
 if first > kept then redis.call('XTRIM', KEYS[1], 'MINID', string.format('%.0f-0', first + 1)) end
 redis.call('HSET', KEYS[2], 'next', seq + 1, 'first', first, 'bytes', bytes)
 if ARGV[7] ~= '' then redis.call('HSET', KEYS[2], 'over', 1) end
@@ -158,14 +167,16 @@ if isEvent then
 end
 return seq`
 
-/** KEYS: stream, hash. ARGV: the number before the first, most events. */
+/** KEYS: stream, hash. ARGV: the number before the first, most events. The log begins after events that are missing. */
 const LOG_READ = `local head = redis.call('HMGET', KEYS[2], 'next', 'first', 'over', 'writer')
 if not head[1] then return false end
+local entries = redis.call('XRANGE', KEYS[1], string.format('%.0f-0', ARGV[1] + 2), '+', 'COUNT', ARGV[2])
 local texts = {}
-for i, entry in ipairs(redis.call('XRANGE', KEYS[1], string.format('%.0f-0', ARGV[1] + 2), '+', 'COUNT', ARGV[2])) do
-  texts[i] = entry[2][2]
-end
-return { head[1], head[2], head[3] or '', head[4] or '', texts }`
+for i, entry in ipairs(entries) do texts[i] = entry[2][2] end
+local first = tonumber(head[2])
+local found = entries[1] and tonumber(string.match(entries[1][1], '^%d+')) - 1 or tonumber(head[1])
+if found > math.max(ARGV[1] + 1, first) then first = found end
+return { head[1], first, head[3] or '', head[4] or '', texts }`
 
 /** KEYS: stream, hash. ARGV: the number of the first event that stays. */
 const LOG_TRIM = `local head = redis.call('HMGET', KEYS[2], 'next', 'first', 'bytes')
@@ -176,7 +187,8 @@ local bytes = to == tonumber(head[1]) and 0 or tonumber(head[3])
 if bytes > 0 then
   for number = from + 1, to do
     local id = string.format('%.0f-0', number)
-    bytes = bytes - #redis.call('XRANGE', KEYS[1], id, id)[1][2][2]
+    local entry = redis.call('XRANGE', KEYS[1], id, id)[1]
+    if entry then bytes = bytes - #entry[2][2] end
   end
 end
 redis.call('XTRIM', KEYS[1], 'MINID', string.format('%.0f-0', to + 1))
@@ -206,7 +218,10 @@ if isWithin then
 end
 return { isWithin and 1 or 0, used, left }`
 
-/** KEYS: last number, ends, nodes. ARGV: node, lease, most numbers, how long dead nodes are remembered. */
+/**
+ * KEYS: last number, ends, nodes. ARGV: node, lease, most numbers, how long dead nodes are remembered. Numbers begin anywhere, since nodes from
+ * before a loss of data may still use the lowest ones.
+ */
 const NODE_JOIN = `${NOW}for _, number in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now - ARGV[4])) do
   redis.call('ZREM', KEYS[2], number)
   redis.call('HDEL', KEYS[3], number)
@@ -216,6 +231,7 @@ for i, number in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. now, '+inf')
   others[i] = { number, redis.call('HGET', KEYS[3], number) }
 end
 local number
+redis.call('SET', KEYS[1], now % tonumber(ARGV[3]), 'NX')
 repeat number = (redis.call('INCR', KEYS[1]) - 1) % tonumber(ARGV[3]) + 1
 until not redis.call('ZSCORE', KEYS[2], number)
 redis.call('ZADD', KEYS[2], now + ARGV[2], number)

@@ -35,7 +35,7 @@ export interface RedisOptions {
    * over its tasks. From 1 s to 24 h. Default: 15 s.
    */
   readonly lease?: Duration | undefined
-  /** Called once for each setting of Redis that may lose accepted work. Default: a warning of the process. */
+  /** Called once for each setting of Redis that may lose accepted work, and for each of up to 20 errors that an operator must correct and no request gets. Default: a warning of the process. */
   readonly warn?: ((text: string) => void) | undefined
 }
 

@@ -56,7 +56,7 @@ export class RedisSessionStore implements SessionStore {
     if (!Array.isArray(reply)) return undefined
     const [version, owner, fields] = reply as readonly unknown[]
     // The request need not wait for it. If it fails, the next use follows soon.
-    if (typeof owner === 'string') this.#run('pierheadIndexUse', storedText(id), owner, life).catch(() => {})
+    if (typeof owner === 'string') this.#noteUse(id, owner, life).catch(() => {})
     return { version: Number(version), fields: Array.isArray(fields) ? fieldsIn(fields) : undefined }
   }
 
@@ -86,6 +86,14 @@ export class RedisSessionStore implements SessionStore {
 
   async count(): Promise<number> {
     return Number(await this.#link.run('pierheadIndexCount', this.#index.slice(0, 1), []))
+  }
+
+  /** Notes a use in the index. One that did not have the session may have heard of its end before. */
+  async #noteUse(id: string, owner: string, life: number): Promise<void> {
+    const name = storedText(id)
+    const wasMissing = await this.#run('pierheadIndexUse', name, owner, life)
+    if (wasMissing !== 1 || (await this.#link.call(['EXISTS', this.#key(id)])) === 1) return
+    await this.#run('pierheadIndexEnd', name)
   }
 
   #key(id: string): string {

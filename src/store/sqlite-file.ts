@@ -1,6 +1,7 @@
 import { delayOf, pause } from '../base/backoff.ts'
 import { McpError, mcpError } from '../errors/error.ts'
-import { STORE_BUSY, STORE_CLOSED, STORE_FAILED } from '../errors/store.ts'
+import { SOON } from '../errors/retry-after.ts'
+import { STORE_BUSY, STORE_CLOSED, STORE_FAILED, STORE_UNREACHABLE } from '../errors/store.ts'
 import type { Soon } from '../tasks/store.ts'
 import { builtin } from './builtin.ts'
 import {
@@ -16,8 +17,8 @@ import { checkFile, isBusy, storeFailure } from './sqlite-failure.ts'
 /** The tables of one kind of store: one script for each version. */
 export interface Schema {
   readonly kind: string
-  /** The first creates the tables; each further one changes those of the version before. */
-  readonly migrations: readonly string[]
+  /** The first creates the tables; each further one changes those of the version before. A function makes what differs in each file. */
+  readonly migrations: readonly (string | (() => string))[]
   /**
    * The least version that a program must know to work with the newest tables. Programs of that version go on while newer ones
    * bring the tables up to date, so a migration raises it only if their statements would fail or do harm: a new table, index or
@@ -43,6 +44,8 @@ const LOCK_PAUSES = { firstMs: 2, maxMs: 50 }
 const CACHE_KB = 16_000
 /** The most steps that are committed together: they block the process. */
 const BATCH = 256
+/** The most steps that wait for a commit: the disk is then too slow, or another process holds a lock. */
+const MOST_WAITING = 10_000
 
 interface Step {
   run(): void
@@ -102,7 +105,7 @@ export class SqliteFile {
       throw storeFailure(path, error)
     }
     try {
-      this.#insist(() => this.#prepare(synchronous, schemas))
+      this.insist(() => this.#prepare(synchronous, schemas))
     } catch (error) {
       this.#database.close()
       throw error
@@ -112,6 +115,20 @@ export class SqliteFile {
   /** Adds work that steps share. */
   share(work: Shared): void {
     this.#shared.push(work)
+  }
+
+  /** Retries while other processes hold locks, and blocks the process: only on opening. Two that switch a new file to WAL at once fail immediately, whatever the timeout. */
+  insist<Result>(act: () => Result): Result {
+    const until = performance.now() + this.#busyMs
+    const sleeper = new Int32Array(new SharedArrayBuffer(4))
+    for (let tries = 0; ; tries++) {
+      try {
+        return act()
+      } catch (error) {
+        if (!isBusy(error) || performance.now() >= until) throw this.#failure(error)
+        Atomics.wait(sleeper, 0, 0, delayOf(tries, LOCK_PAUSES, Math.random))
+      }
+    }
   }
 
   /** Rows of a query, inside `read` or `write`. */
@@ -164,6 +181,7 @@ export class SqliteFile {
   /** Runs `act` in a transaction, and answers once that is committed. It may run more than once; only the last time counts. */
   write<Result>(act: () => Result): Promise<Result> {
     if (this.#closed) return Promise.reject(mcpError(STORE_CLOSED, {}))
+    if (this.#steps.length >= MOST_WAITING) return Promise.reject(this.#crowded())
     return new Promise<Result>((resolve, reject) => {
       let result: Result
       this.#steps.push({
@@ -285,7 +303,8 @@ export class SqliteFile {
     const { kind, migrations, needs } = schema
     const version = this.#versionOf(schema)
     if (version >= migrations.length) return
-    for (const script of migrations.slice(version)) this.#database.exec(script)
+    for (const script of migrations.slice(version))
+      this.#database.exec(typeof script === 'string' ? script : script())
     const set = 'INSERT OR REPLACE INTO pierhead_versions (kind, version) VALUES (?, ?)'
     this.run(set, kind, migrations.length)
     this.run(set, needsOf(kind), needs)
@@ -316,26 +335,17 @@ export class SqliteFile {
     return storeFailure(this.path, error)
   }
 
-  /** Retries while other processes hold locks. Two that switch a new file to WAL at once fail immediately, whatever the timeout. */
-  #insist(act: () => void): void {
-    const until = performance.now() + this.#busyMs
-    const sleeper = new Int32Array(new SharedArrayBuffer(4))
-    for (let tries = 0; ; tries++) {
-      try {
-        return act()
-      } catch (error) {
-        if (!isBusy(error) || performance.now() >= until) throw this.#failure(error)
-        Atomics.wait(sleeper, 0, 0, delayOf(tries, LOCK_PAUSES, Math.random))
-      }
-    }
-  }
-
   #failure(error: unknown): Error {
     return isBusy(error) ? this.#busy() : storeFailure(this.path, error)
   }
 
   #busy(): Error {
     return mcpError(STORE_BUSY, { path: this.path, ms: this.#busyMs })
+  }
+
+  #crowded(): Error {
+    const hint = `Try again later. Operators: ${MOST_WAITING} changes wait for ${this.path}; check that its disk is fast enough and that no process keeps it locked.`
+    return mcpError(STORE_UNREACHABLE, {}, { ...SOON, hint })
   }
 
   #failed(reason: string, hint: string): Error {

@@ -3,7 +3,8 @@
  * JSON after a mark. Equal texts stay equal, so columns can be compared and be unique.
  */
 
-const MARK = '\u0001'
+/** What such a text begins with; a quotation mark follows. */
+export const MARK = '\u0001'
 const ODD = /[\0\p{Surrogate}]/u
 
 /** A text as every database can keep it. */

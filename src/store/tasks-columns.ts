@@ -35,11 +35,17 @@ const NAMES = Object.keys(COLUMNS) as readonly (keyof TaskHead)[]
 /** The columns of a head, for queries. */
 export const HEAD: string = Object.values(COLUMNS).join(', ')
 
-/** Adds a task: the values of its head, then when it expires. */
-export const INSERT_HEAD: string = `INSERT INTO pierhead_tasks (${HEAD}, expires_at) VALUES (${'?, '.repeat(NAMES.length)}?)`
+const VALUES = `(${'?, '.repeat(NAMES.length)}?)`
 
-/** Replaces the head of a task: the values of its head, when it expires, and its place. */
-export const REPLACE_HEAD: string = `UPDATE pierhead_tasks SET (${HEAD}, expires_at) = (${'?, '.repeat(NAMES.length)}?) WHERE seq = ?`
+/** Adds a task to a table: the values of its head, then when it expires. */
+export function insertInto(table: string): string {
+  return `INSERT INTO ${table} (${HEAD}, expires_at) VALUES ${VALUES}`
+}
+
+/** Replaces the head of a task in a table: the values of its head, when it expires, and its place. */
+export function replaceIn(table: string): string {
+  return `UPDATE ${table} SET (${HEAD}, expires_at) = ${VALUES} WHERE seq = ?`
+}
 
 /** The values of a head, in the order of `HEAD`, and when it expires. */
 export function valuesOf(head: TaskHead): readonly Value[] {

@@ -1,5 +1,5 @@
 import { hashed, UNFINISHED, UNREADABLE } from './postgres-schema.ts'
-import { HEAD, INSERT_HEAD } from './tasks-columns.ts'
+import { HEAD, insertInto } from './tasks-columns.ts'
 
 /** The columns of a record, and its place. */
 export const RECORD: string = `${HEAD}, request, state, outcome, seq`
@@ -11,7 +11,7 @@ export const WITH_TEXTS = 'pierhead_tasks LEFT JOIN pierhead_task_texts USING (s
 export const KEYED: string = `SELECT ${HEAD} FROM pierhead_tasks WHERE ${hashed('scope')} = ${hashed('?')} AND ${hashed('key')} = ${hashed('?')} AND server = ? AND scope = ? AND tool = ? AND key = ? AND scope <> '' AND key <> ''`
 
 /** Adds a task: the values of its head, when it expires, and its texts. */
-export const INSERT: string = `WITH added AS (${INSERT_HEAD} RETURNING seq) INSERT INTO pierhead_task_texts SELECT seq, ?, ?, ? FROM added`
+export const INSERT: string = `WITH added AS (${insertInto('pierhead_tasks')} RETURNING seq) INSERT INTO pierhead_task_texts SELECT seq, ?, ?, ? FROM added`
 
 /** The version, the holder and the sizes of tasks before changes, which keeps others from changing them. */
 export const SIZES = `SELECT id, version, scope, network, octet_length(state), octet_length(outcome) FROM pierhead_tasks AS tasks LEFT JOIN pierhead_task_texts USING (seq) WHERE id = ANY (?::text[]) ORDER BY tasks.seq FOR UPDATE OF tasks`

@@ -74,6 +74,8 @@ export class PostgresTaskWatchers {
       this.#adopt(client)
       await this.#link.session(client).exec(`LISTEN "${this.#channel}"`)
     } catch {
+      // A connection that broke meanwhile is followed by another already.
+      if (client !== undefined && client !== this.#client) return
       this.#lose(client)
       void this.#again(attempt)
       return

@@ -7,11 +7,13 @@ import { hashed, NOW } from './postgres-schema.ts'
 import { PostgresSteps, type CountedTransaction } from './postgres-steps.ts'
 import type { Row } from './sqlite-engine.ts'
 import { readableText, storedText } from './stored-text.ts'
-import { assignments, HEAD, headOf, readRecord, recordOf, REPLACE_HEAD, valuesOf } from './tasks-columns.ts'
+import { assignments, HEAD, headOf, readRecord, recordOf, replaceIn, valuesOf } from './tasks-columns.ts'
 import { sizesOf } from './tasks-postgres-sizes.ts'
 import { claimSql, INSERT, KEYED, MARKED, RECORD, REMOVE, WITH_TEXTS } from './tasks-postgres-sql.ts'
 import { PostgresTaskWatchers } from './tasks-postgres-watch.ts'
 import { bytesOf, FORGOTTEN_MS, growth, holderOf, textsOf, whole } from './tasks-sizes.ts'
+
+const REPLACE = replaceIn('pierhead_tasks')
 
 /** Keeps tasks in PostgreSQL. Steps that change sums share transactions; each of the others is one statement. */
 export class PostgresTaskStore implements TaskStore {
@@ -232,7 +234,7 @@ export class PostgresTaskStore implements TaskStore {
     await this.#steps.run(async ({ session, counts }) => {
       const sizes = `SELECT octet_length(request) + octet_length(state) + octet_length(outcome) FROM pierhead_task_texts WHERE seq = ?`
       const [bytes] = (await session.query(sizes, seq))[0] ?? [0]
-      await session.query(REPLACE_HEAD, ...valuesOf(failed), seq)
+      await session.query(REPLACE, ...valuesOf(failed), seq)
       await session.query('DELETE FROM pierhead_task_texts WHERE seq = ?', seq)
       await session.query('INSERT INTO pierhead_task_texts VALUES (?, ?, ?, ?)', seq, ...texts)
       await counts.add(holderOf(failed), 0, bytesOf(texts) - TASK_OVERHEAD - Number(bytes))

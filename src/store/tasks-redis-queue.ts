@@ -59,9 +59,9 @@ export class RedisTaskQueue {
     this.#leaseMs = leaseMs
   }
 
-  /** Tells a node of a task, when it may begin. It waits as long as a step may take, and never fails: nodes look at the store from time to time. */
-  async add({ id, server, dueAt }: TaskHead): Promise<void> {
-    const delay = Math.max(0, Math.ceil(dueAt - Date.now()))
+  /** Tells a node of a task that may begin in so many milliseconds. It waits as long as a step may take, and never fails: nodes look at the store from time to time. */
+  async add({ id, server }: TaskHead, ms: number): Promise<void> {
+    const delay = Math.max(0, Math.ceil(ms))
     const options = { ...ATTEMPTS, delay, removeOnComplete: true, removeOnFail: true }
     try {
       const queue = await this.#queue(storedText(server))

@@ -331,6 +331,10 @@ const BEAT = `redis.call('ZADD', KEYS[1] .. ':nodes', ARGV[2], ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1] .. ':nodes', '-inf', '(' .. ARGV[3])
 return 1`
 
+/** The time of the server that has the tasks, in milliseconds. */
+const TIME = `local time = redis.call('TIME')
+return time[1] * 1000 + math.floor(time[2] / 1000)`
+
 /** The names of the commands that run these scripts. */
 export type TaskScriptName =
   | 'pierheadTaskCreate'
@@ -340,6 +344,7 @@ export type TaskScriptName =
   | 'pierheadTaskClaim'
   | 'pierheadTaskReplace'
   | 'pierheadTaskBeat'
+  | 'pierheadTaskTime'
 
 /** The scripts, each with one key. */
 export const TASK_SCRIPTS: Readonly<Record<TaskScriptName, { readonly keys: number; readonly lua: string }>> =
@@ -351,4 +356,5 @@ export const TASK_SCRIPTS: Readonly<Record<TaskScriptName, { readonly keys: numb
     pierheadTaskClaim: { keys: 1, lua: CLAIM },
     pierheadTaskReplace: { keys: 1, lua: REPLACE },
     pierheadTaskBeat: { keys: 1, lua: BEAT },
+    pierheadTaskTime: { keys: 1, lua: TIME },
   }

@@ -1,5 +1,6 @@
 import { lazy } from '../base/lazy.ts'
 import { isFinal } from '../protocol/task-status.ts'
+import { CLOCK, clockFor, type TaskClock } from '../tasks/clock.ts'
 import type { TaskHead, TaskRecord } from '../tasks/record.ts'
 import { tasksTooLarge } from '../tasks/room.ts'
 import type {
@@ -45,6 +46,9 @@ export class RedisTaskStore implements TaskStore {
   /** The marks of claims whose answers are lost, by node: their tasks are those of the node, which does not know. */
   readonly #lostClaims = new Map<string, string>()
 
+  /** The time of Redis, as it was last read. */
+  readonly #clock: TaskClock
+
   constructor(link: RedisLink, news: RedisNews, leaseMs: number) {
     this.leaseMs = leaseMs
     this.#link = link
@@ -52,6 +56,12 @@ export class RedisTaskStore implements TaskStore {
     this.#base = link.key('tasks', '')
     this.#queue = new RedisTaskQueue(link, leaseMs)
     this.#watchers = new RedisTaskWatchers(link, news, `${this.#base}:news`, this.#writer)
+    this.#clock = clockFor({ now: async () => Number(await this.#run('pierheadTaskTime')) }, CLOCK)
+  }
+
+  async now(): Promise<number> {
+    await this.#clock.read?.()
+    return this.#clock.now()
   }
 
   async create(record: TaskRecord, room: TaskRoom): Promise<Created> {
@@ -213,7 +223,7 @@ export class RedisTaskStore implements TaskStore {
 
   /** Tells a node of a task that waits for one, when it may begin. */
   async #announce(head: TaskHead): Promise<void> {
-    if (isWaiting(head)) await this.#queue.add(head)
+    if (isWaiting(head)) await this.#queue.add(head, head.dueAt - this.#clock.now())
   }
 
   /** The record of a claimed row. One that cannot be read becomes that of a task that failed. */

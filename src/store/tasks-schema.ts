@@ -1,5 +1,6 @@
 import { TASK_OVERHEAD } from '../tasks/room.ts'
 import type { Schema } from './sqlite-file.ts'
+import { keyScript } from './tasks-sqlite-ids.ts'
 
 /** The statuses of tasks that are not final, as SQL. Queries that use the index of unfinished tasks repeat it. */
 export const UNFINISHED = `status IN ('working', 'input_required')`
@@ -15,7 +16,7 @@ export const TEXT_BYTES: string = ['request', 'state', 'outcome']
 /** The tables of tasks. The texts are apart, so that heads stay close together. */
 export const TASK_SCHEMA: Schema = {
   kind: 'tasks',
-  needs: 4,
+  needs: 5,
   migrations: [
     `
     CREATE TABLE pierhead_tasks (
@@ -81,5 +82,7 @@ export const TASK_SCHEMA: Schema = {
       SELECT 'scope ' || scope, count(*), sum(${TASK_OVERHEAD} + ${TEXT_BYTES})
       FROM pierhead_tasks LEFT JOIN pierhead_task_texts USING (seq) WHERE scope <> '' GROUP BY scope;
     `,
+    // Another name, so that programs that cannot read the ids fail, instead of taking them for damage.
+    () => `ALTER TABLE pierhead_tasks RENAME TO pierhead_task_heads; ${keyScript()}`,
   ],
 }

@@ -1,33 +1,38 @@
 import { soon } from '../base/soon.ts'
+import { mcpError } from '../errors/error.ts'
+import { STORE_FAILED } from '../errors/store.ts'
 import type { TaskHead, TaskRecord } from '../tasks/record.ts'
 import { hasBytes, rejectionOf, TASK_OVERHEAD, tasksTooLarge } from '../tasks/room.ts'
 import type { Created, OwnTasks, Soon, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
 import type { Row, Value } from './sqlite-engine.ts'
 import type { SqliteFile } from './sqlite-file.ts'
-import { storedText } from './stored-text.ts'
+import { readableText, storedText } from './stored-text.ts'
 import {
   assignments,
   HEAD,
   headOf,
-  INSERT_HEAD,
+  insertInto,
   readRecord,
   recordOf,
-  REPLACE_HEAD,
+  replaceIn,
   valuesOf,
 } from './tasks-columns.ts'
 import { TaskCounts } from './tasks-counts.ts'
 import { TEXT_BYTES, UNFINISHED, UNREADABLE } from './tasks-schema.ts'
 import { bytesOf, FORGOTTEN_MS, growth, holderOf, textsOf, whole } from './tasks-sizes.ts'
+import { SELECT_KEY, TaskIds } from './tasks-sqlite-ids.ts'
 import { TaskWatchers } from './tasks-watchers.ts'
 
 const RECORD = `${HEAD}, request, state, outcome`
+const INSERT = insertInto('pierhead_task_heads')
+const REPLACE = replaceIn('pierhead_task_heads')
 const INSERT_TEXTS = 'INSERT INTO pierhead_task_texts (seq, request, state, outcome) VALUES'
-const WITH_TEXTS = 'pierhead_tasks LEFT JOIN pierhead_task_texts USING (seq)'
+const WITH_TEXTS = 'pierhead_task_heads LEFT JOIN pierhead_task_texts USING (seq)'
 const KEYED = `server = ? AND scope = ? AND tool = ? AND key = ? AND scope <> '' AND key <> ''`
 
 /** The plus keeps the index by node, which is in the order of the result. */
-const CLAIMABLE = `SELECT seq FROM pierhead_tasks WHERE server = ? AND node = ? AND due_at <= ? AND +tool IN (SELECT value FROM json_each(?)) AND ${UNFINISHED} ORDER BY due_at LIMIT ?`
-const NEXT_NODE = `SELECT node FROM pierhead_tasks WHERE server = ? AND node > ? AND ${UNFINISHED} ORDER BY node LIMIT 1`
+const CLAIMABLE = `SELECT seq FROM pierhead_task_heads WHERE server = ? AND node = ? AND due_at <= ? AND +tool IN (SELECT value FROM json_each(?)) AND ${UNFINISHED} ORDER BY due_at LIMIT ?`
+const NEXT_NODE = `SELECT node FROM pierhead_task_heads WHERE server = ? AND node > ? AND ${UNFINISHED} ORDER BY node LIMIT 1`
 
 /** The size of a task before a change, which SQLite knows without reading the texts. */
 const SIZES = `SELECT scope, network, octet_length(state), octet_length(outcome) FROM ${WITH_TEXTS} WHERE id = ? AND version = ?`
@@ -36,14 +41,20 @@ const SIZES = `SELECT scope, network, octet_length(state), octet_length(outcome)
 export class SqliteTaskStore implements TaskStore {
   readonly leaseMs: number
   readonly #file: SqliteFile
+  readonly #ids: TaskIds
   readonly #watchers: TaskWatchers
   readonly #counts: TaskCounts
 
   constructor(file: SqliteFile, leaseMs: number) {
     this.leaseMs = leaseMs
     this.#file = file
-    this.#watchers = new TaskWatchers(file)
+    this.#ids = idsIn(file)
+    this.#watchers = new TaskWatchers(file, this.#ids)
     this.#counts = new TaskCounts(file)
+  }
+
+  newId(): string {
+    return this.#ids.next()
   }
 
   create(record: TaskRecord, room: TaskRoom): Promise<Created> {
@@ -52,10 +63,10 @@ export class SqliteTaskStore implements TaskStore {
     const holder = holderOf(record)
     return this.#file.write(() => {
       const same = this.#keyed(record)
-      if (same !== undefined) return { outcome: 'exists', head: headOf(same) }
+      if (same !== undefined) return { outcome: 'exists', head: this.#headOf(same) }
       const rejected = rejectionOf(holder, bytes, this.#counts.of(holder), room)
       if (rejected !== undefined) return rejected
-      this.#file.run(INSERT_HEAD, ...valuesOf(record))
+      this.#file.run(INSERT, ...this.#valuesOf(record))
       this.#file.run(`${INSERT_TEXTS} (last_insert_rowid(), ?, ?, ?)`, ...texts)
       this.#counts.add(holder, 1, bytes)
       return { outcome: 'created' }
@@ -64,13 +75,13 @@ export class SqliteTaskStore implements TaskStore {
 
   get(id: string): Soon<TaskRecord | undefined> {
     const read = (): Row | undefined =>
-      this.#file.get(`SELECT ${RECORD} FROM ${WITH_TEXTS} WHERE id = ?`, storedText(id))
-    return soon(this.#file.read(read), (row) => (row === undefined ? undefined : recordOf(row)))
+      this.#file.get(`SELECT ${RECORD} FROM ${WITH_TEXTS} WHERE id = ?`, this.#ids.stored(id))
+    return soon(this.#file.read(read), (row) => (row === undefined ? undefined : recordOf(row.with(0, id))))
   }
 
   head(id: string): Soon<TaskHead | undefined> {
     const read = (): Row | undefined => this.#head(id)
-    return soon(this.#file.read(read), (row) => (row === undefined ? undefined : headOf(row)))
+    return soon(this.#file.read(read), (row) => (row === undefined ? undefined : headOf(row.with(0, id))))
   }
 
   async change(
@@ -97,12 +108,12 @@ export class SqliteTaskStore implements TaskStore {
     const ids = await this.#file.write(() => {
       const rows = this.#expired(now, limit)
       for (const [seq, , scope, network] of rows) {
-        this.#file.run('DELETE FROM pierhead_tasks WHERE seq = ?', Number(seq))
+        this.#file.run('DELETE FROM pierhead_task_heads WHERE seq = ?', Number(seq))
         const [bytes] = this.#file.get(DELETE_TEXTS, Number(seq)) ?? [0]
         const holder = { scope: String(scope), network: String(network) }
         this.#counts.add(holder, -1, -TASK_OVERHEAD - Number(bytes))
       }
-      const removed = rows.map(([, id]) => String(id))
+      const removed = rows.map(([, id]) => readableText(String(this.#ids.shown(id))))
       this.#watchers.record(removed)
       return removed
     })
@@ -156,27 +167,30 @@ export class SqliteTaskStore implements TaskStore {
     if (status !== undefined) where('status = ?', status)
     if (tool !== undefined) where('tool = ?', tool)
     if (after !== undefined) {
-      const last = this.#file.get('SELECT seq, scope FROM pierhead_tasks WHERE id = ?', storedText(after))
+      const last = this.#file.get(
+        'SELECT seq, scope FROM pierhead_task_heads WHERE id = ?',
+        this.#ids.stored(after),
+      )
       if (last === undefined || (scope !== undefined && last[1] !== storedText(scope))) return []
       where('seq > ?', Number(last[0]))
     }
     const filter = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
-    const sql = `SELECT ${HEAD} FROM pierhead_tasks ${filter} ORDER BY seq LIMIT ?`
-    return this.#file.all(sql, ...values, whole(limit)).map(headOf)
+    const sql = `SELECT ${HEAD} FROM pierhead_task_heads ${filter} ORDER BY seq LIMIT ?`
+    return this.#file.all(sql, ...values, whole(limit)).map((row) => this.#headOf(row))
   }
 
   /** Gives a task to a node, or ends it if it cannot be read. */
   #claim(seq: number, node: string, now: number): TaskRecord {
     const row = this.#file.get(`SELECT ${RECORD} FROM ${WITH_TEXTS} WHERE seq = ?`, seq) ?? []
-    const { record, damage } = readRecord(row, { id: `damaged-${seq}`, now })
+    const { record, damage } = readRecord(this.#shown(row), { id: `damaged-${seq}`, now })
     if (damage !== undefined) return this.#replace(seq, { ...record, version: record.version + 1 })
-    const claim = 'UPDATE pierhead_tasks SET node = ?, version = version + 1 WHERE seq = ?'
+    const claim = 'UPDATE pierhead_task_heads SET node = ?, version = version + 1 WHERE seq = ?'
     this.#file.run(claim, storedText(node), seq)
     return { ...record, node, version: record.version + 1 }
   }
 
   #replace(seq: number, record: TaskRecord): TaskRecord {
-    this.#file.run(REPLACE_HEAD, ...valuesOf(record), seq)
+    this.#file.run(REPLACE, ...this.#valuesOf(record), seq)
     const texts = textsOf(record)
     const [before] = this.#file.get(DELETE_TEXTS, seq) ?? [0]
     this.#file.run(`${INSERT_TEXTS} (?, ?, ?, ?)`, seq, ...texts)
@@ -187,7 +201,7 @@ export class SqliteTaskStore implements TaskStore {
   /** Counts what a change adds to a task, or removes. False if it adds more than there is room for. */
   #grow(id: string, version: number, change: TaskChange, room: TaskRoom | undefined): boolean {
     if (change.state === undefined && change.outcome === undefined) return true
-    const row = this.#file.get(SIZES, storedText(id), version)
+    const row = this.#file.get(SIZES, this.#ids.stored(id), version)
     if (row === undefined) return true
     const holder = { scope: String(row[0]), network: String(row[1]) }
     const more = growth(row[2], change.state) + growth(row[3], change.outcome)
@@ -199,8 +213,8 @@ export class SqliteTaskStore implements TaskStore {
   #change(id: string, version: number, change: TaskChange): TaskHead | undefined {
     const free = this.#withFreeKey(id, change)
     const [sets, values] = assignments(free)
-    const sql = `UPDATE pierhead_tasks SET ${sets} WHERE id = ? AND version = ? RETURNING ${HEAD}, seq`
-    const row = this.#file.get(sql, ...values, storedText(id), version)
+    const sql = `UPDATE pierhead_task_heads SET ${sets} WHERE id = ? AND version = ? RETURNING ${HEAD}, seq`
+    const row = this.#file.get(sql, ...values, this.#ids.stored(id), version)
     if (row === undefined) return undefined
     const texts = (['state', 'outcome'] as const).filter((name) => change[name] !== undefined)
     if (texts.length > 0) {
@@ -209,7 +223,7 @@ export class SqliteTaskStore implements TaskStore {
       this.#file.run(`UPDATE pierhead_task_texts SET ${sets} WHERE seq = ?`, ...stored, Number(row.at(-1)))
     }
     this.#watchers.record([id])
-    return headOf(row)
+    return headOf(row.with(0, id))
   }
 
   /** The change without its key if another task has that. */
@@ -217,22 +231,36 @@ export class SqliteTaskStore implements TaskStore {
     if (change.key === undefined || change.key === '') return change
     const row = this.#head(id)
     const holder = row === undefined ? undefined : this.#keyed({ ...headOf(row), key: change.key })
-    return holder === undefined || headOf(holder).id === id ? change : { ...change, key: '' }
+    return holder === undefined || holder[0] === this.#ids.stored(id) ? change : { ...change, key: '' }
   }
 
   #head(id: string): Row | undefined {
-    return this.#file.get(`SELECT ${HEAD} FROM pierhead_tasks WHERE id = ?`, storedText(id))
+    return this.#file.get(`SELECT ${HEAD} FROM pierhead_task_heads WHERE id = ?`, this.#ids.stored(id))
+  }
+
+  /** The head in a row of the file. */
+  #headOf(row: Row): TaskHead {
+    return headOf(this.#shown(row))
+  }
+
+  /** A row with the id that clients see. */
+  #shown(row: Row): Row {
+    return row.with(0, this.#ids.shown(row[0]))
+  }
+
+  #valuesOf(head: TaskHead): readonly Value[] {
+    return valuesOf(head).with(0, this.#ids.stored(head.id))
   }
 
   #keyed({ server, scope, tool, key }: TaskHead): Row | undefined {
     if (scope === '' || key === '') return undefined
     const values = [server, scope, tool, key].map(storedText)
-    return this.#file.get(`SELECT ${HEAD} FROM pierhead_tasks WHERE ${KEYED}`, ...values)
+    return this.#file.get(`SELECT ${HEAD} FROM pierhead_task_heads WHERE ${KEYED}`, ...values)
   }
 
   #expired(now: number, limit: number): readonly Row[] {
     const sql =
-      'SELECT seq, id, scope, network FROM pierhead_tasks WHERE expires_at IS NOT NULL AND expires_at <= ? ORDER BY expires_at LIMIT ?'
+      'SELECT seq, id, scope, network FROM pierhead_task_heads WHERE expires_at IS NOT NULL AND expires_at <= ? ORDER BY expires_at LIMIT ?'
     return this.#file.all(sql, now, whole(limit))
   }
 
@@ -260,9 +288,18 @@ export class SqliteTaskStore implements TaskStore {
 
   /** Tasks that can be found in no other way, because they are damaged. */
   #unreadable(limit: number): readonly number[] {
-    const sql = `SELECT seq FROM pierhead_tasks WHERE ${UNREADABLE} ORDER BY seq LIMIT ?`
+    const sql = `SELECT seq FROM pierhead_task_heads WHERE ${UNREADABLE} ORDER BY seq LIMIT ?`
     return this.#file.all(sql, whole(limit)).map(([seq]) => Number(seq))
   }
 }
 
 const DELETE_TEXTS = `DELETE FROM pierhead_task_texts WHERE seq = ? RETURNING ${TEXT_BYTES}`
+
+/** The ids of a file. Without its key, no task could be found. */
+function idsIn(file: SqliteFile): TaskIds {
+  const ids = TaskIds.of(file.insist(() => file.get(SELECT_KEY)?.[0]))
+  if (ids !== undefined) return ids
+  void file.close()
+  const hint = 'Restore the file, or pass sqlite another path.'
+  throw mcpError(STORE_FAILED, { path: file.path, reason: 'the key of its task ids is damaged' }, { hint })
+}

@@ -1,6 +1,7 @@
-import { originalText, storedText } from './stored-text.ts'
+import { readableText, storedText } from './stored-text.ts'
 import { isBusy } from './sqlite-failure.ts'
 import type { Shared, SqliteFile } from './sqlite-file.ts'
+import type { TaskIds } from './tasks-sqlite-ids.ts'
 
 /** How often other processes are looked at, while anybody watches. */
 const POLL_MS = 200
@@ -15,6 +16,7 @@ const UNKNOWN = -1
 /** Those who watch tasks in a file. Changes of this process are known; for those of others, the file is polled. */
 export class TaskWatchers implements Shared {
   readonly #file: SqliteFile
+  readonly #taskIds: TaskIds
   readonly #watchers = new Set<(id: string) => void>()
   /** Tells the changes of this process from those of others. */
   readonly #writer: string = crypto.randomUUID()
@@ -30,8 +32,9 @@ export class TaskWatchers implements Shared {
   /** The stored ids of the tasks that the steps of a transaction change. */
   readonly #ids = new Set<string>()
 
-  constructor(file: SqliteFile) {
+  constructor(file: SqliteFile, taskIds: TaskIds) {
     this.#file = file
+    this.#taskIds = taskIds
     file.share(this)
   }
 
@@ -132,10 +135,12 @@ export class TaskWatchers implements Shared {
     const lists = rows.map(([, ids]) => idsIn(ids))
     // Too late for some changes, for example after the process was stopped, or one is damaged: any task may have changed.
     const isLate = Number(first ?? 0) > this.#seen + 1 || lists.includes(undefined)
-    const all = isLate ? this.#file.all('SELECT id FROM pierhead_tasks').map(([id]) => String(id)) : []
+    const all = isLate
+      ? this.#file.all('SELECT id FROM pierhead_task_heads').map(([id]) => String(this.#taskIds.shown(id)))
+      : []
     this.#dataVersion = version
     this.#seen = Math.max(this.#seen, ...rows.slice(-1).map(([seq]) => Number(seq)))
-    return new Set([...all, ...lists.flatMap((ids) => ids ?? [])].map(originalText))
+    return new Set([...all, ...lists.flatMap((ids) => ids ?? [])].map(readableText))
   }
 
   #readDataVersion(): number {

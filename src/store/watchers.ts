@@ -1,4 +1,4 @@
-/** Those who watch something in this process, by its key. */
+/** Watchers in this process, by the key of what they watch. */
 export class Watchers {
   readonly #watchers = new Map<string, Set<(text?: string) => void>>()
 

@@ -5,11 +5,14 @@ import { ASK_REFUSED } from '../errors/server.ts'
 import { FakeClock, settled } from '../../test/harness/task-clock.ts'
 import { Node } from '../../test/harness/task-engine.ts'
 import { hooked } from '../../test/harness/task-hooks.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { MemoryTaskStore } from '../store/tasks-memory.ts'
 import type { Run } from './run.ts'
 
 const DONE = { content: [{ type: 'text', text: 'done' }] }
-const QUESTION = { method: 'elicitation/create', params: { message: 'Sure?' } }
+const FORM = { type: 'object', properties: { text: { type: 'string' } } }
+const QUESTION = { method: 'elicitation/create', params: { message: 'Sure?', requestedSchema: FORM } }
+const accepted = (text: string): JsonObject => ({ action: 'accept', content: { text } })
 const never = (): Promise<typeof DONE> => new Promise(() => undefined)
 
 test.each([
@@ -80,7 +83,7 @@ test('an answer without room is rejected, and the handler that asked gets the er
   const { id } = await node.start('ask')
   await settled()
   const answer = async (): Promise<boolean> =>
-    node.tasks.answer(id, 'ann', [['sure.1', { text: 'x'.repeat(30_000) }]])
+    node.tasks.answer(id, 'ann', [['sure.1', accepted('x'.repeat(30_000))]])
   await expect(answer()).rejects.toMatchObject({ kind: 'tasks_too_large' })
   await settled()
   expect(await node.record(id)).toMatchObject({
@@ -150,12 +153,12 @@ test('a change of another node is noticed, although one of its own is under way'
   const { id } = await here.start('ask')
   await settled()
   expect(await here.status(id)).toBe('input_required')
-  await there.tasks.answer(id, 'ann', [['sure.1', { ok: true }]])
+  await there.tasks.answer(id, 'ann', [['sure.1', { action: 'accept' }]])
   await settled()
   change.resolve()
   await settled()
   expect(await here.record(id)).toMatchObject({
     status: 'completed',
-    outcome: expect.stringContaining('"ok":true') as string,
+    outcome: expect.stringContaining('"action":"accept"') as string,
   })
 })

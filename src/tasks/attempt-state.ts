@@ -1,18 +1,40 @@
-import { weigh } from '../base/weight.ts'
+import { textBytes, weigh } from '../base/weight.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { readState } from './damage.ts'
+import { knownAnswer } from './known-answer.ts'
 import type { TaskQuestion, TaskState } from './record.ts'
 
-/** The memory of entries, which never change. */
-const weights = new WeakMap<object, number>()
-
-function weightOf(entry: readonly unknown[]): number {
-  const known = weights.get(entry)
-  if (known !== undefined) return known
-  const weight = weigh(entry, Infinity, true)
-  weights.set(entry, weight)
-  return weight
+/** What is known of entries, which never change: their memory, and their text with its own. */
+interface Known {
+  weight: number | undefined
+  readonly text: string
+  readonly bytes: number
 }
+
+type Entry = readonly unknown[]
+const entries = new WeakMap<Entry, Known>()
+
+function knownOf(entry: Entry, text?: string): Known {
+  let known = entries.get(entry)
+  if (known !== undefined) return known
+  const own = text ?? JSON.stringify(entry)
+  entries.set(entry, (known = { weight: undefined, text: own, bytes: textBytes(own) }))
+  return known
+}
+
+function weightOf(entry: Entry): number {
+  const known = knownOf(entry)
+  return (known.weight ??= weigh(entry, Infinity, true))
+}
+
+/** The text of a state, the memory that it takes, and the parts that it was made of. */
+interface Written {
+  readonly text: string
+  readonly bytes: number
+  readonly parts: readonly unknown[]
+}
+
+const NOTHING: Written = { text: '', bytes: 0, parts: [] }
 
 /** What the attempts of a task share, while one of them runs. */
 export class AttemptState {
@@ -23,6 +45,7 @@ export class AttemptState {
   failures = 0
   crashes = 0
   refusals: TaskState['refusals'] = []
+  #written = NOTHING
 
   /** Reads the text of a record. Throws if it is damaged. */
   static of(text: string): AttemptState {
@@ -33,25 +56,47 @@ export class AttemptState {
 
   /** The text for the record; empty if there is nothing to keep. */
   get text(): string {
-    const { answers, once, questions, asked, failures, crashes, refusals = [] } = this
-    if (asked + failures + crashes === 0 && answers.length === 0 && once.length === 0) return ''
-    return JSON.stringify({
-      answers,
-      once,
-      questions,
-      asked,
-      ...(failures > 0 && { failures }),
-      ...(crashes > 0 && { crashes }),
-      ...(refusals.length > 0 && { refusals }),
-    })
+    return this.#write().text
   }
 
-  /** The memory of its values, besides its text: twice, since the handler has its own of each. */
+  /** The memory of that text. */
+  get textBytes(): number {
+    return this.#write().bytes
+  }
+
+  /** Makes the text of those of its entries, once for each change: one of them may be large. */
+  #write(): Written {
+    const { answers, once, questions, asked, failures, crashes, refusals = [] } = this
+    if (asked + failures + crashes === 0 && answers.length === 0 && once.length === 0) return NOTHING
+    const parts = [answers, once, questions, refusals, asked, failures, crashes]
+    if (this.#written.parts.length > 0 && parts.every((part, at) => part === this.#written.parts[at]))
+      return this.#written
+    let isWide = false
+    const list = (all: readonly Entry[]): string => {
+      let text = ''
+      for (const entry of all) {
+        const known = knownOf(entry)
+        isWide ||= known.bytes > known.text.length
+        text += text === '' ? known.text : `,${known.text}`
+      }
+      return `[${text}]`
+    }
+    const more = [
+      failures > 0 ? `,"failures":${failures}` : '',
+      crashes > 0 ? `,"crashes":${crashes}` : '',
+      refusals.length > 0 ? `,"refusals":${list(refusals)}` : '',
+    ]
+    const lists = `"answers":${list(answers)},"once":${list(once)},"questions":${list(questions)}`
+    const text = `{${lists},"asked":${asked}${more.join('')}}`
+    return (this.#written = { text, bytes: text.length * (isWide ? 2 : 1), parts })
+  }
+
+  /** The memory of its values, besides its text: twice, since the handler has its own of each; and the texts of which that is made. */
   get bytes(): number {
     let sum = 0
-    for (const entries of [this.answers, this.once, this.questions, this.refusals ?? []])
-      for (const entry of entries) sum += weightOf(entry)
-    return 2 * sum
+    for (const all of [this.answers, this.once, this.questions, this.refusals ?? []])
+      for (const entry of all) sum += 2 * weightOf(entry) + knownOf(entry).bytes
+    return sum
   }
 
   /** The text for a new task that continues this one: its values and answers, but not its mishaps. */
@@ -115,7 +160,26 @@ export class AttemptState {
   /** Keeps an answer by the key of its question; without one, forgets it. */
   keep(key: string, question: TaskQuestion, answer: JsonObject | undefined): void {
     const others = this.answers.filter(([other]) => other !== key)
-    this.answers = answer === undefined ? others : [...others, [key, question, answer]]
+    this.answers = answer === undefined ? others : [...others, [key, question, knownAnswer(question, answer)]]
+  }
+
+  /** The first question with one of these keys whose answer takes more than so many bytes; undefined if there is none. */
+  tooLong(keys: readonly string[], most: number): TaskQuestion | undefined {
+    const long = this.answers.find((entry) => keys.includes(entry[0]) && knownOf(entry).bytes > most)
+    return long?.[1]
+  }
+
+  /** Keeps a value of `ctx.once`, whose text may be known. */
+  keepOnce(key: string, value: unknown, text?: string): void {
+    const entry: TaskState['once'][number] = value === undefined ? [key] : [key, value]
+    if (text !== undefined) knownOf(entry, `[${JSON.stringify(key)},${text}]`)
+    this.once = [...this.once, entry]
+    this.crashes = 0
+  }
+
+  /** Forgets a value of `ctx.once`. */
+  dropOnce(key: string): void {
+    this.once = this.once.filter(([other]) => other !== key)
   }
 
   /** The answer to a question; with `mustBeSame`, only if the question was the same. */

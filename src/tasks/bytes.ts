@@ -1,5 +1,6 @@
 import { hasShare } from '../base/share.ts'
 import { Tally } from '../base/tally.ts'
+import { TurnoverMap } from '../base/turnover-map.ts'
 import { textBytes, weigh } from '../base/weight.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { AttemptState } from './attempt-state.ts'
@@ -64,7 +65,9 @@ interface Held {
 /** The memory that tasks take, by task, by caller and by network. A task has its id, and an attempt that runs is its own key. */
 export class TaskBytes {
   readonly #limit: number
-  readonly #tasks = new Map<unknown, Held>()
+  readonly #tasks = new Map<string, Held>()
+  /** Attempts are apart, because they come and go, while finished tasks stay: a small table is in the cache of the processor. */
+  readonly #attempts = new TurnoverMap<object, Held>()
   readonly #holders = new Tally()
   readonly #networks = new Tally()
   #total = 0
@@ -79,12 +82,12 @@ export class TaskBytes {
   }
 
   /** Whether a task takes any. */
-  has(id: unknown): boolean {
+  has(id: string): boolean {
     return this.#tasks.has(id)
   }
 
   /** Says how much a task takes from now on. False, and nothing changes, if it would be more than there is room for. */
-  set(id: unknown, holder: TaskHolder, bytes: number): boolean {
+  set(id: string, holder: TaskHolder, bytes: number): boolean {
     const more = bytes - (this.#tasks.get(id)?.bytes ?? 0)
     if (more > 0 && !this.hasRoom(holder, more)) return false
     this.force(id, holder, bytes)
@@ -93,7 +96,7 @@ export class TaskBytes {
 
   /** The same for a task and its attempt: both, or neither. */
   setBoth(id: string, bytes: number, run: object, held: number, holder: TaskHolder): boolean {
-    const before = (this.#tasks.get(id)?.bytes ?? 0) + (this.#tasks.get(run)?.bytes ?? 0)
+    const before = (this.#tasks.get(id)?.bytes ?? 0) + (this.#attempts.get(run)?.bytes ?? 0)
     const more = bytes + held - before
     if (more > 0 && !this.hasRoom(holder, more)) return false
     this.force(id, holder, bytes)
@@ -109,19 +112,27 @@ export class TaskBytes {
   }
 
   /** The same for a task that cannot be rejected any more. */
-  force(id: unknown, holder: TaskHolder, bytes: number): void {
-    const held = this.#tasks.get(id)
-    if (held === undefined) this.#tasks.set(id, { holder, bytes })
+  force(id: string | object, holder: TaskHolder, bytes: number): void {
+    const held = this.#held(id)
+    if (held === undefined) {
+      if (typeof id === 'string') this.#tasks.set(id, { holder, bytes })
+      else this.#attempts.set(id, { holder, bytes })
+    }
     this.#add(held?.holder ?? holder, bytes - (held?.bytes ?? 0))
     if (held !== undefined) held.bytes = bytes
   }
 
   /** Frees what a task takes. */
-  delete(id: unknown): void {
-    const held = this.#tasks.get(id)
+  delete(id: string | object): void {
+    const held = this.#held(id)
     if (held === undefined) return
-    this.#tasks.delete(id)
+    if (typeof id === 'string') this.#tasks.delete(id)
+    else this.#attempts.delete(id)
     this.#add(held.holder, -held.bytes)
+  }
+
+  #held(id: string | object): Held | undefined {
+    return typeof id === 'string' ? this.#tasks.get(id) : this.#attempts.get(id)
   }
 
   #add({ name, network }: TaskHolder, bytes: number): void {

@@ -238,13 +238,14 @@ for (const [kind, isSync] of [
     const { id } = await node.start('ask')
     await settled()
     store.refuseOnce(() => true)
-    const answer = async (): Promise<boolean> => node.tasks.answer(id, 'ann', [['sure.1', { ok: true }]])
+    const answer = async (): Promise<boolean> =>
+      node.tasks.answer(id, 'ann', [['sure.1', { action: 'accept' }]])
     const both = await Promise.allSettled([answer(), answer()])
     expect(both.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
     await settled()
     expect(await node.record(id)).toMatchObject({
       status: 'completed',
-      outcome: expect.stringContaining('"ok":true') as string,
+      outcome: expect.stringContaining('"action":"accept"') as string,
     })
   })
 

@@ -14,7 +14,7 @@ export class TaskLink {
   readonly token: string | number | undefined
   /** Called with each change of its state. */
   readonly onStatus: ((head: TaskHead) => void) | undefined
-  #ways: readonly SendOfTask[]
+  readonly #ways: SendOfTask[]
   #progress = Number.NEGATIVE_INFINITY
 
   constructor(token: string | number | undefined, send?: SendOfTask, onStatus?: (head: TaskHead) => void) {
@@ -35,9 +35,10 @@ export class TaskLink {
 
   /** Sends notifications another way from now on. Returns a function that ends that. */
   add(way: SendOfTask): () => void {
-    this.#ways = [...this.#ways, way]
+    this.#ways.push(way)
     return () => {
-      this.#ways = this.#ways.filter((other) => other !== way)
+      const at = this.#ways.indexOf(way)
+      if (at >= 0) this.#ways.splice(at, 1)
     }
   }
 }

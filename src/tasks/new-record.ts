@@ -5,12 +5,12 @@ import type { Run } from './run.ts'
 
 /** The record of a task that `run` begins, with the text of its request. */
 export function newRecord(run: Run, { caller, key, ttlMs }: TaskDraft, request: string): TaskRecord {
-  const { clock, host, node } = run.tasks
+  const { clock, host, node, store } = run.tasks
   const now = clock.now()
   const most = host.limits.taskMs
   const wanted = ttlMs === undefined ? (run.plan?.ttlMs ?? most) : (ttlMs ?? most)
   return {
-    id: newTaskId(),
+    id: store.newId?.() ?? newTaskId(),
     server: host.server,
     owner: caller.owner,
     scope: caller.scope,

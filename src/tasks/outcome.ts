@@ -6,6 +6,7 @@ import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { freedKey } from './key.ts'
 import type { TaskHead } from './record.ts'
+import { statusMessageOf } from './status-message.ts'
 import type { TaskChange } from './store.ts'
 
 /** How a task ended: with a result, or with an error. */
@@ -52,7 +53,7 @@ export function endOf(head: TaskHead, outcome: TaskOutcome, failure?: McpError):
   const isError = 'result' in outcome && outcome.result['isError'] === true
   return {
     isError,
-    ...(error === undefined ? { state: '' } : { statusMessage: error.message }),
+    ...(error === undefined ? { state: '' } : { statusMessage: statusMessageOf(error.message) }),
     ...(error !== undefined || isError ? { key: freedKey(head) } : {}),
   }
 }
@@ -65,7 +66,7 @@ const UNEXPECTED: ReadonlySet<string> = new Set(['tool_failed', 'task_timeout', 
 
 /** Whether an outcome is always kept: the error that it has no room would take as much. */
 export function isShort(text: string): boolean {
-  return textBytes(text) <= SHORT_BYTES
+  return text.length <= SHORT_BYTES && textBytes(text) <= SHORT_BYTES
 }
 
 /** Whether an error is not what the handler meant to answer: a ToolError is, in whichever form. */

@@ -8,7 +8,7 @@ export type { TaskQuestion } from '../rpc/call.ts'
 
 /** The part of a task that lists and polls need: small, and of bounded size. */
 export interface TaskHead {
-  /** Unguessable: the time at which it was made, and 144 random bits. */
+  /** Unguessable, and without an order: 144 random bits, or what `newId` of the store made. */
   readonly id: string
   /** The name of the server that has its tool, since several may share a store. Empty if it was created before stores kept it. */
   readonly server: string

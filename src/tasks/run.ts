@@ -1,5 +1,3 @@
-import { asSent } from '../base/as-sent.ts'
-import { clip } from '../base/clip.ts'
 import { Deferred } from '../base/deferred.ts'
 import { plainText } from '../base/plain-json.ts'
 import { orElse, soon } from '../base/soon.ts'
@@ -13,16 +11,16 @@ import type { Place } from './gate.ts'
 import type { TaskLink } from './link.ts'
 import type { TaskPlan } from './plan.ts'
 import { headOf, type TaskHead, type TaskQuestion, type TaskRecord } from './record.ts'
+import { checkAnswers, isTooLong, keepEarly } from './answer-room.ts'
 import { ownKey, AttemptState } from './attempt-state.ts'
 import { isTooLarge } from './room.ts'
 import type { TaskEvent } from './states.ts'
+import { statusMessageOf } from './status-message.ts'
 import type { Soon, TaskChange } from './store.ts'
 import type { TaskRunner } from './runner.ts'
 
 /** Milliseconds between two writes of progress. */
 const PROGRESS_MS = 1000
-/** The most characters of a status message. */
-const MESSAGE_CHARS = 1024
 const nothing = (): void => undefined
 
 /**
@@ -140,14 +138,18 @@ export class Run implements Channel, CallTask {
     return this.#shared === undefined ? '' : this.#shared.text
   }
 
+  /** The memory of that text. */
+  get stateBytes(): number {
+    return this.#shared === undefined ? 0 : this.#shared.textBytes
+  }
+
   emit(method: string, params: JsonObject, _peer: Peer): void {
     if (this.head !== undefined) this.link?.send(method, params, this.head.id)
   }
 
   progress(message: string | undefined): void {
     if (typeof message !== 'string' || this.#isOver) return
-    // A copy, since a part of a text keeps the whole of it in memory.
-    this.#message = asSent(clip(message, MESSAGE_CHARS))
+    this.#message = statusMessageOf(message)
     if (this.head === undefined || this.#timer !== undefined) return
     const { clock } = this.tasks
     const wait = this.#wroteAt + PROGRESS_MS - clock.elapsed()
@@ -222,7 +224,7 @@ export class Run implements Channel, CallTask {
   }
 
   keepAnswer(key: string, question: TaskQuestion, answer: JsonObject | undefined): void {
-    this.shared.keep(key, question, answer)
+    keepEarly(this.shared, [key, question, answer], this.tasks.host.limits)
     if (this.head === undefined) return
     this.tasks.unawaited(() =>
       orElse(
@@ -250,6 +252,7 @@ export class Run implements Channel, CallTask {
       const taken = this.shared.take(responses)
       if (taken.length === 0) return true
       const store = (): Soon<boolean> => {
+        checkAnswers(this.shared, taken, this.tasks.host.limits)
         this.tasks.hold(this)
         const event = this.shared.questions.length === 0 ? 'answer' : 'ask'
         return this.tasks.change(this, event, () => ({ state: this.stateText }))
@@ -257,7 +260,8 @@ export class Run implements Channel, CallTask {
       const stored = orElse(store, (error) => {
         this.shared.reopen(questions.filter(([name]) => taken.includes(name)))
         // Nobody could give an answer that has room: the handler must know.
-        if (isTooLarge(error)) for (const name of taken) this.tasks.unawaited(() => this.refuse(name, error))
+        if (isTooLarge(error) || isTooLong(error))
+          for (const name of taken) this.tasks.unawaited(() => this.refuse(name, error))
         throw error
       })
       return soon(stored, (isStored) => {
@@ -307,13 +311,13 @@ export class Run implements Channel, CallTask {
     const value = await make()
     // A copy, since the handler may change its own.
     const text = value === undefined ? undefined : plainText('ctx.once', key, value)
-    this.keepOnce(key, text === undefined ? undefined : JSON.parse(text))
+    this.shared.keepOnce(key, text === undefined ? undefined : JSON.parse(text), text)
     if (this.head === undefined) return value
     try {
       await this.#keep('progress')
     } catch (error) {
       // The next change must not carry what has no room.
-      if (isTooLarge(error)) this.shared.once = this.shared.once.filter(([other]) => other !== key)
+      if (isTooLarge(error)) this.shared.dropOnce(key)
       throw error
     }
     return value
@@ -321,8 +325,7 @@ export class Run implements Channel, CallTask {
 
   /** Keeps a value for further attempts. */
   keepOnce(key: string, value: unknown): void {
-    this.shared.once = [...this.shared.once, value === undefined ? [key] : [key, value]]
-    this.shared.crashes = 0
+    this.shared.keepOnce(key, value)
   }
 
   /** Compares with the record after another node changed it. False if this attempt has lost its task. */

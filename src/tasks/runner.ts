@@ -6,7 +6,6 @@ import { afterRun } from '../errors/after-run.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../errors/rpc.ts'
 import { TASK_CANCELLED, TASK_EXPIRED, TASK_RESULT_TOO_LARGE } from '../errors/tasks.ts'
-import type { Call } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { Admission } from './admission.ts'
 import { bytesOf, holderOf, keptBytesOf, requestBytesOf, TaskBytes } from './bytes.ts'
@@ -23,6 +22,7 @@ import { headOf, type TaskHead, type TaskRecord } from './record.ts'
 import { isTooLarge, tasksTooLarge } from './room.ts'
 import type { Run } from './run.ts'
 import { stateAfter, type TaskEvent } from './states.ts'
+import { statusMessageOf } from './status-message.ts'
 import { Strays } from './strays.ts'
 import type { Soon, TaskChange, TaskStore } from './store.ts'
 import { Upkeep } from './upkeep.ts'
@@ -54,8 +54,6 @@ export class TaskRunner {
   readonly node: string = newTaskId()
   readonly followers: Followers = new Followers()
   readonly runs: TurnoverMap<string, Run> = new TurnoverMap()
-  /** The requests that carry questions to clients, by question: of several, the last. */
-  readonly carried: Map<string, Call> = new Map()
   /** The connections of tasks that wait for another attempt. */
   readonly links: TaskLinks = new TaskLinks()
   readonly bytes: TaskBytes
@@ -126,7 +124,7 @@ export class TaskRunner {
     const { head } = run
     // Nothing would free what is taken after the end.
     if (head === undefined || run.isOver) return
-    const bytes = bytesOf(run.requestBytes, run.stateText)
+    const bytes = bytesOf(run.requestBytes) + run.stateBytes
     if (this.bytes.setBoth(head.id, bytes, run, run.heldBytes, run.holder)) return
     throw tasksTooLarge(this.host.limits)
   }
@@ -217,7 +215,7 @@ export class TaskRunner {
   /** Puts a task back, so that this or another node begins another attempt. */
   #again(run: Run, { message }: McpError): Soon<void> {
     const pauseMs = delayOf(run.shared.failures++, RETRY_PAUSES, this.#random)
-    return this.release(run, { pauseMs, statusMessage: message })
+    return this.release(run, { pauseMs, statusMessage: statusMessageOf(message) })
   }
 
   /** Puts back a task whose attempt was not begun, because the server closes. */

@@ -112,6 +112,11 @@ export interface TaskStore {
    * Without it, they are of the clock of the node.
    */
   now?(): Soon<number>
+  /**
+   * Makes the id of a new task, for stores that keep tasks better under ids of a form of their own. An id must be as hard to guess as 122
+   * random bits, show neither an order nor a time, and be safe in URLs. Other ids must work too. Without this, ids are 144 random bits.
+   */
+  newId?(): string
   /** Adds a task, unless its key is taken or there is no room. Once it answers, the task survives a crash, if the store is durable. */
   create(record: TaskRecord, room: TaskRoom): Soon<Created>
   /** The whole record; undefined if there is no such task. */

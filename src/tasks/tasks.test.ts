@@ -212,7 +212,7 @@ test('an answer and a cancellation reach a task that runs on another node', asyn
   await other.tasks.start()
   expect(
     await other.tasks.answer(asking.id, 'ann', [
-      ['q.1', { ok: true }],
+      ['q.1', { action: 'accept' }],
       ['q.2', { no: true }],
     ]),
   ).toBe(true)
@@ -220,7 +220,7 @@ test('an answer and a cancellation reach a task that runs on another node', asyn
   await settled()
   expect(await runner.record(asking.id)).toMatchObject({
     status: 'completed',
-    outcome: expect.stringContaining('"ok":true') as string,
+    outcome: expect.stringContaining('"action":"accept"') as string,
   })
   expect(stopped).toEqual(['hang'])
 })

@@ -14,6 +14,7 @@ import { outcomeText } from './outcome.ts'
 import { headOf, type TaskHead, type TaskRecord, type TaskStatus } from './record.ts'
 import type { Run } from './run.ts'
 import { TaskRunner, TRIES } from './runner.ts'
+import { checkAnswers } from './answer-room.ts'
 import { AttemptState } from './attempt-state.ts'
 import { isOver, stateAfter } from './states.ts'
 import type { Soon, TaskChange, TaskQuery } from './store.ts'
@@ -171,7 +172,11 @@ export class Tasks extends TaskRunner {
   /** Takes answers of the client. Those to unknown questions are ignored. False if the task does not exist. */
   answer(id: string, owner: string, responses: readonly (readonly [string, JsonObject])[]): Soon<boolean> {
     const here = (run: Run): Soon<boolean> => run.answer(responses)
-    return this.#settle(id, owner, here, (shared) => shared.take(responses).length > 0)
+    return this.#settle(id, owner, here, (shared) => {
+      const taken = shared.take(responses)
+      checkAnswers(shared, taken, this.host.limits)
+      return taken.length > 0
+    })
   }
 
   /** Gives up a question, because the client refused to answer; the handler that waits gets the error, on whichever node. */
@@ -249,7 +254,7 @@ export class Tasks extends TaskRunner {
       const times = { createdAt: now, updatedAt: now, dueAt: Math.max(1, now), attempt: 1, version: 1 }
       const record: TaskRecord = {
         ...old,
-        id: newTaskId(),
+        id: this.store.newId?.() ?? newTaskId(),
         server: this.host.server,
         // A second retry, and the caller, find it by its key. A scope of its own makes that possible for callers without one.
         scope: old.scope || retryKey(id),

@@ -7,10 +7,8 @@ import type { TaskHead } from './record.ts'
 import type { Run } from './run.ts'
 import type { Soon } from './store.ts'
 import type { TaskRunner } from './runner.ts'
+import { SignsOfLife } from './signs-of-life.ts'
 
-/** Milliseconds for which a node counts as alive, unless the store says otherwise, and the signs of life within that time. */
-const LEASE_MS = 15_000
-const BEATS = 3
 /** Milliseconds between two removals of tasks whose time is over. */
 const SWEEP_MS = 10_000
 /** The pauses before a change that the store refused is tried again. */
@@ -32,20 +30,16 @@ interface Unwritten {
 }
 
 /**
- * What the tasks of a server need from time to time: a sign of life in the store, further attempts that are due, tasks that other
- * nodes left, and the removal of those whose time is over. One timer serves them all, and none runs while there are no tasks.
+ * What the tasks of a server need from time to time: further attempts that are due, tasks that other nodes left, and the removal of those whose
+ * time is over. One timer serves them all, and none runs while there are no tasks. Signs of life have their own.
  */
 export class Upkeep {
   readonly #tasks: TaskRunner
   readonly #claims: Claims
+  readonly #signs: SignsOfLife
   #isStarted = false
-  /** When the last sign of life was given, and whether it still has to be taken back. */
-  #beatAt = 0
-  #isAlive = false
   /** The difference between the wall clock and the time that has elapsed. */
   #ahead = -Infinity
-  /** From when on tasks of other nodes are claimed, by the time that has elapsed. */
-  #claimsFrom = 0
   /** The look at the store that is under way. */
   #looking: Promise<void> | undefined
   #starting: Promise<void> | undefined
@@ -70,6 +64,7 @@ export class Upkeep {
   constructor(tasks: TaskRunner) {
     this.#tasks = tasks
     this.#claims = new Claims(tasks)
+    this.#signs = new SignsOfLife(tasks)
   }
 
   start(): Soon<void> {
@@ -91,9 +86,8 @@ export class Upkeep {
 
   #begin(): Soon<void> {
     this.#unwatch ??= this.#tasks.store.watch((id) => this.#tasks.noticed(id))
-    return soon(this.#beat(), () => {
+    return soon(this.#signs.start(), () => {
       this.#isStarted = true
-      this.#isAlive = true
       this.#starting = undefined
       this.#failedStarts = 0
       this.#ahead = Math.max(this.#ahead, this.#now - this.#tasks.clock.elapsed())
@@ -131,10 +125,7 @@ export class Upkeep {
     this.#unwatch = undefined
     this.#dues.clear()
     this.#unwritten.clear()
-    if (!this.#isAlive) return
-    this.#isAlive = false
-    // Tasks that wait can be claimed by others at once.
-    await this.#tasks.store.beat(this.#tasks.node, this.#now)
+    await this.#signs.stop()
   }
 
   /** A task was created, whose time will be over. */
@@ -190,18 +181,6 @@ export class Upkeep {
     return this.#tasks.clock.now()
   }
 
-  #beat(): Soon<void> {
-    const { store, node, isInMemory, clock } = this.#tasks
-    return soon(clock.read?.(), () => {
-      this.#beatAt = this.#now
-      return store.beat(node, isInMemory ? Number.MAX_SAFE_INTEGER : this.#now + this.#leaseMs)
-    })
-  }
-
-  get #leaseMs(): number {
-    return this.#tasks.store.leaseMs ?? LEASE_MS
-  }
-
   #arm(at: number): void {
     if (at >= this.#timerAt || !this.#isStarted || this.#looking !== undefined) return
     this.#disarm()
@@ -247,18 +226,18 @@ export class Upkeep {
     for (const at of this.#dues) if (at <= now) this.#dues.delete(at)
     let isMore = false
     try {
-      if (!isInMemory) await this.#beatInTime(now)
+      await this.#signs.check()
       await this.writeAgain(clock.elapsed())
       await this.#notice(now)
       isMore = await this.expire(now)
-      if (clock.elapsed() >= this.#claimsFrom) isMore = (await this.#claims.take(now)) || isMore
+      if (this.#signs.mayClaim) isMore = (await this.#claims.take(now)) || isMore
     } catch (error) {
       host.report('error', 'the task store failed', { error })
     }
     this.#looking = undefined
     after?.resolve()
     const isIdle = isInMemory && bytes.total === 0 && this.#unwritten.size === 0
-    const next = isIdle ? Infinity : now + (isInMemory ? SWEEP_MS : this.#leaseMs / BEATS)
+    const next = isIdle ? Infinity : now + (isInMemory ? SWEEP_MS : this.#signs.intervalMs)
     this.#arm(isMore ? now : [...this.#dues].reduce((least, at) => Math.min(least, at), next))
   }
 
@@ -268,16 +247,6 @@ export class Upkeep {
     const isBack = ahead < this.#ahead - SHORT_STEP_MS
     this.#ahead = ahead
     if (isBack) this.due(await this.#claims.correct(now))
-  }
-
-  /** Gives a sign of life when it is time. */
-  #beatInTime(now: number): Soon<void> {
-    const sinceLast = now - this.#beatAt
-    const interval = this.#leaseMs / BEATS
-    if (sinceLast >= 0 && sinceLast < interval) return undefined
-    // The wall clock was set, or the machine slept: other nodes look dead until their next sign of life.
-    if (sinceLast > (BEATS - 1) * interval) this.#claimsFrom = this.#tasks.clock.elapsed() + this.#leaseMs
-    return this.#beat()
   }
 
   /** Removes all tasks whose time is over, in steps, so that no number of them keeps the process or the store from other work. */

@@ -73,7 +73,7 @@ export function sampleTask(members: Partial<TaskRecord> = {}): TaskRecord {
   }
 }
 
-/** Adds tasks one after the other, each with the members of its position, and answers their ids. */
+/** Adds tasks one after the other, each with the members of its position, and answers their ids. Stores that make ids make those of these tasks. */
 export async function addTasks(
   store: TaskStore,
   count: number,
@@ -81,7 +81,8 @@ export async function addTasks(
 ): Promise<readonly string[]> {
   const ids: string[] = []
   for (let position = 0; position < count; position++) {
-    const task = sampleTask(members(position))
+    const own = store.newId === undefined ? {} : { id: store.newId() }
+    const task = sampleTask({ ...own, ...members(position) })
     assertSame(await store.create(task, ROOMY), { outcome: 'created' }, 'create answers')
     ids.push(task.id)
   }

@@ -2,6 +2,7 @@ import { contractChecks, type ContractCheck, type TaskStoreContractOptions } fro
 import { DURABLE_TASKS } from './task-contract-durable.ts'
 import { TASK_CHANGES } from './task-contract-changes.ts'
 import { TASK_CLAIMS } from './task-contract-claims.ts'
+import { TASK_IDS } from './task-contract-ids.ts'
 import { TASK_LISTS } from './task-contract-lists.ts'
 import { TASK_RECORDS } from './task-contract-records.ts'
 import { TASK_ROOM } from './task-contract-room.ts'
@@ -16,6 +17,7 @@ import { TASK_ROOM } from './task-contract-room.ts'
 export function taskStoreContract(options: TaskStoreContractOptions): readonly ContractCheck[] {
   return contractChecks(options, {
     ...TASK_RECORDS,
+    ...TASK_IDS,
     ...TASK_ROOM,
     ...TASK_CHANGES,
     ...TASK_LISTS,

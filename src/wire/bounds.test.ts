@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { readBounded } from './bounds.ts'
 import { processorMs } from '../../test/harness/processor.ts'
 
-const NONE = { depth: 128, values: Infinity, keys: Infinity, stringLength: Infinity }
+const NONE = { depth: 128, values: Infinity, keys: Infinity, containers: Infinity, stringLength: Infinity }
 
 /** How many members all objects of a value have. */
 function membersOf(value: unknown): number {

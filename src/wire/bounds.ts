@@ -5,9 +5,9 @@ import { mcpError } from '../errors/error.ts'
 import { readText } from './read-text.ts'
 import { endOfString } from './skip.ts'
 
-export type Bounds = Pick<Limits, 'depth' | 'values' | 'keys' | 'stringLength'>
+export type Bounds = Pick<Limits, 'depth' | 'values' | 'keys' | 'containers' | 'stringLength'>
 
-/** Reads the text of a message or batch, unless it has too many values or members or a string that is too long. */
+/** Reads the text of a message or batch, unless it has too many values, members or containers, or a string that is too long. */
 export function readBounded(text: string, bounds: Bounds): Message | readonly unknown[] {
   checkStrings(text, bounds)
   return readText(text, bounds)

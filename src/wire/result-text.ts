@@ -1,3 +1,4 @@
+import { storedIn, textWith } from '../base/stored-member.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 
 /**
@@ -6,7 +7,10 @@ import type { JsonObject } from '../protocol/jsonrpc.ts'
  */
 export function resultText(result: JsonObject, front = ''): string {
   const text = onlyText(result)
-  if (text === undefined) return withMembers(front, JSON.stringify(result))
+  if (text === undefined) {
+    const stored = storedIn(result)
+    return withMembers(front, stored === undefined ? JSON.stringify(result) : textWith(result, stored))
+  }
   const content = `{${front}"content":[{"type":"text","text":${JSON.stringify(text)}}]`
   const { isError } = result
   return isError === undefined ? `${content}}` : `${content},"isError":${isError === true}}`

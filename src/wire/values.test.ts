@@ -3,6 +3,8 @@ import { expect, test } from 'vitest'
 import { processorMs } from '../../test/harness/processor.ts'
 import { checkValues, exceedsValues } from './values.ts'
 
+const FREE = { keys: Infinity, containers: Infinity }
+
 /** How many values a text without duplicate keys has. */
 function valuesOf(text: string): number {
   let count = 0
@@ -33,8 +35,8 @@ test.each([
   ['{"[,]":[{"{":1}]}', 4],
 ])('%s has %i values', (text, values) => {
   expect(valuesOf(text)).toBe(values)
-  expect(() => checkValues(text, { values, keys: Infinity })).not.toThrow()
-  expect(() => checkValues(text, { values: values - 1, keys: Infinity })).toThrow(
+  expect(() => checkValues(text, { values, ...FREE })).not.toThrow()
+  expect(() => checkValues(text, { values: values - 1, ...FREE })).toThrow(
     expect.objectContaining({
       kind: 'too_many_values',
       message: `the message has more than ${values - 1} values`,
@@ -47,8 +49,8 @@ test.each([0, 31, 32, 33, 34, 100])('values and members with %i spaces between t
   const text = far('_{_"a,:[{"_:_[_1_,_{_}_,_"x"_]_,_"b"_:_[_]_,_"c"_:_-1.5_}_')
   const values = valuesOf(text)
   expect([exceedsValues(text, values - 1), exceedsValues(text, values)]).toEqual([true, false])
-  expect(() => checkValues(text, { values, keys: 3 })).not.toThrow()
-  expect(() => checkValues(text, { values, keys: 2 })).toThrow(
+  expect(() => checkValues(text, { values, ...FREE, keys: 3 })).not.toThrow()
+  expect(() => checkValues(text, { values, ...FREE, keys: 2 })).toThrow(
     expect.objectContaining({ kind: 'too_many_keys' }),
   )
 })
@@ -83,7 +85,7 @@ test('long names of members count as many, because the engine compares them one 
     JSON.stringify(
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`${at}`.padStart(length, 'x'), 0])),
     )
-  const limits = { values: 1_000_000, keys: 20_000 }
+  const limits = { values: 1_000_000, keys: 20_000, containers: 1000 }
   expect(() => checkValues(object(30, 16_384), limits)).toThrow(
     /^the message has more than 20000 object members, counting each name of more than 16383 characters as 1000$/,
   )
@@ -95,4 +97,31 @@ test('long names of members count as many, because the engine compares them one 
   expect(() => checkValues(object(10, 16_384), limits)).not.toThrow()
   expect(() => checkValues(object(30, 16_000), limits)).not.toThrow()
   expect(() => checkValues(JSON.stringify(Array(30).fill('x'.repeat(20_000))), limits)).not.toThrow()
+})
+
+test.each([
+  ['[]', 1],
+  ['{"a":[{},[ ]],"b":"[{"}', 4],
+  ['[1,2,3,"[","{\\"["]', 1],
+])('%s has %i objects and lists', (text, containers) => {
+  // Shorter texts cannot exceed a limit, so they are not counted.
+  const spaced = `${text}${' '.repeat(20)}`
+  const limits = { values: Infinity, keys: Infinity }
+  expect(() => checkValues(spaced, { ...limits, containers })).not.toThrow()
+  expect(() => checkValues(spaced, { ...limits, containers: containers - 1 })).toThrow(
+    expect.objectContaining({
+      kind: 'too_many_containers',
+      message: `the message has more than ${containers - 1} objects and lists`,
+    }),
+  )
+})
+
+test('objects and lists have a limit of their own, and numbers in one list do not count', () => {
+  const limits = { values: 1_000_000, keys: 250_000, containers: 100_000 }
+  const list = (item: string, count: number): string =>
+    `[${Array.from({ length: count }, () => item).join()}]`
+  expect(() => checkValues(list('0.25', 999_000), limits)).not.toThrow()
+  expect(() => checkValues(list('[1,2]', 99_999), limits)).not.toThrow()
+  for (const item of ['{}', '[]', '[1,2]', ' { "a" : 1 } '])
+    expect(() => checkValues(list(item, 100_000), limits)).toThrow('more than 100000 objects and lists')
 })

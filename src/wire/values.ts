@@ -1,24 +1,29 @@
 import { mcpError } from '../errors/error.ts'
-import { TOO_MANY_KEYS, TOO_MANY_VALUES } from '../errors/wire.ts'
+import { TOO_MANY_CONTAINERS, TOO_MANY_KEYS, TOO_MANY_VALUES } from '../errors/wire.ts'
 import type { ContentLimits } from '../protocol/client-limits.ts'
 import { endOfString, skipSpace } from './skip.ts'
 
+/** The limits on how many parts a message has. */
+export type PartLimits = Pick<ContentLimits, 'values' | 'keys' | 'containers'>
+
 /**
- * Throws when a text has too many JSON values, or its objects too many members. Parsed values can take thirty times the
- * memory of their text, and members the time of several values, so the size of a message does not limit them.
+ * Throws when a text has too many JSON values, too many of them are objects or lists, or its objects have too many members. Parsed
+ * values can take thirty times the memory of their text, members the time of several values, and a schema may look for many
+ * members in each object, so the size of a message does not limit them.
  */
-export function checkValues(text: string, { values, keys }: Pick<ContentLimits, 'values' | 'keys'>): void {
-  if (exceedsValues(text, values)) throw mcpError(TOO_MANY_VALUES, { limit: values })
-  // A member takes at least four characters.
-  if (text.length <= 4 * keys || !isMore(text, keys, COLON, MEMBERS_PER_LONG_NAME)) return
+export function checkValues(text: string, limits: PartLimits): void {
+  const excess = findExcess(text, limits)
+  if (excess === undefined) return
+  const { values, keys, containers } = limits
+  if (excess === 'values') throw mcpError(TOO_MANY_VALUES, { limit: values })
+  if (excess === 'containers') throw mcpError(TOO_MANY_CONTAINERS, { limit: containers })
   const why = `, counting each name of more than ${LONG_NAME} characters as ${MEMBERS_PER_LONG_NAME}`
-  throw mcpError(TOO_MANY_KEYS, { limit: keys, counted: isMore(text, keys, COLON) ? '' : why })
+  throw mcpError(TOO_MANY_KEYS, { limit: keys, counted: excess === 'keys' ? '' : why })
 }
 
 /** Whether a text has more than `most` JSON values. In invalid JSON, at least those before the first error are counted. */
 export function exceedsValues(text: string, most: number): boolean {
-  // A value takes at least two characters: itself and what separates it from the next.
-  return text.length >= 2 * most && isMore(text, most, COMMA)
+  return findExcess(text, { values: most, keys: Infinity, containers: Infinity }) !== undefined
 }
 
 const QUOTE = 34
@@ -31,40 +36,60 @@ const CLOSE_OBJECT = 125
 
 /** After this many characters that count nothing, searching is cheaper: it costs more to start and less per character. */
 const WALK = 32
-const NEXT = { [COMMA]: /["[{,]/g, [COLON]: /[":]/g } as const
+const NEXT = /["[{,:]/g
 
 /** The engine compares names longer than this one by one, as if all hashes were the same, so each counts as many. */
 const LONG_NAME = 16_383
 const MEMBERS_PER_LONG_NAME = 1000
 
 /**
- * Counts members by their colons, each long name as `perLong` of them; values by their commas, the outermost value, and the first
- * item of each object or list that is not empty.
+ * The first limit that a text exceeds. Members are counted by their colons; values by their commas, the outermost value, and the
+ * first item of each object or list that is not empty.
  */
-function isMore(text: string, most: number, sign: typeof COMMA | typeof COLON, perLong = 1): boolean {
-  let count = sign === COMMA ? 1 : 0
-  let step = 1
+function findExcess(
+  text: string,
+  { values, keys, containers }: PartLimits,
+): 'values' | 'keys' | 'long keys' | 'containers' | undefined {
+  const { length } = text
+  // A value takes at least two characters, itself and what separates it from the next; a member four, and a container two.
+  if (length < 2 * values && length <= 4 * keys && length <= 2 * containers) return undefined
+  let counted = 1
+  let members = 0
+  let long = 0
+  let opened = 0
+  let isLong = false
   let walked = 0
-  for (let at = 0, { length } = text; at < length && count <= most; at++) {
+  for (let at = 0; at < length; at++) {
     if (++walked > WALK) {
-      NEXT[sign].lastIndex = at
-      if (!NEXT[sign].test(text)) break
-      at = NEXT[sign].lastIndex - 1
+      NEXT.lastIndex = at
+      if (!NEXT.test(text)) break
+      at = NEXT.lastIndex - 1
       walked = 0
     }
     const letter = text.charCodeAt(at)
-    if (letter === sign) {
-      count += step
+    if (letter === COMMA) {
+      counted++
       walked = 0
     } else if (letter === QUOTE) {
       const end = endOfString(text, at + 1)
-      step = end - at > LONG_NAME + 1 ? perLong : 1
+      isLong = end - at > LONG_NAME + 1
       at = end
       walked = 0
-    } else if (sign === COMMA && (letter === OPEN_LIST || letter === OPEN_OBJECT)) {
+      continue
+    } else if (letter === COLON) {
+      members++
+      if (isLong) long++
+      walked = 0
+      if (members > keys) return 'keys'
+      if (members + long * (MEMBERS_PER_LONG_NAME - 1) > keys) return 'long keys'
+      continue
+    } else if (letter === OPEN_LIST || letter === OPEN_OBJECT) {
+      if (++opened > containers) return 'containers'
       const next = text.charCodeAt(skipSpace(text, at + 1))
-      if (next !== CLOSE_LIST && next !== CLOSE_OBJECT) count++
-    }
+      if (next !== CLOSE_LIST && next !== CLOSE_OBJECT) counted++
+      walked = 0
+    } else continue
+    if (counted > values) return 'values'
   }
-  return count > most
+  return counted > values ? 'values' : undefined
 }

@@ -119,3 +119,40 @@ test('calls beyond a bound, and calls after the end, fail as if the store were a
     Array.from({ length: 50_000 }, () => expect.objectContaining({ kind: 'store_unreachable' }) as unknown),
   )
 })
+
+test('what cannot be copied does not harm what travels with it', async () => {
+  const heard: unknown[] = []
+  const { near } = pair({
+    now: (value: unknown) => value,
+    odd: () => (): number => 1,
+    fails: () => {
+      throw new Error('on purpose')
+    },
+    hear: (value: unknown) => void heard.push(value),
+  })
+  near.tell('hear', 1)
+  const calls = [near.call('now', 1), near.call('now', () => 1), near.call('odd'), near.call('fails')]
+  near.tell('hear', () => 2)
+  near.tell('hear', 3)
+  const results = await Promise.allSettled([...calls, near.call('now', 2)])
+  const reasons = results.map((one) => (one.status === 'fulfilled' ? one.value : String(one.reason)))
+  const uncloned = expect.stringContaining('could not be cloned') as unknown
+  expect(reasons).toEqual([1, uncloned, uncloned, 'Error: on purpose', 2])
+  expect(heard).toEqual([1, 3])
+})
+
+test('a closed channel runs nothing more', async () => {
+  const heard: unknown[] = []
+  let receive: (message: unknown) => void = () => undefined
+  const port: Port = { send: (_, sent) => sent(), receive: (onMessage) => void (receive = onMessage) }
+  const channel = new Channel(port, { hear: (value: unknown) => void heard.push(value) })
+  receive({ pierhead: [['notice', 'hear', [1]]] })
+  channel.close()
+  receive({
+    pierhead: [
+      ['notice', 'hear', [2]],
+      ['call', 1, 'hear', [3]],
+    ],
+  })
+  expect(heard).toEqual([1])
+})

@@ -111,7 +111,10 @@ export class Channel {
     this.#hasNews = false
     if (news !== undefined) this.#entries.push(['notice', 'news', [news]])
     if (this.#entries.length === 0 || this.#isClosed) return
-    const entries = this.#entries.splice(0, MOST_ENTRIES)
+    this.#post(this.#entries.splice(0, MOST_ENTRIES))
+  }
+
+  #post(entries: readonly Entry[]): void {
     this.#leaving++
     const sent = (): void => {
       this.#leaving--
@@ -120,8 +123,10 @@ export class Channel {
     try {
       this.#port.send({ [MARK]: entries }, sent)
     } catch (error) {
-      // Something cannot be copied to another process.
-      for (const entry of entries) this.#giveBack(entry, error)
+      // Something cannot be copied to another process. The others travel without it.
+      const [first, ...others] = entries as readonly [Entry, ...Entry[]]
+      if (others.length === 0) this.#giveBack(first, error)
+      else for (const entry of entries) this.#post([entry])
       sent()
     }
   }
@@ -134,7 +139,7 @@ export class Channel {
 
   #receive(message: unknown): void {
     const entries = (message as { readonly [MARK]?: unknown } | null | undefined)?.[MARK]
-    if (!Array.isArray(entries)) return
+    if (!Array.isArray(entries) || this.#isClosed) return
     for (const entry of entries as readonly Entry[]) this.#take(entry)
   }
 

@@ -1,3 +1,4 @@
+import { delayOf, pause } from '../base/backoff.ts'
 import type { BusMessage, ChangeBus } from '../rpc/change-bus.ts'
 import type { EventStore } from '../rpc/event-store.ts'
 import { BusReader } from '../store/bus-reader.ts'
@@ -20,6 +21,9 @@ export interface ParentStore {
   readonly driver: ParentStores & { close(): void }
   onNews(news: News): void
 }
+
+/** The pauses before the bus is read again after a failure. */
+const RETRY = { firstMs: 20, maxMs: 2000 }
 
 type Watcher = (ids: readonly string[]) => void
 
@@ -60,7 +64,7 @@ export function parentStore(link: StoreLink): ParentStore {
     changes: {
       ...changes,
       async subscribe(after, onMessage, onGap) {
-        const subscription = new Subscription(changes, new BusReader(after, onMessage, onGap))
+        const subscription = new Subscription(changes, new BusReader(after, onMessage, onGap), lifetime)
         const unwatch = watch('changes', () => subscription.read())
         subscription.read()
         return () => {
@@ -77,7 +81,7 @@ export function parentStore(link: StoreLink): ParentStore {
   return { driver, onNews: (news) => watches.pass(news) }
 }
 
-/** Those who watch stores of the parent in this process. */
+/** Watchers of the parent's stores in this process. */
 class Watches {
   readonly #link: StoreLink
   readonly #watchers = new Map<number, Watcher>()
@@ -110,12 +114,15 @@ class Watches {
 class Subscription {
   readonly #changes: Pick<ChangeBus, 'read' | 'position'>
   readonly #reader: BusReader
+  readonly #lifetime: Lifetime
+  readonly #stop = new AbortController()
   #isReading = false
   #isBehind = false
 
-  constructor(changes: Pick<ChangeBus, 'read' | 'position'>, reader: BusReader) {
+  constructor(changes: Pick<ChangeBus, 'read' | 'position'>, reader: BusReader, lifetime: Lifetime) {
     this.#changes = changes
     this.#reader = reader
+    this.#lifetime = lifetime
   }
 
   read(): void {
@@ -125,21 +132,29 @@ class Subscription {
 
   stop(): void {
     this.#reader.stop()
+    this.#stop.abort()
   }
 
   async #readAll(): Promise<void> {
     this.#isReading = true
-    try {
-      while (this.#isBehind && !this.#reader.isStopped) {
-        this.#isBehind = false
-        const page = await this.#changes.read(this.#reader.after, BUS_PAGE)
-        if (page === undefined) this.#reader.skip(await this.#changes.position())
-        else this.#take(page)
+    for (let failures = 0; this.#isBehind && !this.#reader.isStopped && !this.#lifetime.isOver;) {
+      this.#isBehind = false
+      try {
+        await this.#readPage()
+        failures = 0
+      } catch {
+        // Too many calls wait for the parent, or it is gone, and this process ends with it.
+        this.#isBehind = true
+        await pause(delayOf(failures++, RETRY, Math.random), this.#stop.signal)
       }
-    } catch {
-      // The parent is gone, and this process ends with it.
     }
     this.#isReading = false
+  }
+
+  async #readPage(): Promise<void> {
+    const page = await this.#changes.read(this.#reader.after, BUS_PAGE)
+    if (page === undefined) this.#reader.skip(await this.#changes.position())
+    else this.#take(page)
   }
 
   #take(page: readonly BusMessage[]): void {

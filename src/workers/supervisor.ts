@@ -11,6 +11,8 @@ export interface SupervisorOptions {
   readonly stores: ParentStores
   /** How long processes have to end when all stop. */
   readonly stopMs: number
+  /** How long a process has to end that another one has replaced. */
+  readonly retireMs: number
   /** How long a process has to listen. */
   readonly startMs?: number | undefined
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
@@ -123,7 +125,7 @@ export class Supervisor {
     place.failures = place.failedStarts = 0
     const before = place.current
     this.#keep(place, next)
-    before?.retire()
+    before?.retire(this.#options.retireMs)
     return before
   }
 
@@ -135,7 +137,7 @@ export class Supervisor {
         await this.#whenListening(next)
         place.failedStarts = 0
         // Its place may have been taken by a restart of all meanwhile.
-        if (place.current !== undefined) return next.retire()
+        if (place.current !== undefined) return next.retire(this.#options.retireMs)
         return this.#keep(place, next)
       } catch (error) {
         if (this.#stopping.signal.aborted) return

@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import { Deferred } from '../base/deferred.ts'
+import { LONGEST_MS } from '../base/duration.ts'
 import { Channel } from './channel.ts'
 import { errorFrom, type ErrorData } from './error-data.ts'
 import { portTo } from './ports.ts'
@@ -104,10 +105,11 @@ export class WorkerProcess {
     await this.#channel.call('reloadTls')
   }
 
-  /** Takes no new connections, serves those that it has until they are idle, and ends. */
-  retire(): void {
+  /** Takes no new connections, serves those that it has until they are idle, and ends, within some milliseconds. */
+  retire(withinMs: number): void {
     this.#isToEnd = true
     this.#channel.tell('retire')
+    this.#killAfter(withinMs)
   }
 
   /** Finishes its requests and ends, within some milliseconds. */
@@ -115,14 +117,19 @@ export class WorkerProcess {
     this.#isToEnd = true
     if (!this.#isListening) return this.kill()
     this.#channel.tell('stop')
-    const timer = setTimeout(() => this.kill(), withinMs)
-    void this.ended.then(() => clearTimeout(timer))
+    this.#killAfter(withinMs)
   }
 
   /** Ends it at once. */
   kill(): void {
     this.#isToEnd = true
     this.#worker.process.kill('SIGKILL')
+  }
+
+  /** Ends it if it has not ended by then, because it is stuck. */
+  #killAfter(ms: number): void {
+    const timer = setTimeout(() => this.kill(), Math.min(ms, LONGEST_MS))
+    void this.ended.then(() => clearTimeout(timer))
   }
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect, test, vi } from 'vitest'
+import { Documents } from '../../src/auth/dev/documents.ts'
 import { fetchDocument } from '../../src/auth/dev/fetch-document.ts'
 import { Flow, newClient, openPage, post, REDIRECT, register, serve, startDev } from './dev-flow.ts'
 
@@ -149,6 +150,73 @@ test.each([
   await new Flow(dev, url).login()
   await new Flow(dev, url).login()
   expect(count()).toBe(times)
+})
+
+test.each(['/token', '/revoke', '/introspect'])(
+  '%s fetches no document, and says the same about every URL',
+  async (path) => {
+    const dev = await startDev()
+    const open = await publish({ body: valid })
+    const secret = await publish({ body: valid, status: 418 })
+    const urls = [
+      open.url,
+      secret.url,
+      'http://127.0.0.1:1/client.json',
+      'https://10.1.2.3/client.json',
+      'https://name.invalid/client.json',
+      'http://app.example/client.json',
+    ]
+    const replies = urls.map(async (client_id) => {
+      const form = { client_id, token: 'x', grant_type: 'refresh_token', refresh_token: 'x' }
+      const { status, body } = await post(dev, path, form, { origin: 'https://evil.example' })
+      return JSON.stringify({ status, body })
+    })
+    expect(new Set(await Promise.all(replies)).size).toBe(1)
+    expect([open.count(), secret.count()]).toEqual([0, 0])
+  },
+)
+
+test('a client whose document must not be kept exchanges its code, refreshes and revokes without another fetch', async () => {
+  const dev = await startDev()
+  const { url, count } = await publish({ body: valid, headers: { 'cache-control': 'no-store' } })
+  const flow = new Flow(dev, url)
+  const { body } = await flow.exchange(await flow.code())
+  const refreshed = await flow.refresh(body['refresh_token'])
+  expect([refreshed.status, count()]).toEqual([200, 1])
+  await post(dev, '/revoke', { token: String(refreshed.body['refresh_token']), client_id: url })
+  expect(await flow.refresh(refreshed.body['refresh_token'])).toMatchObject({
+    status: 400,
+    body: { error: 'invalid_grant' },
+  })
+})
+
+test('a client whose document does not name refresh tokens gets none', async () => {
+  const dev = await startDev()
+  const body = (id: string): object => ({ ...valid(id), grant_types: ['authorization_code'] })
+  const { url } = await publish({ body, headers: { 'cache-control': 'no-store' } })
+  const flow = new Flow(dev, url)
+  const reply = await flow.exchange(await flow.code())
+  expect(reply.status).toBe(200)
+  expect(reply.body).not.toHaveProperty('refresh_token')
+})
+
+test('at most 20 documents are fetched at the same time', async () => {
+  const waiting: (() => void)[] = []
+  const documents = new Documents([], async () => {
+    await new Promise<void>((resolve) => void waiting.push(resolve))
+    return { text: '', cacheControl: undefined }
+  })
+  const get = (number: number): Promise<unknown> =>
+    documents.get(`https://app.example/${number}`).catch((error: unknown) => error)
+  const first = Array.from({ length: 20 }, (_, number) => get(number))
+  const joined = get(0)
+  expect(await get(20)).toMatchObject({ code: 'temporarily_unavailable', status: 503 })
+  expect(waiting).toHaveLength(20)
+  for (const end of waiting.splice(0)) end()
+  await Promise.all([...first, joined])
+  const later = get(20)
+  waiting[0]?.()
+  expect(await later).toMatchObject({ code: 'invalid_client' })
 })
 
 test('a document that cannot be used is fetched again with the next login', async () => {

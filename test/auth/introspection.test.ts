@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { introspection } from '../../src/auth/introspection.ts'
 import type { Accepted, Rejected, Verdict } from '../../src/transport/http/server/auth-method.ts'
 import { seconds } from './hostile-tokens.ts'
@@ -60,6 +60,25 @@ test('credentials are sent in the body to issuers that accept them nowhere else'
 test('a configured endpoint needs no metadata', async () => {
   expect(await open({ endpoint: issuer.url + INTROSPECT }).verify('token')).toHaveProperty('auth')
   expect(issuer.requests).toEqual([INTROSPECT])
+})
+
+test('a rejected token is asked about again after five seconds, and one without an answer at once', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { verify } = open()
+  answer = { active: false }
+  for (let times = 0; times < 3; times++)
+    expect(await verify('bad')).toMatchObject({ rejected: 'revoked', why: 'it is not active' })
+  expect(asked).toHaveLength(1)
+  expect(await verify('other')).toMatchObject({ rejected: 'revoked' })
+  expect(asked).toHaveLength(2)
+  answer = { ...goodClaims(issuer.url, resource), active: true }
+  vi.setSystemTime(Date.now() + 5001)
+  expect(await verify('bad')).toHaveProperty('auth')
+  issuer.instead.set(INTROSPECT, (_request, response) => void response.writeHead(500).end())
+  expect(await verify('late')).toMatchObject({ rejected: 'unavailable' })
+  expect(await verify('late')).toMatchObject({ rejected: 'unavailable' })
+  expect(issuer.requests.filter((path) => path === INTROSPECT)).toHaveLength(5)
 })
 
 test('many requests with one token cause one question', async () => {

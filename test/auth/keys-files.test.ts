@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
+  lchownSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -131,6 +133,67 @@ test('keys in files and folders of other users are not used', () => {
   chownSync(file('given'), 1234, 1234)
   expect(() => createKeys(key)).toThrow('belongs to another user')
   expect(() => allowKeys(pins)).toThrow('belongs to another user')
+})
+
+/** A folder with keys that are safe, in a folder of the given name, and what reads them by a path. */
+function safeKeys(name: string): { readonly above: string; readonly inner: string } {
+  const above = file(name)
+  const inner = join(above, 'inner')
+  pinKey(join(inner, 'pins.json'), { key: createKeys(join(inner, 'key.pem')).publicKey })
+  return { above, inner }
+}
+
+function readers(folderPath: string): readonly (() => unknown)[] {
+  return [() => createKeys(join(folderPath, 'key.pem')), () => allowKeys(join(folderPath, 'pins.json'))]
+}
+
+test('keys are not used below a folder that others can change, unless only owners can exchange what it contains', () => {
+  const { above, inner } = safeKeys('above')
+  const pinned = { key: createKeys(join(inner, 'key.pem')).publicKey }
+  chmodSync(above, 0o777)
+  for (const use of [...readers(inner), () => pinKey(join(inner, 'new.json'), pinned)])
+    expect(use).toThrow(`${above}: everyone can change the folder; run: chmod o-w ${above}`)
+  chmodSync(above, 0o1777)
+  for (const use of readers(inner)) expect(use).not.toThrow()
+})
+
+test('links to keys, or to their folders, are not used in a folder that others can change', () => {
+  const { inner } = safeKeys('linked')
+  const shared = file('links')
+  mkdirSync(shared)
+  for (const name of ['key.pem', 'pins.json']) symlinkSync(join(inner, name), join(shared, name))
+  symlinkSync(inner, join(shared, 'folder'))
+  // A link to a link, with a relative path.
+  mkdirSync(file('further'))
+  for (const name of ['key.pem', 'pins.json']) symlinkSync(`../links/${name}`, file(`further/${name}`))
+  const ways = [shared, join(shared, 'folder'), file('further')].flatMap(readers)
+  for (const use of ways) expect(use).not.toThrow()
+  chmodSync(shared, 0o777)
+  for (const use of ways) expect(use).toThrow(`${shared}: everyone can change the folder`)
+})
+
+test('keys are not used below folders and through links of other users and groups', () => {
+  const { above, inner } = safeKeys('theirs')
+  for (const use of readers(inner)) expect(use).not.toThrow()
+  if (!isRoot) return
+  chownSync(above, 1234, 1234)
+  for (const use of readers(inner)) expect(use).toThrow(`${above}: it belongs to another user`)
+  chownSync(above, 0, 1234)
+  chmodSync(above, 0o775)
+  for (const use of readers(inner))
+    expect(use).toThrow(`${above}: its group can change the folder; run: chmod g-w`)
+  // A group with the number of its user has no other members.
+  chownSync(above, 0, 0)
+  for (const use of readers(inner)) expect(use).not.toThrow()
+  const link = file('their-link')
+  symlinkSync(inner, link)
+  lchownSync(link, 1234, 1234)
+  for (const use of readers(link)) expect(use).toThrow(`${link}: it belongs to another user`)
+})
+
+test('a link that leads to itself is an error', () => {
+  symlinkSync('circle', file('circle'))
+  expect(() => allowKeys(file('circle'))).toThrow('ELOOP')
 })
 
 test('a pipe or folder in place of a file is rejected without waiting', () => {

@@ -79,5 +79,5 @@ function expected({ kind, method, value }: Example, revision: Revision): JsonObj
 }
 
 function read(text: string): Message {
-  return readText(text, { depth: 128, values: Infinity, keys: Infinity }) as Message
+  return readText(text, { depth: 128, values: Infinity, keys: Infinity, containers: Infinity }) as Message
 }

@@ -4,7 +4,15 @@ import { connectHttp, type HttpConnectOptions } from '../../src/transport/http/c
 import { ask, failure, handshake, json, open, QUICK, result, serve, shake, until } from './peer.ts'
 
 const LIMIT = {
-  limits: { clientBytes: 1000, depth: 64, clientInvalid: 1000, values: 1000, keys: 1000, batch: 100 },
+  limits: {
+    clientBytes: 1000,
+    depth: 64,
+    clientInvalid: 1000,
+    values: 1000,
+    keys: 1000,
+    containers: 1000,
+    batch: 100,
+  },
 }
 
 test('a message that the server does not take is given up after a minute', async () => {

@@ -195,7 +195,11 @@ test.each<readonly [string, string]>([
   ['/mcp', '/mcp?tenant=1'],
   ['/mcp?tenant=1', '/mcp?tenant=1'],
 ])('the resource %j is that of a server at %s', async (resource, path) => {
-  const site = await startSite((origin) => ({ '/named': metadata(origin + resource) }))
+  const home = ROOT + resource.replace(/\/$|\?.*/, '')
+  const site = await startSite((origin) => ({
+    '/named': metadata(origin + resource),
+    [home]: metadata(origin + resource),
+  }))
   expect((await find(site, `${site.origin}/named`, path)).resource).toBe(site.origin + resource)
 })
 
@@ -234,6 +238,10 @@ test.each([
   ['/~evil/metadata.json', '/tenants'],
   ['/?route=/tenants/evil', ''],
   ['/static-tenants/metadata.json', ''],
+  ['/other', ''],
+  ['/other', '/tenants'],
+  ['/custom/metadata/location.json', ''],
+  [`${ROOT}/other`, ''],
 ])('C.oauth-rm-parent a document at %j must not name the resource %j for a tenant', async (place, parent) => {
   const site = await startSite((origin) => ({ [place]: metadata(origin + parent) }))
   const failure = await find(site, site.origin + place, EVIL).catch((error: unknown) => error as Error)
@@ -243,11 +251,30 @@ test.each([
 })
 
 test.each([
+  { status: 404 },
+  { text: '<html>' },
+  { json: ['a list'] },
+  { status: 302, headers: { location: '/other' } },
+])('C.oauth-rm-parent a site without metadata of its own leaves that to no tenant (%j)', async (page) => {
+  const site = await startSite((origin) => ({
+    '/07/card.json': metadata(origin),
+    [ROOT]: page,
+    [`${ROOT}/7/mcp`]: page,
+  }))
+  await expect(find(site, `${site.origin}/07/card.json`, '/7/mcp')).rejects.toThrow(
+    `which is more than ${site.origin}/7/mcp, and the metadata at ${site.origin}${ROOT} does not say so`,
+  )
+})
+
+test.each([
   '/mcp?tenant=evil&metadata',
   '/metadata?tenant=evil',
   `${ROOT}/mcp?tenant=evil`,
   '/files/evil/metadata.json',
   '/mcp/metadata.json',
+  '/custom/metadata.json',
+  `${ROOT}/other`,
+  `${ROOT}-other`,
 ])('C.oauth-rm-parent a document at %j must not name the resource of all tenants', async (place) => {
   const site = await startSite((origin) => ({ [place]: metadata(`${origin}/mcp`) }))
   const failure = find(site, site.origin + place, '/mcp?tenant=evil')
@@ -256,7 +283,7 @@ test.each([
   )
 })
 
-test.each([`${ROOT}/mcp`, ROOT, '/mcp', '/custom/metadata.json'])(
+test.each([`${ROOT}/mcp`, ROOT, '/mcp'])(
   'a document at %j, which no tenant has put there, may name the resource of all tenants',
   async (place) => {
     const site = await startSite((origin) => ({ [place]: metadata(`${origin}/mcp`) }))

@@ -264,6 +264,32 @@ test('files and folders of other users are refused', async () => {
   await expect(vault.read('a')).rejects.toThrow('belongs to another user')
 })
 
+test('folders above that belong to other users, or that another group can change, are refused', async () => {
+  const above = dirname(newPath())
+  const vault = fileVault({ path: join(above, 'inner', 'credentials.json') })
+  await put(vault, 'a', credentials('a'))
+  if (!isRoot) return
+  chownSync(above, 1234, 1234)
+  await expect(vault.read('a')).rejects.toThrow(`${above}: it belongs to another user`)
+  await expect(put(vault, 'a', credentials('b'))).rejects.toThrow(`${above}: it belongs to another user`)
+  chownSync(above, 0, 1234)
+  chmodSync(above, 0o775)
+  await expect(vault.read('a')).rejects.toThrow(`chmod g-w ${above}`)
+  chmodSync(above, 0o755)
+  expect(await vault.read('a')).toEqual(credentials('a'))
+})
+
+test('a link to the folder is refused where others can change it', async () => {
+  const path = newPath()
+  await filled(path)
+  const shared = dirname(newPath())
+  symlinkSync(dirname(path), join(shared, 'folder'))
+  const vault = fileVault({ path: join(shared, 'folder', basename(path)) })
+  expect(await vault.read('a')).toEqual(credentials('a'))
+  chmodSync(shared, 0o777)
+  await expect(vault.read('a')).rejects.toThrow(`chmod o-w ${shared}`)
+})
+
 test('a pipe or folder in place of the file is refused without waiting', async () => {
   const path = newPath()
   execFileSync('mkfifo', ['-m', '600', path])

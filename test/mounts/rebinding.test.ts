@@ -80,6 +80,19 @@ test.each(Object.entries({ ...MOUNTS, ...RUNTIMES }))(
       expect([from, reply.status]).toEqual([from, 403])
       expect(reply.headers).not.toHaveProperty('access-control-allow-origin')
     }
+    // A page sends no origin with GET to its own host, but its browser says that it is a page.
+    const read = async (from: Readonly<Record<string, string>>): Promise<number> =>
+      (await send(port, { method: 'GET', headers: { accept: 'text/event-stream', ...from } })).status
+    for (const site of ['same-origin', 'same-site', 'cross-site'])
+      expect([site, await read({ host, 'sec-fetch-site': site })]).toEqual([site, 403])
+    // Without a page, with one of this machine, or by a link that its page cannot follow, it is only that nothing is here.
+    for (const from of [
+      { host },
+      { host, 'sec-fetch-site': 'none' },
+      { 'sec-fetch-site': 'same-origin' },
+      { host, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' },
+    ])
+      expect([from, await read(from as Readonly<Record<string, string>>)]).not.toEqual([from, 403])
     const origin = 'http://localhost:5173'
     const local = await call(port, 'count', { origin })
     expect([local.status, local.headers['access-control-allow-origin']]).toEqual([200, origin])

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { bearer } from '../../src/auth.ts'
-import type { App } from '../../src/index.ts'
+import { createServer, type App } from '../../src/index.ts'
 import { BOTH, call, headed, initialize, message } from '../http/messages.ts'
 import { Gate, open, Session } from '../http/server.ts'
 import { send, stream, type Stream } from '../http/wire.ts'
@@ -47,6 +47,49 @@ describe('changes that nobody knows any more', () => {
     expect(methods(got)).toEqual([...LISTS, UPDATED, UPDATED])
   })
 
+  test('but are in the stream of a session are not announced again', async () => {
+    const stores = new Stores(10)
+    const first = await startNodes({ count: 2, stores, define })
+    const [one, two] = first.nodes as [TestNode, TestNode]
+    const session = await subscribed(one)
+    for (let change = 0; change < 30; change++) two.app.updated(`note://other/${change}`)
+    two.app.updated('note://a')
+    const got = await session.get()
+    await got.until(({ messages }) => messages.length === 1)
+    const last = got.events.at(-1)?.id
+    got.drop()
+    await got.end()
+    for (let other = 0; other < 5; other++) await stores.kinds.changes.publish('{}')
+    const later = await startNodes({ count: 1, stores, define })
+    const three = later.nodes[0] as TestNode
+    const resumed = await at(three, session).get(last)
+    await at(three, session).post(call('t'))
+    two.app.updated('note://a')
+    await resumed.until(({ messages }) => messages.length > 0)
+    expect(methods(resumed)).toEqual([UPDATED])
+  })
+
+  test('but that another node has looked at are not announced', async () => {
+    const stores = new Stores(1500)
+    const { nodes } = await startNodes({ count: 2, stores, define })
+    const [one, two] = nodes as [TestNode, TestNode]
+    const session = await subscribed(one)
+    one.view.isAway = true
+    stores.nodes.dead.add(1)
+    const saved = (): number => stores.exchanges.filter(({ step }) => step === 'sessions.change').length
+    for (let round = 0; round < 2; round++) {
+      for (let other = 0; other < 1200; other++) await stores.kinds.changes.publish('{}')
+      const [node] = (await startNodes({ count: 1, stores, define })).nodes as [TestNode]
+      const before = saved()
+      await at(node, session).post(call('t'))
+      await expect.poll(saved).toBeGreaterThan(before)
+    }
+    const got = await at(two, session).get()
+    two.app.updated('note://a')
+    await got.until(({ messages }) => messages.length > 0)
+    expect(methods(got)).toEqual([UPDATED])
+  })
+
   test('mean to the other clients of a node that everything may have changed', async () => {
     const { nodes, stores } = await startNodes({ define })
     const [one, two] = nodes as [TestNode, TestNode]
@@ -69,6 +112,28 @@ describe('changes that nobody knows any more', () => {
     expect(methods(got)).toContain(UPDATED)
     listening.drop()
   })
+})
+
+test('whoever waits for what was announced waits until the store has it', async () => {
+  const { nodes, stores } = await startNodes({ define })
+  const [one] = nodes as [TestNode, TestNode]
+  const { changes } = stores.kinds
+  const before = await changes.position()
+  one.view.isAway = true
+  one.app.updated('note://a')
+  let isAnnounced = false
+  const announced = one.app.announced().then(() => (isAnnounced = true))
+  await expect.poll(() => stores.exchanges.some(({ step }) => step === 'changes.publish')).toBe(true)
+  expect([isAnnounced, await changes.position()]).toEqual([false, before])
+  one.view.isAway = false
+  await announced
+  expect(await changes.position()).toBe(before + 1)
+})
+
+test('without other nodes, nobody waits for what was announced', async () => {
+  const app = createServer({ name: 'alone', version: '1.0.0' }).resource('note://a', {}, () => 'a')
+  app.updated('note://a')
+  await expect(app.announced()).resolves.toBeUndefined()
 })
 
 test('a caller that one node revokes is rejected by all, and its streams end everywhere', async () => {

@@ -38,6 +38,7 @@ test('notifications without a position are added once each, and in order, althou
     session: { id: 'a' } as Session,
     room,
     after: 0,
+    onMoved: () => undefined,
     onError: (error) => expect.fail(String(error)),
   })
   let steps = 0

@@ -209,7 +209,7 @@ describe('exchanges with the store', () => {
 })
 
 describe('joining', () => {
-  const KINDS = ['sessions', 'events', 'changes', 'cache', 'rates'] as const
+  const KINDS = ['sessions', 'events', 'changes', 'cache'] as const
 
   test.each(KINDS)('a second node with %s only in its memory does not start', async (kind) => {
     const stores = new Stores()
@@ -221,6 +221,16 @@ describe('joining', () => {
       message: expect.stringContaining(`this process keeps in its own memory: ${kind}`) as string,
     })
     expect(stores.nodes.numbers).toHaveLength(1)
+  })
+
+  test('rates are no reason not to start, because no server uses them', async () => {
+    const stores = new Stores()
+    await startNodes({ count: 1, stores })
+    const { rates: _, ...store } = stores.view('second').driver
+    const app = createServer({ name: 'nodes', version: '1', store })
+    await app.listen({ http: { port: 0 } })
+    expect(stores.nodes.numbers).toHaveLength(2)
+    await app.close()
   })
 
   test('a node does not start beside another one that has something only in its memory', async () => {

@@ -197,6 +197,32 @@ test.each(WAYS)('limits.keys an answer is refused from one member more on, over 
   }
 })
 
+test.each(WAYS)(
+  'limits.containers an answer is refused from one object or list more on, over %s',
+  async (way) => {
+    for (const speaks of SPOKEN) {
+      let opened = 0
+      const { client } = await meet(
+        way,
+        ({ method, id }, wire) => {
+          if (method !== 'tools/call') return false
+          const result = { resultType: 'complete', content: [], structuredContent: { a: 'x' } }
+          // The message, the result, its content, the structure and the list are five.
+          const more = Array.from({ length: opened - 5 }, () => '{}')
+          return wire.send(JSON.stringify(answer(id, result)).replace('"x"', `[${more.join()}]`))
+        },
+        { speaks, limits: { containers: 50 }, timeout: '2s' },
+      )
+      for (opened of [49, 50]) expect([opened, await endOf(client.call('echo'))]).toEqual([opened, 'fine'])
+      opened = 51
+      expect(await failure(client.call('echo'))).toMatchObject({
+        kind: 'bad_answer',
+        message: expect.stringContaining('more than 50 objects and lists') as string,
+      })
+    }
+  },
+)
+
 test.each(['http', 'sse', 'ws', 'tcp', 'unix'] as const)(
   'limits.values are those of the client when it reads from our own server over %s',
   async (transport) => {

@@ -51,7 +51,7 @@ class Line {
 
 const CALL = headed('tools/call', { name: 'echo', arguments: { text: 'still here' } }, 7)
 const FULL = CALL.body.replace('"still here"', EMPTIES)
-const REFUSED = 'the message has more than 1000000 values'
+const REFUSED = 'the message has more than 100000 objects and lists'
 
 function post(path: string, body: string, headers: Readonly<Record<string, string>>): string {
   const all = {
@@ -90,7 +90,7 @@ const SENDERS: Readonly<Record<string, (port: (name: string) => number, body: st
 }
 
 test.each(Object.keys(SENDERS))(
-  'M.values millions of empty objects in one message are refused before they take memory over %s',
+  'M.values limits.containers millions of empty objects in one message are refused before they take memory over %s',
   { timeout: 120_000 },
   async (name) => {
     const { port } = await startSmall()
@@ -108,7 +108,7 @@ test.each([
   'limits.inFlightBytes requests whose messages hold too many %s together are rejected, over tcp and http, and small ones served',
   { timeout: 120_000 },
   async (_, text) => {
-    const { port } = await startSmall({ inFlightBytes: 50_000_000 })
+    const { port } = await startSmall({ inFlightBytes: 50_000_000, containers: 1_000_000 })
     const waits = (id: number): ReturnType<typeof headed> => {
       const { body, headers } = headed('tools/call', { name: 'wait', arguments: { text: 'x' } }, id)
       return { body: body.replace('"x"', text), headers }
@@ -133,9 +133,10 @@ test.each([
 )
 
 test.each(['fetch', 'node'] as const)(
-  'M.values limits.values apply to a mount of %s too, even to a body that a framework has parsed',
+  'M.values limits.values and limits.containers apply to a mount of %s too, even to a body that a framework has parsed',
   async (mount) => {
-    const app = createServer({ name: 'small', version: '1', limits: { values: 30 }, log: () => undefined })
+    const limits = { values: 30, containers: 12 }
+    const app = createServer({ name: 'small', version: '1', limits, log: () => undefined })
     onTestFinished(() => app.close())
     app.tool('echo', { input: { type: 'object' } }, () => 'still here')
     const node = app.node()
@@ -146,9 +147,9 @@ test.each(['fetch', 'node'] as const)(
     })
     onTestFinished(() => void http.close())
     const url = `http://localhost:${await listen(http)}/mcp`
-    const send = async (values: number): Promise<unknown> => {
+    const send = async (values: number, item = '0'): Promise<unknown> => {
       const own = valuesOf(CALL.body)
-      const items = Array.from({ length: values - own }, () => '[]')
+      const items = Array.from({ length: values - own }, () => item)
       const body = CALL.body.replace('"still here"', `[${items.join()}]`)
       expect(valuesOf(body)).toBe(values)
       const request = new Request(url, { method: 'POST', body, headers: CALL.headers })
@@ -158,6 +159,12 @@ test.each(['fetch', 'node'] as const)(
       expect(await send(values)).toMatchObject({ result: { content: [{ text: 'still here' }] } })
     expect(await send(31)).toMatchObject({
       error: { code: -32600, message: 'the message has more than 30 values' },
+    })
+    const opened = CALL.body.match(/[[{]/g)!.length + 1
+    const most = valuesOf(CALL.body) + 12 - opened
+    expect(await send(most, '[]')).toMatchObject({ result: { content: [{ text: 'still here' }] } })
+    expect(await send(most + 1, '[]')).toMatchObject({
+      error: { code: -32600, message: 'the message has more than 12 objects and lists' },
     })
   },
 )

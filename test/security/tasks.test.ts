@@ -3,6 +3,7 @@ import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { META, TASKS_EXTENSION } from '../../src/protocol/meta.ts'
 import { MemoryTaskStore } from '../../src/store/tasks-memory.ts'
+import { TaskIds } from '../../src/store/tasks-sqlite-ids.ts'
 import { testClient } from '../../src/testing.ts'
 import { newTaskId } from '../../src/tasks/id.ts'
 import { as, listen, people, server } from '../auth/server.ts'
@@ -228,17 +229,37 @@ test.each(['2025-11-25', '2026-07-28'] as const)(
   },
 )
 
-test('M.task-entropy ids of tasks have 144 random bits and no order', () => {
-  const ids = Array.from({ length: 10_000 }, newTaskId)
+const sqliteIds = TaskIds.of('0123456789abcdef'.repeat(2)) as TaskIds
+test.each([
+  ['144 random bits', newTaskId, 144],
+  ['in SQLite 128 bits that nobody can tell from random ones', () => sqliteIds.next(), 128],
+] as const)('M.task-entropy ids of tasks have %s, and no order', (_, next, bits) => {
+  const ids = Array.from({ length: 10_000 }, next)
   expect(new Set(ids).size).toBe(ids.length)
-  expect(ids.every((id) => /^[\w-]{24}$/.test(id))).toBe(true)
+  expect(ids.every((id) => /^[\w-]+$/.test(id) && id.length === Math.ceil(bits / 6))).toBe(true)
   const bytes = ids.map((id) => Buffer.from(id, 'base64url'))
   // Every bit is set in about half of them: 6 standard deviations are 300.
-  for (let bit = 0; bit < 144; bit++) {
+  for (let bit = 0; bit < bits; bit++) {
     const set = bytes.filter((one) => ((one[bit >> 3] as number) >> (bit & 7)) & 1).length
     expect(Math.abs(set - 5000)).toBeLessThan(300)
   }
+  // Neighbours differ in about half of their bits, and none share so much of their beginning that it could be a time.
+  const differences = bytes.slice(1).map((one, at) => differenceOf(one, bytes[at] as Buffer))
+  const mean = differences.reduce((sum, difference) => sum + difference, 0) / differences.length
+  expect(Math.abs(mean - bits / 2)).toBeLessThan(1)
+  expect(Math.min(...differences)).toBeGreaterThan(bits / 5)
+  const beginnings = bytes.map((one) => one.readUIntBE(0, 6))
+  expect(new Set(beginnings).size).toBe(ids.length)
   // Each is after the one before in about half of the cases.
   const rising = ids.filter((id, at) => at > 0 && id > (ids[at - 1] as string)).length
   expect(Math.abs(rising - 5000)).toBeLessThan(300)
 })
+
+/** The number of bits in which two ids differ. */
+function differenceOf(one: Buffer, other: Buffer): number {
+  return one.reduce((sum, byte, at) => sum + onesIn(byte ^ (other[at] as number)), 0)
+}
+
+function onesIn(byte: number): number {
+  return byte.toString(2).replaceAll('0', '').length
+}

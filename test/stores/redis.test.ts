@@ -168,7 +168,9 @@ test('numbers of nodes begin again after the highest one, without those of livin
   const { nodes } = opened({ prefix })
   const join = async (): Promise<number> =>
     (await nodes.join({ server: 'films', inMemory: [] }, LONG_MS)).number
+  const last = `${prefix}:{nodes}:last`
+  await server.send('SET', last, '0')
   expect(await join()).toBe(1)
-  await server.send('SET', `${prefix}:{nodes}:last`, '1999999')
+  await server.send('SET', last, '1999999')
   expect([await join(), await join()]).toEqual([2_000_000, 2])
 })

@@ -34,8 +34,8 @@ async function damaged(damage: string): Promise<{
 }
 
 const TEXTS = 'UPDATE pierhead_task_texts SET'
-const HEADS = 'UPDATE pierhead_tasks SET'
-const OF = 'WHERE seq = (SELECT seq FROM pierhead_tasks WHERE id = ?)'
+const HEADS = 'UPDATE pierhead_task_heads SET'
+const OF = 'WHERE seq = (SELECT seq FROM pierhead_task_heads WHERE id = ?)'
 
 const DAMAGES: Readonly<Record<string, string>> = {
   'a request that is not JSON': `${TEXTS} request = '{"params":{"a secret' ${OF}`,
@@ -132,7 +132,7 @@ test('a damaged task that nobody claims can be read as failed', async () => {
 
 test('lives of nodes and changes that cannot be read stop no claim and no watcher', async () => {
   const { driver, path, tasks } = await damaged(
-    `INSERT INTO pierhead_nodes SELECT 'dead', 'never' FROM pierhead_tasks WHERE id = ?`,
+    `INSERT INTO pierhead_nodes SELECT 'dead', 'never' FROM pierhead_task_heads WHERE id = ?`,
   )
   const claimed = await driver.tasks.claim('node', 1, 10, { server: 'films', tools: ['work'] })
   expect(new Set(claimed.map(({ id }) => id))).toEqual(new Set(tasks.map(({ id }) => id)))

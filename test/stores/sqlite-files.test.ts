@@ -111,7 +111,7 @@ const BAD_FILES: readonly (readonly [name: string, make: () => string, message: 
       database.close()
       return path
     },
-    /version 99 .* knows only up to 4/,
+    /version 99 .* knows only up to 5/,
     /newer version of Pierhead/,
   ],
 ]
@@ -334,6 +334,43 @@ test('tasks of a file without sums are counted', async () => {
   })
 })
 
+test('a file whose ids were stored as they are keeps them, and gets a key of its own', async () => {
+  const path = newPath()
+  const settings = { path, open: findEngine(), synchronous: 'normal', busyMs: 1000 } as const
+  const older = { ...TASK_SCHEMA, needs: 4, migrations: TASK_SCHEMA.migrations.slice(0, 4) }
+  void new SqliteFile(settings, [older]).close()
+  const database = bare(path)
+  const columns =
+    'id, server, owner, scope, tool, key, status, status_message, is_error, created_at, updated_at, poll_ms, attempt, due_at, node, version'
+  const old = 'q'.repeat(24)
+  const values = `'${old}', 'films', 'ada', 'ada', 'render', '', 'completed', '', 0, 1, 1, 1000, 1, 0, '', 1`
+  database.prepare(`INSERT INTO pierhead_tasks (${columns}) VALUES (${values})`).run()
+  database.prepare(`INSERT INTO pierhead_task_texts VALUES (1, '{}', '', '{"result":{}}')`).run()
+  database.close()
+  const { tasks } = opened(path)
+  const id = tasks.newId?.() ?? ''
+  await tasks.create(sampleTask({ id, scope: 'ada' }), ROOMY)
+  await tasks.close()
+  // A restart keeps both.
+  const again = opened(path).tasks
+  expect(await again.get(old)).toMatchObject({ id: old, outcome: '{"result":{}}' })
+  expect(await again.get(id)).toMatchObject({ id, tool: 'render' })
+  expect((await again.list({ scope: 'ada', after: old, limit: 9 })).map((head) => head.id)).toEqual([id])
+  expect(await again.get(opened(newPath()).tasks.newId?.() ?? '')).toBeUndefined()
+  const keyIn = (file: string): unknown => bare(file).prepare('SELECT key FROM pierhead_task_key').get()
+  const other = newPath()
+  opened(other)
+  expect(keyIn(other)).not.toEqual(keyIn(path))
+  expect(() => new SqliteFile(settings, [older])).toThrow(/version 5 .* only up to 4/)
+})
+
+test('a file without its key of ids is not opened', () => {
+  const path = newPath()
+  void opened(path).close()
+  bare(path).exec(`UPDATE pierhead_task_key SET key = 'short'`)
+  expect(() => sqlite(path)).toThrow(/the key of its task ids is damaged/)
+})
+
 /** The queries that an act runs on a file, and how SQLite would run each. */
 async function plansOf(act: (tasks: TaskStore, id: string) => unknown): Promise<readonly string[]> {
   const path = newPath()
@@ -373,7 +410,9 @@ test.each(FILTERS)('a list filtered by %s reads only the tasks that it shows', a
     const plans = await plansOf((tasks, id) =>
       tasks.list({ ...query, limit: 10, ...(after !== undefined && { after: id }) }),
     )
-    expect(plans.at(-1)).toMatch(new RegExp(`^SEARCH pierhead_tasks USING INDEX pierhead_tasks_${index} `))
+    expect(plans.at(-1)).toMatch(
+      new RegExp(`^SEARCH pierhead_task_heads USING INDEX pierhead_tasks_${index} `),
+    )
     for (const plan of plans) expect(plan).not.toMatch(/^SCAN|TEMP B-TREE/)
   }
 })
@@ -383,7 +422,7 @@ test('a claim reads neither tasks of living nodes nor finished ones, whatever th
     await tasks.beat('node-1', Number.MAX_SAFE_INTEGER)
     await tasks.claim('node-2', 1, 10, { server: 'films', tools: ['render'] })
   })
-  const ofTasks = plans.filter((plan) => plan.includes('pierhead_tasks '))
+  const ofTasks = plans.filter((plan) => plan.includes('pierhead_task_heads '))
   expect(ofTasks.filter((plan) => plan.includes('INDEX pierhead_tasks_by_node '))).toHaveLength(2)
   for (const plan of ofTasks) expect(plan).toMatch(/INDEX pierhead_tasks_(by_node|unreadable)/)
   for (const plan of plans) expect(plan).not.toMatch(/TEMP B-TREE/)

@@ -123,3 +123,18 @@ test('tasks of a dead process are claimed once a lock is gone that was there whe
   other.exec('ROLLBACK')
   await expect(ran).resolves.toBe('done')
 })
+
+test('no more than 10,000 changes wait for a lock; further ones are rejected at once, and may be repeated later', async () => {
+  const { driver, other } = contested({ busyTimeout: 100 })
+  other.exec('BEGIN IMMEDIATE')
+  const beat = async (index: number): Promise<void> => driver.tasks.beat(`node-${index}`, 1)
+  const waiting = Promise.allSettled(Array.from({ length: 10_000 }, (_, index) => beat(index)))
+  await expect(beat(10_000)).rejects.toMatchObject({
+    kind: 'store_unreachable',
+    retryable: true,
+    hint: expect.stringContaining('10000 changes wait') as string,
+  })
+  await waiting
+  other.exec('ROLLBACK')
+  await expect(beat(10_001)).resolves.toBeUndefined()
+})

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Fault } from './room-faults.ts'
 
 /** Stores whose steps say too little, too early, or in another order. */
@@ -85,4 +86,31 @@ export const STEP_FAULTS: readonly Fault[] = [
         ),
     }),
   ],
+  ...Object.entries({
+    'ids begin with the time': () => `${Date.now().toString(36)}${randomText(20)}`,
+    'ids contain a number whose last digit comes first': () =>
+      `${Array.from(String(++made).padStart(9, '0')).toReversed().join('')}${randomText(24)}`,
+    'ids have too few bits': () => randomText(14),
+    'ids are not safe in URLs': () => `${randomText(20)}/`,
+    'ids repeat': () => REPEATED[++made % REPEATED.length] ?? '',
+  }).map(([fault, newId]): Fault => [
+    fault,
+    'ids that the store makes are hard to guess, and show no order',
+    () => ({ newId }),
+  ]),
+  [
+    'ids are written in small letters',
+    'ids that the store makes stay the same, and others work too',
+    (store) => ({
+      newId: () => `A${randomText(20)}`,
+      create: (record, room) => store.create({ ...record, id: record.id.toLowerCase() }, room),
+    }),
+  ],
 ]
+
+let made = 0
+const REPEATED = Array.from({ length: 9999 }, () => randomText(20))
+
+function randomText(bytes: number): string {
+  return randomBytes(bytes).toString('base64url')
+}

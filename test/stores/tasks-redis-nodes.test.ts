@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { createServer, type App } from '../../src/index.ts'
 import { redis, type RedisOptions, type TaskStore } from '../../src/stores.ts'
 import { addTasks, ROOMY, sampleTask } from '../../src/testing/contract.ts'
@@ -100,6 +100,41 @@ test('a task begins when it is due, not before', async () => {
   await expect.poll(() => statusOf(node, task.id)).toBe('completed')
   expect((await node.store.head(task.id))?.updatedAt).toBeGreaterThanOrEqual(task.dueAt)
 })
+
+/** Shifts the wall clock of this process for a test. Answers the right one. */
+function shiftClock(ms: number): () => number {
+  const real = Date.now
+  const shifted = vi.spyOn(Date, 'now').mockImplementation(() => real() + ms)
+  onTestFinished(() => shifted.mockRestore())
+  return real
+}
+
+test('a node whose clock is ahead by more than a lease leaves running tasks to their node', async () => {
+  const prefix = crypto.randomUUID()
+  const ran: string[] = []
+  const never = new Promise(() => undefined)
+  const one = await startNode({ prefix, work: () => (ran.push('one'), never) })
+  await one.store.create(waiting(), ROOMY)
+  await expect.poll(() => ran).toEqual(['one'])
+  shiftClock(25 * 60 * 60_000)
+  await startNode({ prefix, work: () => ran.push('two') })
+  expect(ran).toEqual(['one'])
+})
+
+test.each([90_000, -90_000])(
+  'a task begins when it is due on a clock that is %i ms ahead',
+  async (aheadMs) => {
+    const real = shiftClock(aheadMs)
+    const prefix = crypto.randomUUID()
+    const node = await startNode({ prefix })
+    const now = (await node.store.now?.()) ?? 0
+    expect(Math.abs(now - real())).toBeLessThan(60_000)
+    const task = waiting({ dueAt: now + 700 })
+    await node.store.create(task, ROOMY)
+    await expect.poll(() => statusOf(node, task.id), { timeout: 10_000 }).toBe('completed')
+    expect((await node.store.head(task.id))?.updatedAt).toBeGreaterThanOrEqual(task.dueAt)
+  },
+)
 
 test(
   'a node that has no room, or not the tool, leaves a task to another one',

@@ -39,7 +39,8 @@ async function use(store: TaskStore): Promise<void> {
 
 const columnsIn = (tables: readonly string[]): string =>
   tables.map((table) => `ALTER TABLE ${table} ADD COLUMN novelty TEXT NOT NULL DEFAULT ''`).join(';')
-const TASK_TABLES = ['pierhead_tasks', 'pierhead_task_texts', 'pierhead_task_sums', 'pierhead_nodes']
+const OTHER_TABLES = ['pierhead_task_texts', 'pierhead_task_sums', 'pierhead_nodes']
+const TASK_TABLES = ['pierhead_task_heads', ...OTHER_TABLES]
 
 /** The schema of a newer version, which has another column in each table. */
 function newer(schema: Schema, needs: number, tables: readonly string[]): Schema {
@@ -101,11 +102,11 @@ test('with SQLite, a program that is too old for the tables says what to do, als
   const path = newPath()
   const { tasks } = openSqlite(path)
   await use(tasks)
-  const script = 'ALTER TABLE pierhead_tasks RENAME COLUMN status TO state_of_task'
-  upgrade(path, { ...TASK_SCHEMA, needs: 5, migrations: [...TASK_SCHEMA.migrations, script] })
+  const script = 'ALTER TABLE pierhead_task_heads RENAME COLUMN status TO state_of_task'
+  upgrade(path, { ...TASK_SCHEMA, needs: 6, migrations: [...TASK_SCHEMA.migrations, script] })
   const failure = {
     kind: 'store_failed',
-    message: expect.stringMatching(/version 5 .* knows only up to 4/) as string,
+    message: expect.stringMatching(/version 6 .* knows only up to 5/) as string,
     hint: expect.stringContaining('newer version of Pierhead') as string,
   }
   expect(() => sqlite(path)).toThrow(expect.objectContaining(failure))
@@ -134,7 +135,14 @@ function openPostgres(schema: string): ReturnType<typeof postgres> {
 test('with PostgreSQL, an older program goes on, and starts again, after a newer one has added to the tables', async () => {
   const { tasks, cache } = openPostgres('added')
   await use(tasks)
-  const tables = [...TASK_TABLES, 'pierhead_cache', 'pierhead_rates', 'pierhead_members', 'pierhead_secrets']
+  const tables = [
+    'pierhead_tasks',
+    ...OTHER_TABLES,
+    'pierhead_cache',
+    'pierhead_rates',
+    'pierhead_members',
+    'pierhead_secrets',
+  ]
   await upgradePostgres('added', { migrations: ['', columnsIn(tables)], needs: 1 })
   await use(tasks)
   await cache.set('a', 'text', 1000)

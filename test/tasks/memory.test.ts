@@ -132,14 +132,14 @@ test('a running task counts what it takes besides its texts, also if that is lit
 test('answers and values that a running task keeps count as objects, too', async () => {
   const node = new Node({ isInMemory: false }).tool('keep', async (run) => {
     await run.once('rows', () => JSON.parse(rows) as unknown)
-    await run.question('rows', { method: 'elicitation/create', params: {} })
+    await run.question('rows', { method: 'sampling/createMessage', params: {} })
     return hang()
   })
   const { id } = await node.start('keep')
   await settled()
   const kept = node.tasks.bytes.total
   expect(kept).toBeGreaterThan(50_000 * 16)
-  await node.tasks.answer(id, 'ann', [['rows.1', { rows: JSON.parse(rows) as unknown }]])
+  await node.tasks.answer(id, 'ann', [['rows.1', { content: JSON.parse(rows) as unknown }]])
   expect(node.tasks.bytes.total - kept).toBeGreaterThan(50_000 * 16)
   await node.tasks.cancel(id, 'ann')
 })

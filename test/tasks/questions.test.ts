@@ -1,7 +1,8 @@
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { createServer } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
+import { MemoryTaskStore } from '../../src/store/tasks-memory.ts'
 
 const SURE = z.object({ sure: z.boolean() })
 
@@ -56,6 +57,11 @@ class RawSession {
     const stream = new ResultStream(drop, await this.#post(request, drop.signal))
     stops.push(() => stream.drop())
     return stream
+  }
+
+  /** Asks for the result of a task on a connection of its own, until `drop` aborts. */
+  wait(taskId: string, drop: AbortSignal): void {
+    this.#post({ id: this.#next++, method: 'tasks/result', params: { taskId } }, drop).catch(() => undefined)
   }
 
   async accept(id: unknown): Promise<void> {
@@ -134,4 +140,32 @@ test('a client in another session is asked too, and the first answer counts', as
   const [question] = await Promise.all([streams[0].question(), streams[1].question()])
   await one.accept(question)
   for (const stream of streams) expect(await stream.read(/you said \w+/)).toBe('you said accept')
+})
+
+/** How often a task is looked at when so many requests for its result lose their connections, until another one has got the result. */
+async function looksAfterLeaving(count: number): Promise<number> {
+  const { url } = await asking()
+  const sessions: RawSession[] = []
+  for (let at = 0; at < 4; at++) sessions.push(await new RawSession(url).open())
+  const id = await sessions[0]!.start()
+  const looks = vi.spyOn(MemoryTaskStore.prototype, 'head')
+  stops.push(async () => looks.mockRestore())
+  const drop = new AbortController()
+  for (let at = 0; at < count; at++) sessions[at % 4]!.wait(id, drop.signal)
+  await vi.waitFor(() => expect(looks.mock.calls.length).toBeGreaterThanOrEqual(count), { timeout: 10_000 })
+  const last = await new RawSession(url).open()
+  looks.mockClear()
+  drop.abort()
+  const stream = await last.result(id)
+  await last.accept(await stream.question())
+  expect(await stream.read(/you said \w+/)).toBe('you said accept')
+  const found = looks.mock.calls.length
+  looks.mockRestore()
+  return found
+}
+
+test('the work when clients leave grows with their number, not with its square', async () => {
+  const few = await looksAfterLeaving(25)
+  const many = await looksAfterLeaving(100)
+  expect(many).toBeLessThan(8 * few + 50)
 })

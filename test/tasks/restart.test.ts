@@ -51,8 +51,9 @@ test('a server that listens again before it has closed takes up the tasks that t
   await door.pass('begun')
   await client.close()
   const closed = app.close()
-  await app.listen({ http: { port: 0 } })
+  const again = await app.listen({ http: { port: 0 } })
   await closed
   await door.pass('again')
+  await (await connect(again.url as string)).close()
   await expect.poll(async () => (await app.tasks.show(id as string))?.status).toBe('completed')
 })

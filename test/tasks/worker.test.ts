@@ -4,11 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/client.ts'
 import { createServer, type App } from '../../src/index.ts'
 import { memory, sqlite } from '../../src/stores.ts'
+import type { ServerStore } from '../../src/app/options.ts'
+import type { TaskStore } from '../../src/tasks/store.ts'
 import { Door } from '../harness/door.ts'
+import { Stores } from '../nodes/store.ts'
 
 const CHILD = fileURLToPath(new URL('worker-child.ts', import.meta.url))
 
@@ -73,6 +76,43 @@ test('a worker is closed by itself or with its server, and may work again', asyn
   await app.close()
   await second.closed
   expect(stops).toEqual(['stop', 'stop'])
+})
+
+describe('with a registry of nodes', () => {
+  const noted = (driver: ServerStore, tasks: TaskStore, kinds: readonly string[]): ServerStore => ({
+    ...Object.fromEntries(Object.entries(driver).filter(([kind]) => kinds.includes(kind))),
+    tasks,
+  })
+  /** Two workers and a server that serve the same tasks, each with these kinds of store. */
+  const startAll = async (kinds: readonly string[]): Promise<Stores> => {
+    const folder = mkdtempSync(join(tmpdir(), 'pierhead-worker-'))
+    const files = sqlite(join(folder, 'tasks.db'))
+    const stores = new Stores()
+    const apps = ['one', 'two', 'three'].map((name) => {
+      const store = noted(stores.view(name).driver, files.tasks, kinds)
+      return createServer({ name: 'works', version: '1', store }).tool('work', { task: 'optional' }, () => '')
+    }) as [App, App, App]
+    onTestFinished(async () => {
+      for (const app of apps) await app.close()
+      await files.close()
+      rmSync(folder, { recursive: true, force: true })
+    })
+    await apps[0].work()
+    await apps[1].work()
+    await apps[2].listen({ tcp: { port: 0 } })
+    return stores
+  }
+
+  test('workers share only tasks, beside a server that keeps sessions in its memory', async () => {
+    const stores = await startAll(['nodes'])
+    // The server alone.
+    expect(stores.nodes.numbers).toHaveLength(1)
+  })
+
+  test('workers that share everything are nodes, so that clients of others hear of their changes', async () => {
+    const stores = await startAll(['nodes', 'sessions', 'events', 'changes', 'cache'])
+    expect(stores.nodes.numbers).toHaveLength(3)
+  })
 })
 
 test.each([

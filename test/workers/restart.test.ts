@@ -76,3 +76,12 @@ test('if the new program does not start, the old processes stay', async () => {
   many.command('restart')
   await many.until(() => many.at('restarted').length === 1)
 })
+
+test('a worker that is stuck does not keep a restart from ending', async () => {
+  const many = await start({ workers: 2, limits: { idleMs: 500, drainMs: 100 } })
+  const old = [...many.pids]
+  process.kill(old[0] as number, 'SIGSTOP')
+  many.command('restart')
+  await many.until(() => many.at('restarted').length === 1)
+  expect(old.some(isRunning)).toBe(false)
+})

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { taskStoreContract } from '../../src/testing.ts'
+import { OWN, ROOMY, sampleTask } from '../../src/testing/contract.ts'
 import { Lifetime } from '../../src/store/lifetime.ts'
 import { MemoryNodeStore } from '../../src/store/nodes-memory.ts'
 import { KITS } from '../stores/kits.ts'
@@ -44,12 +45,23 @@ test('errors arrive with all that programs read of them', async () => {
 test('a process that is gone has no watches, its nodes are dead, and its tasks can be claimed', async () => {
   const [gone, left] = [parent.connect('gone'), parent.connect('gone')]
   const { number } = await gone.driver.nodes.join(FILMS, LONG_MS)
-  expect(await left.driver.nodes.isAlive(number)).toBe(true)
   const heard: string[] = []
   gone.driver.tasks.watch((id) => void heard.push(id))
+  await gone.driver.tasks.beat('node-1', Number.MAX_SAFE_INTEGER)
+  const task = sampleTask({ node: 'node-1' })
+  await left.driver.tasks.create(task, ROOMY)
+  await left.driver.tasks.change(task.id, 1, { statusMessage: 'half done' })
+  await expect.poll(() => heard, { timeout: 5000 }).toEqual([task.id])
+  const claim = async (): Promise<readonly string[]> =>
+    (await left.driver.tasks.claim('node-2', 1, 9, OWN)).map(({ id }) => id)
+  expect(await left.driver.nodes.isAlive(number)).toBe(true)
+  expect(await claim()).toEqual([])
   gone.end()
   await expect.poll(() => left.driver.nodes.isAlive(number)).toBe(false)
-  expect(heard).toEqual([])
+  expect(await claim()).toEqual([task.id])
+  // News of the claim would arrive before this answer.
+  await gone.driver.cache.get('a')
+  expect(heard).toEqual([task.id])
 })
 
 test('calls fail when the other process is gone', async () => {

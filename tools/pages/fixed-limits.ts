@@ -13,9 +13,12 @@ interface FixedLimit {
 // oxfmt-ignore
 const FIXED: readonly FixedLimit[] = [
   { constant: 'MAX_SUBSCRIPTIONS', file: 'server/subscriptions.ts', meaning: 'Resources that one session or `subscriptions/listen` stream watches.', outcome: 'The subscription is rejected.' },
+  { constant: 'MAX_RESOURCES', file: 'client/watched.ts', meaning: 'Resources that `watch` names for one server; for a group, this many times the number of its servers.', outcome: '`bad_option`; of a group, a server with more is left out, and there is a warning.' },
   { constant: 'MAX_SOURCE',        file: 'schema/pattern.ts',       meaning: 'Characters of a `pattern` in a JSON Schema.',                          outcome: '`bad_definition` in a server; a client does not check the output.' },
   { constant: 'MIN_LENGTH',        file: 'schema/pattern.ts',       meaning: 'Characters of a string that every accepted `pattern` can match quickly.', outcome: 'Slower patterns are rejected; longer strings may be.' },
   { constant: 'LARGE',             file: 'schema/pieces.ts',        meaning: 'Parts of a received value that a schema library checks at once.',       outcome: 'A larger value is checked in pieces first, and rejected if they have more problems than this.' },
+  { constant: 'MOST_STEPS',        file: 'schema/cost.ts',          meaning: 'Estimated steps of a schema library for one value: parts, times members and alternatives of the schema.', outcome: 'The value is rejected.' },
+  { constant: 'MOST_ADDED',        file: 'schema/cost.ts',          meaning: 'Bytes of memory that defaults may add to one value.',                   outcome: 'The value is rejected.' },
   { constant: 'MAX_LENGTH',        file: 'uri-template/parse.ts',   meaning: 'Characters of a URI template.',                                         outcome: '`bad_definition`' },
   { constant: 'MAX_VARIABLES',     file: 'uri-template/parse.ts',   meaning: 'Variables of a URI template.',                                          outcome: '`bad_definition`' },
   { constant: 'MAX_URI_LENGTH',    file: 'uri-template/match.ts',   meaning: 'Characters of a URI that a template matches.',                          outcome: 'The resource does not exist.' },

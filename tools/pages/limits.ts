@@ -14,6 +14,7 @@ export const OUTCOMES: Readonly<Record<keyof Limits, string>> = {
   memoryBytes: 'too_large',
   unparsedBytes: 'too_many_bytes',
   keys: 'too_many_keys',
+  containers: 'too_many_containers',
   stringLength: 'string_too_long',
   idLength: 'id_too_long',
   methodLength: 'method_too_long',

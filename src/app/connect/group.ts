@@ -9,9 +9,7 @@ import type { Change, Watched } from '../../client/watched.ts'
 import { CONNECT_OPTIONS, createClient, type ConnectOptions } from './connect.ts'
 import { connectInTime } from './in-time.ts'
 import { checkEntry, checkShared, failureOf, serversOf } from './entries.ts'
-import { findOwners, type Owners } from './owners.ts'
-import { mcpError } from '../../errors/error.ts'
-import { BAD_OPTION } from '../../errors/base.ts'
+import { findOwners, onlyOwner } from './owners.ts'
 import { toMs } from '../../base/duration.ts'
 import { clip } from '../../base/clip.ts'
 import { nearest } from '../../base/nearest.ts'
@@ -169,7 +167,7 @@ export class Group implements AsyncDisposable {
 
   /**
    * Yields changes of the lists and resources of all servers, or of the given one, for as long as the loop runs. A server
-   * that fails is left out. It subscribes at the first `next()`, that is when the loop begins; `onReady` is called when all other servers have confirmed it. Each change has the name of its
+   * that fails is left out, and its client emits a `warning`. It subscribes at the first `next()`, that is when the loop begins; `onReady` is called when all other servers have confirmed it. Each change has the name of its
    * `server`.
    */
   async *watch(watched: Watched & OfServer): AsyncGenerator<Grouped<Change>, void, undefined> {
@@ -215,7 +213,11 @@ export class Group implements AsyncDisposable {
     const items: readonly (Tool | Prompt)[] = await this.#client(server)[kind](options).toArray()
     const key = `${kind} ${server}`
     const before = this.#listed.get(key)
-    const known = new Set(before && items.map(({ name }) => name))
+    const known = new Set<string>()
+    for (const [at, { name }] of (before === undefined ? [] : items).entries()) {
+      if (at % TURN === TURN - 1) await nextTask()
+      known.add(name)
+    }
     const named = new Map<string, Tool | Prompt>()
     const changed = new Map<string, string>()
     for (const [at, item] of items.entries()) {
@@ -287,21 +289,6 @@ export class Group implements AsyncDisposable {
     if (found.failures.size > 0 && left().signal?.aborted === true) throw cause
     return new Map(uris.map((uri) => [uri, onlyOwner(where, uri, found)]))
   }
-}
-
-/** The only server that has a resource. */
-function onlyOwner(where: string, uri: string, { owners: all, failures }: Owners): string {
-  const owners = all.get(uri) ?? []
-  const [owner] = owners
-  if (owner !== undefined && owners.length === 1 && failures.size === 0) return owner
-  const [cause] = failures.values()
-  const reason =
-    failures.size > 0
-      ? `${[...failures.keys()].join(', ')} failed to list resources; name the server: { server: '…' }`
-      : owner === undefined
-        ? `no server lists it or has a template for it; name the server: { server: '…' }`
-        : `${owners.join(', ')} have it; name one of them: { server: '${owner}' }`
-  throw mcpError(BAD_OPTION, { where: `${where} "${uri.slice(0, 128)}"`, reason }, { cause })
 }
 
 /** The options of each step of a request, which share its total timeout. */

@@ -1,6 +1,9 @@
 import type { Client } from '../../client/client.ts'
 import type { CallOptions } from '../../client/options.ts'
-import { McpError } from '../../errors/error.ts'
+import { firstFrom } from '../../client/within.ts'
+import { BAD_OPTION } from '../../errors/base.ts'
+import { McpError, mcpError } from '../../errors/error.ts'
+import { nextTask } from '../../base/next-task.ts'
 
 /** The servers that may have each resource, and the errors of those that could not say. */
 export interface Owners {
@@ -17,42 +20,91 @@ export async function findOwners(
   uris: readonly string[],
   limits: () => CallOptions,
 ): Promise<Owners> {
-  const listing = await findIn(clients, uris, async (client, left) => {
-    for await (const { uri } of client.resources(limits())) if (left.delete(uri) && left.size === 0) return
+  const listing = await findIn(clients, async (client, add) => {
+    const left = new Set(uris)
+    for await (const { uri } of client.resources(limits())) {
+      if (left.delete(uri)) add(uri)
+      if (left.size === 0) return
+    }
   })
   const unlisted = uris.filter((uri) => !listing.owners.has(uri))
   if (unlisted.length === 0 || listing.failures.size > 0) return listing
-  const { owners, failures } = await findIn(clients, unlisted, async (client, left) => {
-    for await (const { uriTemplate } of client.templates(limits()))
-      for (const uri of left) if (begins(uriTemplate, uri)) left.delete(uri)
+  const sorted = [...new Set(unlisted)].sort()
+  const { owners, failures } = await findIn(clients, async (client, add) => {
+    const left = [...sorted]
+    let read = 0
+    for await (const { uriTemplate } of client.templates(limits())) {
+      for (const uri of takeBeginning(left, uriTemplate)) add(uri)
+      if (left.length === 0) return
+      read += uriTemplate.length
+      if (read < CHARS_OF_TURN) continue
+      await nextTask()
+      read = 0
+    }
   })
-  return { owners: new Map([...listing.owners, ...owners]), failures }
+  for (const [uri, servers] of owners) listing.owners.set(uri, servers)
+  return { owners: listing.owners, failures }
 }
 
-/** `find` deletes what a server has from the URIs that are left. */
+/** The characters of templates after which others get a turn: engines search some texts very slowly. */
+const CHARS_OF_TURN = 262_144
+
+/**
+ * Removes the URIs that begin like a template from a sorted list, and returns them. A server chooses how many templates and URIs
+ * there are, so the list is not read for each template.
+ */
+function takeBeginning(sorted: string[], template: string): readonly string[] {
+  const variables = template.indexOf('{')
+  if (variables < 0) return []
+  const beginning = template.slice(0, variables)
+  const first = firstFrom(sorted, beginning)
+  let end = first
+  while (sorted[end]?.startsWith(beginning) === true) end++
+  return end === first ? [] : sorted.splice(first, end - first)
+}
+
+interface Found {
+  readonly owners: Map<string, string[]>
+  readonly failures: Map<string, unknown>
+}
+
+/** `find` calls `add` for each of the URIs that a server has. */
 async function findIn(
   clients: ReadonlyMap<string, Client>,
-  uris: readonly string[],
-  find: (client: Client, left: Set<string>) => Promise<void>,
-): Promise<Owners> {
+  find: (client: Client, add: (uri: string) => void) => Promise<void>,
+): Promise<Found> {
   const failures = new Map<string, unknown>()
   const owners = new Map<string, string[]>()
   const searched = [...clients].map(async ([server, client]) => {
-    const left = new Set(uris)
-    await find(client, left).catch((error: unknown) => {
+    const found = new Set<string>()
+    await find(client, (uri) => found.add(uri)).catch((error: unknown) => {
       // A server without this list has nothing in it.
       if (!(error instanceof McpError && error.code === NO_METHOD)) failures.set(server, error)
     })
-    return { server, left }
+    return { server, found }
   })
-  for (const { server, left } of await Promise.all(searched))
-    for (const uri of uris) if (!left.has(uri)) owners.set(uri, [...(owners.get(uri) ?? []), server])
+  for (const { server, found } of await Promise.all(searched))
+    for (const uri of found) {
+      const servers = owners.get(uri)
+      if (servers === undefined) owners.set(uri, [server])
+      else servers.push(server)
+    }
   return { owners, failures }
 }
 
 const NO_METHOD = -32601
 
-function begins(template: string, uri: string): boolean {
-  const variables = template.indexOf('{')
-  return variables >= 0 && uri.startsWith(template.slice(0, variables))
+/** The only server that has a resource. */
+export function onlyOwner(where: string, uri: string, { owners: all, failures }: Owners): string {
+  const owners = all.get(uri) ?? []
+  const [owner] = owners
+  if (owner !== undefined && owners.length === 1 && failures.size === 0) return owner
+  const [cause] = failures.values()
+  const reason =
+    failures.size > 0
+      ? `${[...failures.keys()].join(', ')} failed to list resources; name the server: { server: '…' }`
+      : owner === undefined
+        ? `no server lists it or has a template for it; name the server: { server: '…' }`
+        : `${owners.join(', ')} have it; name one of them: { server: '${owner}' }`
+  throw mcpError(BAD_OPTION, { where: `${where} "${uri.slice(0, 128)}"`, reason }, { cause })
 }

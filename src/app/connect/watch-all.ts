@@ -5,8 +5,8 @@ import { checkWatched, urisOf, type Change, type Watched } from '../../client/wa
 interface Source {
   readonly server: string
   readonly changes: AsyncGenerator<Change, void, undefined>
-  /** Called when the server fails or ends. */
-  onEnd(): void
+  /** Called when the server ends, or fails with an error. */
+  onEnd(error?: unknown): void
 }
 
 /**
@@ -19,7 +19,7 @@ export async function* watchAll(
   watched: Watched,
   ownersOf: (uris: readonly string[]) => Promise<ReadonlyMap<string, string>>,
 ): AsyncGenerator<Change & { readonly server: string }, void, undefined> {
-  checkWatched(watched)
+  checkWatched(watched, clients.size)
   const parts = await split(clients, watched, ownersOf).catch((error: unknown) => {
     // A caller that stops watching early gets neither changes nor an error.
     if (watched.signal?.aborted !== true) throw error
@@ -42,7 +42,12 @@ export async function* watchAll(
         .catch((error: unknown) => warnOf(client, `onReady threw ${String(error)}`))
     }
     const changes = client.watch({ ...part, signal: stop.signal, onReady: () => settle(1) })
-    return { server, changes, onEnd: () => settle(0) }
+    const onEnd = (error?: unknown): void => {
+      settle(0)
+      if (error !== undefined)
+        warnOf(client, `a loop of the group lacks the changes of "${server}": ${(error as Error).message}`)
+    }
+    return { server, changes, onEnd }
   })
   try {
     yield* merged(sources)
@@ -67,10 +72,13 @@ async function split(
   )
   const uris = urisOf(watched)
   const owners = uris.length === 0 ? new Map<string, string>() : await ownersOf(uris)
+  const named = new Map<string, string[]>()
   for (const [uri, owner] of owners) {
-    const part = parts.get(owner) ?? lists
-    parts.set(owner, { ...part, resources: [...urisOf(part), uri] })
+    const own = named.get(owner)
+    if (own === undefined) named.set(owner, [uri])
+    else own.push(uri)
   }
+  for (const [owner, own] of named) parts.set(owner, { ...lists, resources: own })
   return parts
 }
 
@@ -82,16 +90,16 @@ async function* merged(
   let open = sources.length
   let wake: () => void = () => undefined
   const pull = (source: Source): void => {
-    const close = (): void => {
+    const close = (error?: unknown): void => {
       open--
-      source.onEnd()
+      source.onEnd(error)
     }
     void source.changes
       .next()
       .then(({ done, value }) => (done === true ? close() : arrived.push({ source, change: value })))
       .catch((error: unknown) => {
         errors.push(error)
-        close()
+        close(error)
       })
       .then(() => wake())
   }

@@ -37,7 +37,7 @@ export interface Running {
   restart(): Promise<void>
   /** Resolves when all transports have closed. */
   readonly closed: Promise<void>
-  /** Finishes running requests, for at most `limits.drainMs`, then closes these transports. `app.close` closes all. */
+  /** Finishes running requests, and tasks if nothing else uses the server, for at most `limits.drainMs`, then closes these transports. `app.close` closes all. */
   close(): Promise<void>
 }
 
@@ -160,10 +160,10 @@ async function openHere(
   options: Omit<ListenOptions, 'stdio'> & { readonly stdio: false | StdioOptions },
 ): Promise<Local> {
   const wantsStdio = options.stdio !== false
-  serviceOf(app).tasks.start()
   // Output must not reach stdout while another transport opens, nor while the server stops: the client may still read.
   if (wantsStdio) guardStdout()
-  const opened = await openAll(app, wanted, options).catch((error: unknown) => {
+  const join = (): Promise<unknown> => hooksOf(app).membership.join()
+  const opened = await openAll(app, join, wanted, options).catch((error: unknown) => {
     if (wantsStdio) unguardStdout()
     throw error
   })
@@ -200,8 +200,8 @@ export async function work<Ctx extends Context>(
   if (store?.tasks === undefined || store.tasks.isInMemory === true)
     throw badOption('app.work', 'give createServer a store that other processes share, such as postgres(url)')
   releaseStdout()
-  serviceOf(app).tasks.start()
-  const opened = await openAll(app as unknown as App<Context>, [], {})
+  const join = (): Promise<unknown> => hooksOf(app).membership.joinAsWorker()
+  const opened = await openAll(app as unknown as App<Context>, join, [], {})
   const removeHandlers = watchUncaught(serviceOf(app), false)
   // Nothing else keeps the process alive while no task runs.
   const alive = setInterval(() => undefined, LONGEST_MS)
@@ -228,9 +228,10 @@ function notOptions(given: unknown): Error {
   return badOption('listen', reason)
 }
 
-/** Starts the server and opens the transports one after the other. If one fails, it closes those that are open. */
+/** Starts the server, opens the transports one after the other, and lets tasks run. If one fails, it closes those that are open. */
 async function openAll(
   app: App<Context>,
+  join: () => Promise<unknown>,
   wanted: readonly Addressed[],
   options: ListenOptions,
 ): Promise<OpenedSoFar> {
@@ -240,16 +241,17 @@ async function openAll(
   try {
     await hooks.enter()
     isStarted = true
-    await hooks.membership.join()
+    await join()
     for (const name of wanted) {
       const open = (await OPENERS[name]()) as Opener<Addressed>
       opened.set(name, await open(app, options[name] as never, opened))
     }
   } catch (error) {
-    await Promise.all([...opened.values()].map((one) => one.close()))
+    await Promise.allSettled([...opened.values()].map((one) => one.close()))
     if (isStarted) await hooks.leave()
     throw error
   }
+  serviceOf(app).tasks.start()
   return opened
 }
 
@@ -273,17 +275,18 @@ function running(
   let closing: Promise<void> | undefined
   let finish: () => void = () => undefined
   const closed = new Promise<void>((resolve) => (finish = resolve))
-  const close = (): Promise<void> => {
+  const closeAll = async (): Promise<void> => {
+    const until = performance.now() + app.limits.drainMs
     const all = [...opened.values(), ...(stdio === undefined ? [] : [stdio])]
-    closing ??= Promise.all(all.map((one) => one.close())).then(async () => {
-      await hooksOf(app).leave()
-      if (stdio !== undefined) unguardStdout()
-      ignoreSignals()
-      removeHandlers()
-      finish()
-    })
-    return closing
+    const ends = await Promise.allSettled(all.map(async (one) => one.close()))
+    await hooksOf(app).leave(until)
+    if (stdio !== undefined) unguardStdout()
+    ignoreSignals()
+    removeHandlers()
+    finish()
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
   }
+  const close = (): Promise<void> => (closing ??= closeAll())
   const ignoreSignals = closeOnSignal(app)
   void stdio?.closed.then(async () => {
     // Services and containers often start without an input; other transports go on then.

@@ -30,6 +30,8 @@ interface WorkersOptions {
 const WHERE = 'listen workers'
 /** How much longer than its requests and `onStop` a process may take to end. */
 const SPARE_MS = 5000
+/** The longest time that clients have to use the connections of a process that was replaced. */
+const LONGEST_IDLE_MS = 300_000
 let isUsed = false
 
 /** Serves the same ports with several processes. In the one that the user started, this starts the others; in those, it listens. */
@@ -49,10 +51,13 @@ async function listenAsParent(app: App<Context>, { count, onUncaught }: WorkersO
   const service = serviceOf(app)
   const stores = openParentStores()
   releaseStdout()
+  const { drainMs, idleMs } = app.limits
+  const stopMs = 2 * drainMs + SPARE_MS
   const supervisor = new Supervisor({
     count,
     stores,
-    stopMs: 2 * app.limits.drainMs + SPARE_MS,
+    stopMs,
+    retireMs: Math.min(idleMs, LONGEST_IDLE_MS) + drainMs + stopMs,
     report: (...entry) => service.report(...entry),
     onGivenUp(error) {
       service.report('error', error.message, { error })

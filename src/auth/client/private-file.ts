@@ -5,7 +5,8 @@ import { basename, dirname, join } from 'node:path'
 import process from 'node:process'
 import { mcpError, type McpError } from '../../errors/error.ts'
 import { VAULT_UNSAFE } from '../../errors/vault.ts'
-import { ancestorDanger, fileDanger, folderDanger, READ_OR_CHANGE, type Danger } from '../../keys/danger.ts'
+import { fileDanger, folderDanger, READ_OR_CHANGE, type Danger } from '../../keys/danger.ts'
+import { findUnsafe } from '../../keys/path-danger.ts'
 
 /* A file that only its owner can read or replace. On Windows, Node does not know the permissions of others; there the folder of the user protects it. */
 
@@ -17,7 +18,9 @@ export async function locate(path: string, isCreating: boolean): Promise<string 
   if (isCreating) await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const folder = await orNothing(realpath(dirname(path)))
   if (folder === undefined) return undefined
-  await checkFolder(folder)
+  check(folder, folderDanger(folder, await stat(folder)))
+  const place = findUnsafe(dirname(path))
+  if (place !== undefined) check(place.path, place.danger)
   const found = join(folder, basename(path))
   if ((await orNothing(lstat(found)))?.isSymbolicLink() === true)
     throw unsafe(path, `it is a symbolic link; name the file that it leads to`)
@@ -92,13 +95,6 @@ async function replace(fresh: string, path: string): Promise<void> {
       await new Promise((resolve) => void setTimeout(resolve, 10 * attempt))
     }
   }
-}
-
-/** Whoever can change the folder can replace the file, and whoever can change a folder above can replace the folder. */
-async function checkFolder(folder: string): Promise<void> {
-  check(folder, folderDanger(folder, await stat(folder)))
-  for (let above = dirname(folder), last = folder; above !== last; last = above, above = dirname(above))
-    check(above, ancestorDanger(above, await stat(above)))
 }
 
 function check(path: string, danger: Danger): void {

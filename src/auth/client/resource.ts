@@ -97,8 +97,8 @@ async function readAt(
 }
 
 /**
- * Confirms a resource that contains more than the server, such as the whole site: a tenant of the site must not get tokens for it. The document
- * at the well-known address of that resource counts, if there is one. Otherwise the document must be where the server cannot have put it.
+ * Confirms a resource that contains more than the server, such as the whole site: a tenant of the site must not get tokens for it. Only a document
+ * at the address of that resource, or at its well-known address, says so. All other places may belong to tenants.
  */
 async function confirm(
   found: FoundResource,
@@ -112,35 +112,16 @@ async function confirm(
   const at = parseUrl(place)
   // A site may route queries to its tenants, but not that of a mount.
   const isOwn = withoutSlash(at.pathname) === path && ['', `?${WELL_KNOWN}`].includes(at.search)
-  const isWellKnown = at.pathname.startsWith(WELL_KNOWN) && at.search === ''
-  // Tenants may differ in their queries only.
-  const isSame = path === withoutSlash(server.pathname) && (search === server.search || isWellKnown)
+  // Tenants may differ in their queries only. No tenant serves the well-known address of the site.
+  const isSame =
+    path === withoutSlash(server.pathname) && (search === server.search || place === origin + WELL_KNOWN)
   if (isSame || place === home || isOwn) return found
   const published = await readAt(home, server, query)
-  if (published === undefined && isBeyond(at, server)) return found
   const isConfirmed = published !== undefined && !(published instanceof LoginProblem)
   if (isConfirmed && withoutSlash(published.resource as string) === origin + path) return published
   return new LoginProblem(
-    `${shownUrl(at)} names the resource ${quoted(found.resource)}, which is more than ${shownUrl(server)}${server.search && ' with its query'}, and the metadata at ${shownUrl(parseUrl(home))} does not say so; the server must publish its own URL as its resource`,
+    `${shownUrl(at)} names the resource ${quoted(found.resource)}, which is more than ${shownUrl(server)}${server.search && ' with its query'}, and the metadata at ${shownUrl(parseUrl(home))} does not say so; the server must publish its own URL as its resource, or its site must publish that metadata`,
   )
-}
-
-/**
- * Whether a document is where the server cannot have put it: its path shares no word with the path and query of the server. Sites differ
- * in how they read escapes, parameters and queries, so only plain paths count.
- */
-function isBeyond({ pathname, search }: URL, server: URL): boolean {
-  const address = server.pathname + server.search
-  if (search !== '' || !PLAIN.test(pathname) || !PLAIN.test(address)) return false
-  const own = wordsOf(address)
-  const words = wordsOf(pathname)
-  return own.length > 0 && words.length > 0 && !words.some((word) => own.includes(word))
-}
-
-const PLAIN = /^[\w./?&=-]+$/
-
-function wordsOf(path: string): readonly string[] {
-  return path.toLowerCase().match(/[a-z\d]+/g) ?? []
 }
 
 function withoutSlash(path: string): string {

@@ -93,7 +93,8 @@ function createCode(issuer: Issuer, login: LoginRequest, decision: Decision): st
   const scopes = login.scopes.filter((scope) => chosen.includes(scope) && (own?.includes(scope) ?? true))
   if (scopes.length === 0 && login.scopes.length > 0)
     throw new OAuthError('access_denied', 'the user has or grants none of these scopes')
-  const grant = { id: randomText(12), clientId: client.id, user, scopes, resource }
+  const { id: clientId, refreshes } = client
+  const grant = { id: randomText(12), clientId, user, scopes, resource, refreshes }
   return issuer.grants.createCode({ grant, redirectUri, challenge, nonce })
 }
 

@@ -2,6 +2,7 @@ import type { Client } from './clients.ts'
 import type { Form } from './form.ts'
 import { findClient, type Issuer } from './issuer.ts'
 import { PATHS } from './discovery.ts'
+import { isDocumentId, undescribed } from './documents.ts'
 import { OAuthError } from './oauth-error.ts'
 import { ASSERTION_TYPE, claimedClient } from './services.ts'
 import { digestOf, isSame } from '../digests.ts'
@@ -37,6 +38,7 @@ export async function authenticateClient(
 
 async function lookUp(issuer: Issuer, id: string): Promise<Client> {
   if (id === issuer.introspector.id) return issuer.introspector
+  if (isDocumentId(id)) return undescribed(id)
   return findClient(issuer, id).catch((error: unknown) => {
     throw error instanceof OAuthError ? rejected(error.message) : error
   })

@@ -268,7 +268,8 @@ async function createToken(issuer: Issuer, options: DevTokenOptions): Promise<st
   checkClaims('token claims', options.claims)
   const { sub, scopes = issuer.scopes, resource = issuer.resource(), expiresIn = issuer.tokenMs } = options
   const claims = options.claims ?? issuer.users.find(sub)?.claims
-  const grant = { id: randomText(12), clientId: 'dev', user: { sub, claims }, scopes, resource }
+  const user = { sub, claims }
+  const grant = { id: randomText(12), clientId: 'dev', user, scopes, resource, refreshes: false }
   return createAccessToken(issuer, grant, scopes, toMs(expiresIn, 'token expiresIn'))
 }
 

@@ -7,6 +7,8 @@ import { Store } from './store.ts'
 import { isUrl, parseUrl } from '../../protocol/url.ts'
 
 const MAX_DOCUMENTS = 100
+/** How many documents are fetched at the same time. */
+const MAX_RUNNING = 20
 const MAX_AGE_S = 86_400
 /** For how long a document is used whose server does not say. */
 const DEFAULT_AGE_S = 300
@@ -27,6 +29,13 @@ export class Documents {
   async get(id: string): Promise<Client> {
     const known = this.#known.get(id) ?? this.#running.get(id)
     if (known !== undefined) return known
+    if (this.#running.size >= MAX_RUNNING)
+      throw new OAuthError(
+        'temporarily_unavailable',
+        `${MAX_RUNNING} metadata documents of clients are being fetched, which is the limit; try again soon`,
+        503,
+        { 'retry-after': '5' },
+      )
     const running = this.#load(id).finally(() => this.#running.delete(id))
     this.#running.set(id, running)
     return running
@@ -45,6 +54,14 @@ export class Documents {
     if (age > 0) this.#known.set(id, client, Date.now() + age * 1_000)
     return client
   }
+}
+
+/**
+ * A client with a document, as far as is known without the document. Such clients have no secret, and a code or refresh token says the rest. Scripts of any web
+ * page may use the endpoints for clients, so they must not choose what is fetched there.
+ */
+export function undescribed(id: string): Client {
+  return { id, name: '', redirectUris: [], authMethod: 'none', refreshes: false }
 }
 
 /** Whether a client id is meant as the URL of a document. */

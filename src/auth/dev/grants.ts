@@ -10,6 +10,8 @@ export interface Grant {
   readonly scopes: readonly string[]
   /** The server that the tokens are for. */
   readonly resource: string
+  /** Whether the client gets refresh tokens. */
+  readonly refreshes: boolean
 }
 
 /** What a code is bound to. */

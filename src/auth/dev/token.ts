@@ -31,8 +31,9 @@ async function serve(issuer: Issuer, client: Client, form: Form): Promise<object
   if (extra !== undefined)
     throw new OAuthError('invalid_scope', `the service ${id} may not have the scope ${extra}`)
   const resource = checkResource(issuer, form.resources)
-  const grant = { id: randomText(12), clientId: id, user: { sub: id }, scopes, resource }
-  return tokens(issuer, client, { grant, scopes, nonce: undefined })
+  const user = { sub: id }
+  const grant = { id: randomText(12), clientId: id, user, scopes, resource, refreshes: false }
+  return tokens(issuer, { grant, scopes, nonce: undefined })
 }
 
 async function exchangeCode(issuer: Issuer, client: Client, form: Form): Promise<object> {
@@ -45,7 +46,7 @@ async function exchangeCode(issuer: Issuer, client: Client, form: Form): Promise
     throw invalid('redirect_uri differs from the one of the authorization request')
   await checkVerifier(code, form.need('code_verifier'))
   checkSameResource(issuer, grant, form)
-  return tokens(issuer, client, { grant, scopes: grant.scopes, nonce: code.nonce })
+  return tokens(issuer, { grant, scopes: grant.scopes, nonce: code.nonce })
 }
 
 async function checkVerifier({ challenge }: Code, verifier: string): Promise<void> {
@@ -68,9 +69,7 @@ async function refresh(issuer: Issuer, client: Client, form: Form): Promise<obje
       'invalid_scope',
       `the user did not grant the scope ${extra}; log in again to ask for it`,
     )
-  return issuer.grants.useRefreshToken(token, () =>
-    tokens(issuer, client, { grant, scopes, nonce: undefined }),
-  )
+  return issuer.grants.useRefreshToken(token, () => tokens(issuer, { grant, scopes, nonce: undefined }))
 }
 
 function checkSameResource(issuer: Issuer, grant: Grant, form: Form): void {
@@ -80,7 +79,6 @@ function checkSameResource(issuer: Issuer, grant: Grant, form: Form): void {
 
 async function tokens(
   issuer: Issuer,
-  client: Client,
   issued: { readonly grant: Grant; readonly scopes: readonly string[]; readonly nonce: string | undefined },
 ): Promise<object> {
   const { grant, scopes, nonce } = issued
@@ -89,7 +87,7 @@ async function tokens(
     token_type: 'Bearer',
     expires_in: Math.floor(issuer.tokenMs / 1_000),
     scope: scopes.join(' '),
-    ...(client.refreshes && { refresh_token: issuer.grants.createRefreshToken(grant) }),
+    ...(grant.refreshes && { refresh_token: issuer.grants.createRefreshToken(grant) }),
     ...(scopes.includes('openid') && { id_token: await createIdToken(issuer, grant, nonce) }),
   }
 }

@@ -61,7 +61,7 @@ export const MCP_CODES: readonly McpCode[] = [
   { code: -32053, name: 'AUTH_INVALID_CREDENTIALS',      severity: 'error', kinds: ['auth_rejected'], refusal: 'AUTH_INVALID_CREDENTIALS' },
 
   // Protocol
-  { code: -32061, name: 'PROTOCOL_ERROR',                severity: 'error', kinds: ['duplicate_key', 'too_deep', 'too_many_values', 'too_many_keys', 'string_too_long', 'id_in_use', 'id_too_long', 'batch_too_long', 'batch_answers'], alias: 'bad_message', refusal: 'PROTOCOL_ERROR' },
+  { code: -32061, name: 'PROTOCOL_ERROR',                severity: 'error', kinds: ['duplicate_key', 'too_deep', 'too_many_values', 'too_many_keys', 'too_many_containers', 'string_too_long', 'id_in_use', 'id_too_long', 'batch_too_long', 'batch_answers'], alias: 'bad_message', refusal: 'PROTOCOL_ERROR' },
   { code: -32062, name: 'PROTOCOL_VERSION_MISMATCH',     severity: 'error', kinds: ['revision_unsupported', 'version_rejected', 'version_header', 'no_revision'], refusal: 'INVALID_PROTOCOL_VERSION' },
   { code: -32063, name: 'CAPABILITY_NEGOTIATION_FAILED', severity: 'error', kinds: ['bad_capabilities'], refusal: 'INVALID_PARAMS' },
 

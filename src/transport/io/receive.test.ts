@@ -23,7 +23,8 @@ function make(): Made {
       const cancel = new Deadline({ method, idleMs: Infinity, totalMs: Infinity, signal: undefined })
       return stream.request({ id, method, text: '', cancel, headers: () => ({}), onMessage })
     },
-    receive: (text) => receiveText(stream, text, { depth: 100, values: 1000, keys: 1000, batch: 100 }),
+    receive: (text) =>
+      receiveText(stream, text, { depth: 100, values: 1000, keys: 1000, containers: 1000, batch: 100 }),
     size: () => stream.size,
   }
 }

@@ -11,6 +11,11 @@ export class MemoryClients {
     return client
   }
 
+  /** Whether there are any. */
+  get isAny(): boolean {
+    return this.#open.size > 0
+  }
+
   /** Finishes running requests, for at most `limitMs`, then ends all connections. */
   async finish(limitMs: number): Promise<void> {
     await Promise.all([...this.#open].map((one) => one.finish(Math.max(0, limitMs))))

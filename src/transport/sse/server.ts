@@ -1,11 +1,12 @@
 import { SESSION_LIMIT } from '../../errors/limits.ts'
 import { mcpError, type McpError } from '../../errors/error.ts'
-import { BAD_ACCEPT, BAD_VERB, SSE_VERB, UNKNOWN_SESSION } from '../../errors/http.ts'
+import { BAD_ACCEPT, SSE_VERB, UNKNOWN_SESSION } from '../../errors/http.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../../errors/rpc.ts'
 import { LATER, MUCH_LATER, SOON } from '../../errors/retry-after.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { anonymousNetwork, ownerOf } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
+import { badVerb } from '../http/server/bad-verb.ts'
 import { checkCaller } from '../http/server/authenticate.ts'
 import type { Endpoint } from '../http/server/endpoint.ts'
 import { toStream } from '../http/server/exchange.ts'
@@ -149,7 +150,7 @@ export class SseEndpoint implements ExtraEndpoint {
   /** The error for a method that is not the one of its path. Clients that begin with POST have the wrong URL. */
   #unfit(head: HttpHead): McpError {
     if (head.method === 'POST') return mcpError(SSE_VERB, { path: this.#path })
-    return mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
+    return badVerb(head.method)
   }
 
   #checkMessage(head: HttpHead): void {

@@ -62,7 +62,7 @@ export class ReceivedLog {
     this.#room = { events: KEPT, bytes: KEPT_BYTES, idleMs }
   }
 
-  /** Begins the log of a connection, or prolongs it. `total` is how many messages arrived before. */
+  /** Begins the log of a connection. `total` is how many messages arrived before. Notes keep it alive. */
   async begin(session: string, epoch: number, total: number): Promise<void> {
     await this.#node.stores.events.open(session, nameOf(epoch), String(total), this.#room)
   }

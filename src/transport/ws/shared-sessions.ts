@@ -11,11 +11,11 @@ import { STANDALONE } from '../http/server/sessions.ts'
 import { readCount } from './backlog.ts'
 import { ReceivedLog, type Received } from './received-log.ts'
 import type { Carrier } from './session.ts'
-import { SharedSession } from './shared-session.ts'
+import { SharedConnection } from './shared-connection.ts'
 
 /** A session that all nodes serve, and the new connection's state. */
 export interface SharedOpening {
-  readonly session: SharedSession
+  readonly session: SharedConnection
   /** How many of its messages the client received. */
   readonly count: number
   readonly auth: Auth | undefined
@@ -38,7 +38,7 @@ export class SharedSessions {
   readonly #limits: Limits
   readonly #log: ReceivedLog
   /** The latest connection of each client at this node. */
-  readonly #latest = new WeakMap<SharedClient, SharedSession>()
+  readonly #latest = new WeakMap<SharedClient, SharedConnection>()
 
   constructor(sharing: Sharing, service: Service, limits: Limits) {
     this.#limits = limits
@@ -131,8 +131,8 @@ export class SharedSessions {
     }
   }
 
-  #newSession(client: SharedClient, epoch: number, received: number): SharedSession {
-    const session = new SharedSession({
+  #newSession(client: SharedClient, epoch: number, received: number): SharedConnection {
+    const session = new SharedConnection({
       client,
       clients: this.#clients,
       log: this.#log,

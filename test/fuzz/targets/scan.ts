@@ -77,7 +77,7 @@ function parsed(text: string): unknown {
 
 function read(text: string): Message | readonly unknown[] | McpError {
   try {
-    return readText(text, { depth: DEPTH, values: Infinity, keys: Infinity })
+    return readText(text, { depth: DEPTH, values: Infinity, keys: Infinity, containers: Infinity })
   } catch (thrown) {
     if (thrown instanceof McpError) return thrown
     throw thrown

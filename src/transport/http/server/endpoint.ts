@@ -1,7 +1,7 @@
 import { toErrorObject, toStatus } from '../../../errors/reply.ts'
 import { BAD_PARAMS } from '../../../errors/wire.ts'
 import { type McpError, mcpError } from '../../../errors/error.ts'
-import { BAD_ACCEPT, BAD_VERB, NODE_STOPPING, SESSION_REQUIRED } from '../../../errors/http.ts'
+import { BAD_ACCEPT, NODE_STOPPING, SESSION_REQUIRED } from '../../../errors/http.ts'
 import { CONNECTION_CLOSED, OVERLOADED } from '../../../errors/rpc.ts'
 import { ALREADY_INITIALIZED } from '../../../errors/server.ts'
 import { AT_ONCE, MUCH_LATER, SOON } from '../../../errors/retry-after.ts'
@@ -20,6 +20,7 @@ import { checkId } from '../../../wire/id.ts'
 import { readBounded } from '../../../wire/bounds.ts'
 import { NO_PARAMS, readableId, readMessage } from '../../../wire/message.ts'
 import { encodeError, type Reply } from '../../../wire/reply.ts'
+import { badVerb } from './bad-verb.ts'
 import { answerBatch, partOf } from './batch.ts'
 import { openRequest } from './envelope.ts'
 import { withErrorHeaders } from './error-headers.ts'
@@ -146,7 +147,7 @@ export class Endpoint implements HttpHandler {
       checkCaller(this.service, request)
       if (request.method === 'POST') return this.#post(request, headers)
       if (!this.#stateful || request.header('mcp-protocol-version') === LATEST) {
-        throw mcpError(BAD_VERB, { verb: request.method })
+        throw badVerb(request.method)
       }
       const session = this.#session(request)
       if (request.method === 'GET') {

@@ -47,6 +47,8 @@ export class Exchange implements Channel {
   #pending: Deferred<HttpOut> | undefined
   /** Fails the questions on a stream that was discarded; set by the first. */
   #lost: Lost | undefined
+  /** Whether the client has disconnected from the stream; it may have come back. */
+  #isGone = false
 
   constructor(options: ExchangeOptions) {
     this.#options = options
@@ -67,7 +69,7 @@ export class Exchange implements Channel {
   }
 
   get isConnected(): boolean {
-    return this.#lost?.isGone !== true || this.#stream?.attached === true
+    return !this.#isGone || this.#stream?.attached === true
   }
 
   onLeft(listener: () => void): void {
@@ -125,10 +127,15 @@ export class Exchange implements Channel {
   #newStream(): EventStream {
     const { session, limits, streams, id, onGone } = this.#options
     if (session !== undefined)
-      return session.openStream({ onLost: () => this.#lost?.abort(), onGone: () => this.#lost?.gone() }, id)
+      return session.openStream({ onLost: () => this.#lost?.abort(), onGone: () => this.#gone() }, id)
     const stream = new EventStream({ limits, onGone })
     streams.add(stream)
     return stream
+  }
+
+  #gone(): void {
+    this.#isGone = true
+    this.#lost?.gone()
   }
 
   async #ask({ session }: HttpSession, method: string, params: JsonObject, call: Call): Promise<JsonObject> {
@@ -153,8 +160,6 @@ export class Exchange implements Channel {
 class Lost extends AbortController {
   readonly #method: string
   readonly #call: Call
-  /** Whether the client has disconnected; it may have come back. */
-  isGone = false
 
   constructor(method: string, call: Call) {
     super()
@@ -164,7 +169,6 @@ class Lost extends AbortController {
 
   /** The client has disconnected, and may come back. */
   gone(): void {
-    this.isGone = true
     inLifetime(this.#call.source.lifetime, () => this.#call.onDisconnect?.())
   }
 

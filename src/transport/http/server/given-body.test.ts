@@ -6,6 +6,7 @@ const NONE = {
   depth: Infinity,
   values: Infinity,
   keys: Infinity,
+  containers: Infinity,
   stringLength: Infinity,
 }
 const VALUE = { ab: [{}, 'xyz', 1, null], c: { d: true } }
@@ -22,6 +23,7 @@ test.each([
   ['depth', 3],
   ['values', 8],
   ['keys', 3],
+  ['containers', 4],
   ['stringLength', 3],
   // {"ab":[{},"xyz",1,n],"c":{"d":t}} without colons and commas
   ['httpBytes', 26],

@@ -1,7 +1,13 @@
 import { type McpError, mcpError } from '../../../errors/error.ts'
 import { BODY_READ } from '../../../errors/http.ts'
 import { STRING_TOO_LONG } from '../../../errors/limits.ts'
-import { PARSE_FAILED, TOO_DEEP, TOO_MANY_KEYS, TOO_MANY_VALUES } from '../../../errors/wire.ts'
+import {
+  PARSE_FAILED,
+  TOO_DEEP,
+  TOO_MANY_CONTAINERS,
+  TOO_MANY_KEYS,
+  TOO_MANY_VALUES,
+} from '../../../errors/wire.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { Bounds } from '../../../wire/bounds.ts'
 import { messageSize, sizeProblem } from '../../../wire/message-size.ts'
@@ -47,10 +53,11 @@ function isParsed(value: unknown): boolean {
 }
 
 /** The least number of characters that a parsed value takes as JSON. Throws if it exceeds a limit. */
-function measure(value: unknown, { depth, values, keys, stringLength }: Bounds): number {
+function measure(value: unknown, { depth, values, keys, containers, stringLength }: Bounds): number {
   let chars = 0
   let count = 0
   let members = 0
+  let opened = 0
   let level: object[] = []
   let next: object[] = []
   const checkText = ({ length }: string): void => {
@@ -60,8 +67,10 @@ function measure(value: unknown, { depth, values, keys, stringLength }: Bounds):
   const take = (one: unknown): void => {
     if (++count > values) throw mcpError(TOO_MANY_VALUES, { limit: values })
     if (typeof one === 'string') checkText(one)
-    else if (typeof one === 'object' && one !== null) next.push(one)
-    else chars++
+    else if (typeof one === 'object' && one !== null) {
+      if (++opened > containers) throw mcpError(TOO_MANY_CONTAINERS, { limit: containers })
+      next.push(one)
+    } else chars++
   }
   take(value)
   // Not recursive, because the nesting of messages may be unlimited.

@@ -46,7 +46,10 @@ export function createGuard({ hosts, cors: pages }: GuardOptions, warnOnce?: Ser
       lastServed = host
     }
     const origin = head.header('origin')
-    if (origin === undefined) return NO_HEADERS
+    if (origin === undefined) {
+      if (hosts === undefined && isForeignPage(head)) throw forbiddenHost(host ?? '')
+      return NO_HEADERS
+    }
     if (mayRead(origin, host))
       return {
         'access-control-allow-origin': origin,
@@ -115,6 +118,17 @@ export function createGuard({ hosts, cors: pages }: GuardOptions, warnOnce?: Ser
   function isLocal(origin: string): boolean {
     return served.has('loopback') && isLoopback(hostOf(pageOf(origin)?.host) ?? '')
   }
+}
+
+/**
+ * Whether a page that is not of this machine sends a request without an origin, as browsers do for `GET` to the host of the page, and
+ * so after DNS rebinding. Pages of other sites cannot read where they lead a browser to, so that is no reason.
+ */
+function isForeignPage(head: HttpHead): boolean {
+  const site = head.header('sec-fetch-site')
+  if (site === undefined || site === 'none') return false
+  if (site === 'cross-site' && head.header('sec-fetch-mode') === 'navigate') return false
+  return !isLoopback(hostOf(head.header('host')) ?? '')
 }
 
 /** An origin as the option takes it; undefined if it is not one, such as `null`. */

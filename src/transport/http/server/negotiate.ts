@@ -1,13 +1,7 @@
 import { mcpError } from '../../../errors/error.ts'
-import {
-  BAD_ACCEPT,
-  BAD_ENCODING,
-  BAD_TRANSFER,
-  BAD_TYPE,
-  BAD_VERB,
-  VERSION_HEADER,
-} from '../../../errors/http.ts'
+import { BAD_ACCEPT, BAD_ENCODING, BAD_TRANSFER, BAD_TYPE, VERSION_HEADER } from '../../../errors/http.ts'
 import { isRevision, REVISIONS, type Revision } from '../../../protocol/revisions.ts'
+import { badVerb } from './bad-verb.ts'
 import type { HttpHead } from './parts.ts'
 
 /** Which forms of reply a client accepts. */
@@ -41,8 +35,7 @@ export function readVersion(head: HttpHead): Revision | undefined {
 /** Rejects a request with an unknown method, or with a body or a reply in another form than ours. */
 export function checkHead(head: HttpHead): void {
   if (head.method === 'POST') checkContent(head)
-  else if (head.method !== 'GET' && head.method !== 'DELETE')
-    throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
+  else if (head.method !== 'GET' && head.method !== 'DELETE') throw badVerb(head.method)
   const accepts = readAccept(head)
   if (!accepts.json && !accepts.events) throw mcpError(BAD_ACCEPT, {})
 }

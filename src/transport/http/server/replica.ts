@@ -47,6 +47,8 @@ export interface ReplicaParts {
   /** How long an unused session lives. */
   readonly idleMs: number
   readonly room: EventRoom
+  /** Whether the request that a message to other nodes belongs to waits for it, and learns of its failure. */
+  readonly isAwaited: boolean
   now(): number
   onError(error: unknown): void
   /** Called now and then while the session is in use. */
@@ -57,7 +59,8 @@ export interface ReplicaParts {
 
 /** Answers longer than this travel through the cache, so that the bus need not keep them. */
 const LONG_ANSWER = 65_536
-const ANSWER_MS = 10_000
+/** How long they stay there: a node that cannot reach the store for longer is taken for dead. */
+export const ANSWER_MS = 30_000
 
 /** What one node knows of a session that all nodes serve. */
 export class Replica implements SharedSession {
@@ -147,6 +150,11 @@ export class Replica implements SharedSession {
     if (session.opened && !this.#isIntroduced) this.#introduce()
     if (this.#unsaved.size === 0 && this.#saving === undefined) return undefined
     return (this.#saving ??= this.#save())
+  }
+
+  /** How many messages to other nodes have not arrived, or failed and are awaited. */
+  get unsettled(): number {
+    return this.#messages.size
   }
 
   /** Resolves once the store and the other nodes have everything; rejects if some of it could not be sent. */
@@ -242,7 +250,8 @@ export class Replica implements SharedSession {
 
   #newNotices(after: number): NoticeWriter {
     const { session } = this.#session
-    return new NoticeWriter({ ...this.#parts, session, after })
+    const onMoved = (position: number): void => this.change(POSITION, String(position))
+    return new NoticeWriter({ ...this.#parts, session, after, onMoved })
   }
 
   /** Tells the store of the client, once its handshake is over. */
@@ -326,11 +335,8 @@ export class Replica implements SharedSession {
   #send(send: () => Promise<void>): void {
     const sending = send()
     this.#messages.add(sending)
-    // The request that it belongs to learns of a failure.
-    sending.then(
-      () => this.#messages.delete(sending),
-      () => undefined,
-    )
+    const forget = (): void => void this.#messages.delete(sending)
+    sending.then(forget, this.#parts.isAwaited ? () => undefined : forget)
   }
 
   async #sendAnswer(answer: Message): Promise<void> {

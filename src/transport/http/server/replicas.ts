@@ -1,7 +1,9 @@
+import { delayOf, pause } from '../../../base/backoff.ts'
 import { McpError, mcpError } from '../../../errors/error.ts'
 import { BAD_ACCEPT } from '../../../errors/http.ts'
 import type { NodeMessage } from '../../../nodes/messages.ts'
-import type { Node, NodeListener } from '../../../nodes/node.ts'
+import type { Node } from '../../../nodes/node.ts'
+import type { NodeListener } from '../../../nodes/node-options.ts'
 import type { Message } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import { LATEST } from '../../../protocol/revisions.ts'
@@ -16,7 +18,7 @@ import { EventStream } from './event-stream.ts'
 import { readAccept } from './negotiate.ts'
 import { callerOf, type Headers, type HttpIn, type HttpOut } from './parts.ts'
 import { budgetsOf } from '../../io/budgets.ts'
-import { Replica, type ReplicaParts } from './replica.ts'
+import { ANSWER_MS, Replica, type ReplicaParts } from './replica.ts'
 import type { HttpSession } from './sessions.ts'
 import type { SharedSession } from './shared-part.ts'
 import { StoredStreams } from './stored-streams.ts'
@@ -29,6 +31,8 @@ export interface Sharing {
 
 /** The longest time for which stores keep an unused session. */
 export const LONGEST_IDLE_MS: number = 30 * 86_400_000
+/** The pauses before a long answer is read again. */
+const RETRY = { firstMs: 20, maxMs: 2000 }
 const SESSION_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Lets an endpoint serve the sessions of all nodes: it asks the store before each request, and tells the others what it changed. */
@@ -56,6 +60,7 @@ export class Replicas implements NodeListener {
       maxSessions: limits.sessions,
       idleMs,
       room,
+      isAwaited: true,
       now: () => performance.now(),
       onError,
       onProlonged: (session) => this.#streams.prolong(session),
@@ -191,17 +196,42 @@ export class Replicas implements NodeListener {
   }
 }
 
-/** Settles a question of this node with an answer that arrived at another one. */
+/** Settles a question of this node with an answer that arrived at another one. A long answer is in the cache; if it cannot be had, the question fails. */
 export async function settleHere(
   node: Node,
   { pending }: Session,
   { key, answer, id }: NodeMessage & { readonly kind: 'answered' },
 ): Promise<void> {
-  if (pending.size === 0 || node.isForeign(id ?? answer?.id)) return
-  const text = key === undefined ? undefined : await node.stores.cache.get(key)
-  if (key !== undefined) await node.stores.cache.delete(key)
-  const settled = text === undefined ? answer : (JSON.parse(text) as Message)
-  if (settled !== undefined) pending.settle(settled)
+  if (pending.size === 0 || !node.mayHaveAsked(id ?? answer?.id)) return
+  if (key === undefined) return void (answer !== undefined && pending.settle(answer))
+  const { cache } = node.stores
+  let text: string | undefined
+  try {
+    text = await readPatiently(() => cache.get(key))
+  } finally {
+    const lost = { ...(id !== undefined && { id }), error: ANSWER_LOST }
+    const isSettled = pending.settle(text === undefined ? lost : (JSON.parse(text) as Message))
+    // Nobody waits for it, since the cache forgets the answer by itself, too.
+    if (isSettled) void (async () => cache.delete(key))().catch(() => undefined)
+  }
+}
+
+const ANSWER_LOST = { code: -32603, message: 'its answer was lost on the way between two nodes' }
+
+/** Reads a long answer, again while the store is away; undefined if that takes longer than the cache keeps it. */
+async function readPatiently(
+  read: () => string | undefined | Promise<string | undefined>,
+): Promise<string | undefined> {
+  const until = performance.now() + ANSWER_MS
+  for (let failures = 0; performance.now() < until; failures++) {
+    try {
+      return await read()
+    } catch (error) {
+      if (!(error instanceof McpError && error.retryable)) throw error
+      await pause(delayOf(failures, RETRY, Math.random))
+    }
+  }
+  return undefined
 }
 
 /** The error of a store for a request that has not begun, so that clients may repeat it. */

@@ -1,3 +1,4 @@
+import type { Node } from '../../../nodes/node.ts'
 import { idText } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { RequestSource } from '../../../rpc/call.ts'
@@ -36,6 +37,7 @@ export class SharedClient implements ReplicaSession {
   readonly id: string
   readonly owner: string
   readonly countedFor: string
+  readonly #node: Node
   readonly connection: Connection
   readonly replica: Replica
   readonly outbox: Outbox
@@ -49,7 +51,8 @@ export class SharedClient implements ReplicaSession {
   fields: ReadonlyMap<string, string> = new Map()
   /** Requests that other nodes run, as the store last told it. */
   others: ReadonlyMap<number, readonly string[]> = new Map()
-  readonly #runs: string
+  /** The field with the requests that run here. */
+  #runs: string
   /** The requests that the store knows to run here. */
   #noted: string | null = null
   #holder: Holder | undefined
@@ -62,7 +65,8 @@ export class SharedClient implements ReplicaSession {
     this.seen = now()
     this.source = source
     this.holderNode = node.number
-    this.#runs = `${RUNS}${node.number}`
+    this.#node = node
+    this.#runs = runsField(node)
     this.connection = new Connection({
       service,
       limits,
@@ -145,6 +149,13 @@ export class SharedClient implements ReplicaSession {
   /** Tells other nodes which requests run here, so that one of them can answer them if this one dies. `isForced` if another node may have said so. */
   noteRuns(isForced = false): void {
     const { runs } = this
+    const field = runsField(this.#node)
+    if (field !== this.#runs) {
+      // The node has another number now.
+      this.replica.change(this.#runs, null)
+      this.#runs = field
+      this.#noted = null
+    }
     const noted = runs.length === 0 ? null : JSON.stringify(runs)
     if (noted === this.#noted && !isForced) return
     this.#noted = noted
@@ -167,6 +178,10 @@ export class SharedClient implements ReplicaSession {
     this.connection.close()
     holder?.refuse('evicted')
   }
+}
+
+function runsField({ number }: Node): string {
+  return `${RUNS}${number}`
 }
 
 /** The requests of each node but one, by the names of their fields. */

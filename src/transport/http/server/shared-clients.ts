@@ -3,7 +3,9 @@ import { mcpError } from '../../../errors/error.ts'
 import { NODE_LOST } from '../../../errors/http.ts'
 import { toErrorObject } from '../../../errors/reply.ts'
 import type { NodeMessage } from '../../../nodes/messages.ts'
-import type { Node, NodeListener } from '../../../nodes/node.ts'
+import type { Node } from '../../../nodes/node.ts'
+import type { NodeListener } from '../../../nodes/node-options.ts'
+import { Suspects } from '../../../nodes/suspects.ts'
 import { isObject } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import { anonymousNetwork, ownerOf, type RequestSource } from '../../../rpc/call.ts'
@@ -42,13 +44,13 @@ export class SharedClients implements NodeListener {
   readonly #all = new Map<string, SharedClient>()
   readonly #unlisten: () => void
   readonly #unwatch: () => void
-  /** Nodes that seemed dead at the last look. */
-  readonly #suspects = new Set<number>()
+  readonly #suspects: Suspects
   #sweptAt: number
 
   constructor({ sharing, service, limits, transport, idleMs }: SharedClientsOptions) {
     const { node, contents } = sharing
     this.node = node
+    this.#suspects = new Suspects(node.beatMs)
     this.#transport = transport
     this.#idleMs = Math.min(idleMs, LONGEST_IDLE_MS)
     const room = { events: limits.streamEvents, bytes: limits.streamBytes, idleMs: 2 * this.#idleMs }
@@ -58,6 +60,8 @@ export class SharedClients implements NodeListener {
       maxSessions: limits.sessions,
       idleMs: this.#idleMs,
       room,
+      // A message over a WebSocket gets no reply.
+      isAwaited: transport === 'sse',
       now: () => performance.now(),
       onError: (error) => service.report('error', 'the store failed', { error }),
       onProlonged: () => undefined,
@@ -299,14 +303,13 @@ export class SharedClients implements NodeListener {
     if (version === undefined) this.#forget(client)
   }
 
-  /** Answers the requests of nodes that are dead. One that seems dead may only have waited for the store, so it gets a second look. */
+  /** Answers the requests of nodes that are dead. */
   async #check(client: SharedClient): Promise<void> {
     await this.lookAround(client)
     client.outbox.look()
     for (const [number, ids] of client.others) {
-      if (await this.node.stores.nodes.isAlive(number)) this.#suspects.delete(number)
-      else if (this.#suspects.has(number)) await this.answerLost(client, number, ids)
-      else this.#suspects.add(number)
+      const seemsAlive = await this.node.stores.nodes.isAlive(number)
+      if (this.#suspects.isDead(number, seemsAlive)) await this.answerLost(client, number, ids)
     }
   }
 

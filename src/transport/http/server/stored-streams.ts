@@ -2,6 +2,7 @@ import { mcpError } from '../../../errors/error.ts'
 import { STREAM_EXISTS, UNKNOWN_EVENT } from '../../../errors/http.ts'
 import type { Node } from '../../../nodes/node.ts'
 import { Steps } from '../../../nodes/steps.ts'
+import { Suspects } from '../../../nodes/suspects.ts'
 import type { EventRoom } from '../../../rpc/event-store.ts'
 import { isPrimed, readEventId } from './event-stream.ts'
 import { toStream } from './exchange.ts'
@@ -39,11 +40,11 @@ export class StoredStreams {
   readonly #parts: StreamParts
   readonly #claims = new Map<string, Claim>()
   readonly #steps: Steps
-  /** Nodes that seemed dead at the last look. */
-  readonly #suspects = new Set<number>()
+  readonly #suspects: Suspects
 
   constructor(parts: StreamParts) {
     this.#parts = parts
+    this.#suspects = new Suspects(parts.node.beatMs)
     this.#steps = new Steps((error) => parts.onError(error))
   }
 
@@ -212,16 +213,14 @@ export class StoredStreams {
     return toStream({ attach }, headers)
   }
 
-  /** Ends the stream of a request whose node is dead. One that seems dead may only have waited for the store, so it gets a second look. */
+  /** Ends the stream of a request whose node is dead. */
   async #endIfLost(session: string, name: string, writer: string): Promise<void> {
     const { node, room } = this.#parts
     const { events, nodes } = node.stores
     const end = writer.indexOf(' ')
     const number = Number(writer.slice(0, end))
-    if (end < 0 || (await nodes.isAlive(number))) return void this.#suspects.delete(number)
-    if (this.#suspects.has(number))
-      await events.append(session, name, { text: writer.slice(end + 1), isLast: true }, room)
-    this.#suspects.add(number)
+    if (end < 0 || !this.#suspects.isDead(number, await nodes.isAlive(number))) return
+    await events.append(session, name, { text: writer.slice(end + 1), isLast: true }, room)
   }
 }
 

@@ -1,7 +1,6 @@
 import { onWorkers } from '../../../base/runtime.ts'
 import { Deferred } from '../../../base/deferred.ts'
 import { mcpError } from '../../../errors/error.ts'
-import { BAD_VERB } from '../../../errors/http.ts'
 import { OVERLOADED, SHUTTING_DOWN } from '../../../errors/rpc.ts'
 import { LATER, SOON } from '../../../errors/retry-after.ts'
 import type { RequestId } from '../../../protocol/jsonrpc.ts'
@@ -12,6 +11,7 @@ import type { Service } from '../../../rpc/service.ts'
 import type { Dialect } from '../../../protocol/switches.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { within } from '../../io/timer.ts'
+import { badVerb } from './bad-verb.ts'
 import type { Authentication } from './auth-method.ts'
 import { createIdentify } from './authenticate.ts'
 import { bodyRead } from './given-body.ts'
@@ -94,7 +94,7 @@ export class WebEndpoint implements ExtraEndpoint {
       const { guard } = this.#options
       if (head.method === 'OPTIONS') return { status: 204, headers: guard.preflight(head, ALLOWED) }
       head.cors = guard.check(head)
-      if (!VERBS.includes(head.method)) throw mcpError(BAD_VERB, { verb: head.method.slice(0, 32) })
+      if (!VERBS.includes(head.method)) throw badVerb(head.method, `use one of ${VERBS.join(', ')}`)
       if (this.#closing) throw mcpError(SHUTTING_DOWN, {}, LATER)
       return undefined
     } catch (thrown) {

@@ -6,7 +6,7 @@ import type { Connection } from '../io/connection.ts'
 import type { ReceivedLog } from './received-log.ts'
 import type { Carrier, ResumableSession, SharedPart } from './session.ts'
 
-export interface SharedSessionOptions {
+export interface SharedConnectionOptions {
   readonly client: SharedClient
   readonly clients: SharedClients
   readonly log: ReceivedLog
@@ -19,16 +19,17 @@ export interface SharedSessionOptions {
 }
 
 /** One connection of a session that all nodes serve. Its messages count once the store knows that they arrived. */
-export class SharedSession implements ResumableSession, SharedPart {
+export class SharedConnection implements ResumableSession, SharedPart {
   readonly epoch: number
-  readonly #options: SharedSessionOptions
+  readonly #options: SharedConnectionOptions
   readonly #steps: Steps
   #received: number
   #notes = 0
   #carrier: Carrier | undefined
-  #touchedAt: number = performance.now()
+  /** When the store last took a note, which keeps the log alive. */
+  #notedAt: number = performance.now()
 
-  constructor(options: SharedSessionOptions) {
+  constructor(options: SharedConnectionOptions) {
     this.#options = options
     this.epoch = options.epoch
     this.#received = options.received
@@ -84,7 +85,8 @@ export class SharedSession implements ResumableSession, SharedPart {
     return new Promise((resolve) =>
       this.#steps.add(async () => {
         const isNoted = await note()
-        if (!isNoted) this.#fenced(carrier)
+        if (isNoted) this.#notedAt = performance.now()
+        else this.#fenced(carrier)
         resolve(isNoted)
       }),
     )
@@ -94,15 +96,14 @@ export class SharedSession implements ResumableSession, SharedPart {
     return this.#options.client.detach(carrier)
   }
 
-  /** Keeps the log of the connection alive. One that may have ended meanwhile is not begun again. */
+  /** Keeps the log of the connection alive with a note of no messages: unlike `begin`, it cannot bring back a log that has ended and is forgotten. */
   touch(): void {
-    const { clients, log, received } = this.#options
-    const now = performance.now()
-    const passedMs = now - this.#touchedAt
-    if (passedMs < clients.idleMs / 3) return
-    if (passedMs > clients.idleMs) return this.#carrier?.abort()
-    this.#touchedAt = now
-    this.#steps.add(() => log.begin(this.id, this.epoch, received))
+    const { idleMs } = this.#options.clients
+    const carrier = this.#carrier
+    const passedMs = performance.now() - this.#notedAt
+    if (carrier === undefined || passedMs < idleMs / 3) return
+    if (passedMs > idleMs) return carrier.abort()
+    if (this.#steps.size === 0) void this.note(carrier, [])
   }
 
   count(): boolean {

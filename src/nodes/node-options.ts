@@ -1,0 +1,37 @@
+import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { CacheStore } from '../rpc/cache-store.ts'
+import type { ChangeBus } from '../rpc/change-bus.ts'
+import type { EventStore } from '../rpc/event-store.ts'
+import type { NodeStore } from '../rpc/node-store.ts'
+import type { SessionStore } from '../rpc/session-store.ts'
+import type { NodeMessage } from './messages.ts'
+
+/** The stores that nodes use together. */
+export interface NodeStores {
+  readonly sessions: SessionStore
+  readonly events: EventStore
+  readonly changes: ChangeBus
+  readonly cache: CacheStore
+  readonly nodes: NodeStore
+}
+
+export interface NodeOptions {
+  /** The name of the server. */
+  readonly server: string
+  readonly stores: NodeStores
+  /** The kinds of store that are only in the memory of this process. */
+  readonly inMemory: readonly string[]
+  /** How often to say that the node is alive. */
+  readonly beatMs: number
+  /** Learns of everything, also of revocations before the start. */
+  readonly listener?: NodeListener | undefined
+  report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
+}
+
+/** Learns of messages from all nodes, this one included. */
+export interface NodeListener {
+  /** `isOwn` says whether this node has sent it. */
+  onMessage(message: NodeMessage, isOwn: boolean, position: number): void
+  /** Everything up to a position may have changed, and nobody knows what. */
+  onAllChanged(position: number): void
+}

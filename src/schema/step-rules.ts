@@ -1,0 +1,191 @@
+import { entriesOf, isObject } from './keywords.ts'
+import { toResolver } from './reference.ts'
+import { toSubschemas, type Schema } from './subschemas.ts'
+
+/** What defaults take: the steps to check them, and their bytes. */
+export interface Filled {
+  readonly steps: number
+  readonly bytes: number
+}
+
+/** Alternatives that a member with different constants distinguishes. */
+interface Choice {
+  readonly name: string
+  readonly byValue: ReadonlyMap<unknown, Rules>
+  /** The number of alternatives. */
+  readonly size: number
+}
+
+/** What the check of one part against one schema takes, and which schemas apply there and below. */
+export interface Rules {
+  /** The steps for every part. */
+  readonly base: number
+  /** The further steps for an object or list, whatever is in it: looking for the members and items that the schema names. */
+  readonly inside: number
+  /** All steps for a part that is neither. */
+  readonly scalar: number
+  readonly here: readonly Rules[]
+  readonly choice: Choice | undefined
+  readonly named: ReadonlyMap<string, Rules>
+  readonly members: readonly Rules[]
+  /** The defaults of missing members and items, together and for each name. */
+  readonly fill: { readonly all: Filled; readonly byName: ReadonlyMap<string, Filled> } | undefined
+}
+
+/** What the JSON Schema of a library does not show. */
+export interface StepRules {
+  /** The keywords whose alternatives the library chooses by a member that distinguishes them, instead of checking all. */
+  readonly chosen?: readonly string[]
+  /** Whether the library has defaults that its JSON Schema does not show: any optional member may have one. */
+  readonly hidesDefaults?: boolean
+}
+
+/** Comparing a part with so many constants takes a step: some libraries search a list for them. */
+const CONSTANTS_PER_STEP = 16
+
+const NONE: ReadonlyMap<string, Rules> = new Map()
+const PLAIN: Rules = {
+  base: 1,
+  inside: 0,
+  scalar: 1,
+  here: [],
+  choice: undefined,
+  named: NONE,
+  members: [],
+  fill: undefined,
+}
+
+/** Reads what schemas take. `fill` says what a default takes that is checked like a part that was sent. */
+export function toRules(
+  root: unknown,
+  { chosen = [], hidesDefaults = false }: StepRules,
+  fill: (rules: Rules, value: unknown) => Filled,
+): (schema: unknown) => Rules {
+  const known = new Map<Schema, OwnRules>()
+  const subschemasOf = toSubschemas(root)
+  const resolve = toResolver(root)
+  return rulesOf
+
+  function rulesOf(schema: unknown): Rules {
+    if (!isObject(schema)) return PLAIN
+    let rules = known.get(schema)
+    if (rules === undefined) {
+      known.set(schema, (rules = new OwnRules(schema)))
+      read(rules, schema)
+    }
+    return rules
+  }
+
+  function read(rules: OwnRules, schema: Schema): void {
+    const keyword = chosen.find((each) => Array.isArray(schema[each]))
+    const alternatives = keyword === undefined ? [] : (schema[keyword] as readonly unknown[])
+    rules.choice = toChoice(alternatives)
+    const { here, named, members } = subschemasOf(schema)
+    rules.here = here
+      .filter((each) => rules.choice === undefined || !alternatives.includes(each))
+      .map(rulesOf)
+    if (named.size > 0) rules.named = new Map([...named].map(([name, each]) => [name, rulesOf(each)]))
+    rules.members = members.map(rulesOf)
+    rules.fills = () => fillOf(schema, rules)
+  }
+
+  function toChoice(alternatives: readonly unknown[]): Choice | undefined {
+    const targets = alternatives.map(targetOf)
+    const [first] = targets
+    if (targets.length < 2 || !isObject(first?.['properties'])) return undefined
+    for (const name of Object.keys(first['properties'])) {
+      const values = targets.map((each) => constantsOf(each, name))
+      const all = values.flat()
+      if (values.some(({ length }) => length === 0) || new Set(all).size < all.length) continue
+      const byValue = values.flatMap((each, at) =>
+        each.map((value) => [value, rulesOf(alternatives[at])] as const),
+      )
+      return { name, byValue: new Map(byValue), size: targets.length }
+    }
+    return undefined
+  }
+
+  /** The schema that a reference leads to, if it says nothing else. */
+  function targetOf(schema: unknown): Schema | undefined {
+    let target = schema
+    for (let hops = 0; hops < 8 && isObject(target) && typeof target['$ref'] === 'string'; hops++)
+      target = resolve(target['$ref'])
+    return isObject(target) ? target : undefined
+  }
+
+  function fillOf({ properties, required, prefixItems }: Schema, rules: OwnRules): Rules['fill'] {
+    const needed = new Set(Array.isArray(required) ? (required as unknown[]) : [])
+    const byName = new Map<string, Filled>()
+    for (const [name, sub] of [...entriesOf(properties ?? {}), ...entriesOf(prefixItems ?? {})]) {
+      const target = isObject(sub) && 'default' in sub ? sub : targetOf(sub)
+      if (target !== undefined && 'default' in target)
+        byName.set(name, fill(rules.named.get(name)!, target['default']))
+      else if (hidesDefaults && !needed.has(name)) byName.set(name, HIDDEN)
+    }
+    if (byName.size === 0) return undefined
+    let [steps, bytes] = [0, 0]
+    for (const each of byName.values()) {
+      steps += each.steps
+      bytes += each.bytes
+    }
+    return { all: { steps, bytes }, byName }
+  }
+}
+
+/** A default that is not shown counts as an empty list. */
+const HIDDEN: Filled = { steps: 1, bytes: 112 }
+
+/** The constants that a member must be one of; none if it may be something else, or missing. */
+function constantsOf(schema: Schema | undefined, name: string): readonly unknown[] {
+  const { properties, required } = schema ?? {}
+  if (!isObject(properties) || !Array.isArray(required) || !required.includes(name)) return []
+  const member = Object.hasOwn(properties, name) ? properties[name] : undefined
+  if (!isObject(member)) return []
+  if ('const' in member) return [member['const']]
+  return Array.isArray(member['enum']) ? (member['enum'] as unknown[]) : []
+}
+
+/** Mutable while it is read, because a schema may contain itself. What takes longer is found when it is first needed. */
+class OwnRules implements Rules {
+  readonly base: number
+  readonly inside: number
+  here: readonly Rules[] = []
+  choice: Choice | undefined
+  named: ReadonlyMap<string, Rules> = NONE
+  members: readonly Rules[] = []
+  fills: (() => Rules['fill']) | undefined
+  #fill: Rules['fill']
+  #scalar: number | undefined
+
+  constructor(schema: Schema) {
+    const { enum: values, properties, required, propertyNames, prefixItems } = schema
+    this.base = 1 + Math.floor(lengthOf(values) / CONSTANTS_PER_STEP)
+    // A library looks for every name of an enum in a record, and makes a problem for each that is missing.
+    const names = isObject(propertyNames) ? lengthOf(propertyNames['enum']) : 0
+    // Some libraries look for members in lists, too.
+    this.inside = lengthOf(properties) + lengthOf(required) + 2 * names + lengthOf(prefixItems)
+  }
+
+  get scalar(): number {
+    if (this.#scalar !== undefined) return this.#scalar
+    // Met again while it is counted, it applies to the same part forever.
+    this.#scalar = Infinity
+    let steps = this.base + (this.choice?.size ?? 0)
+    for (const each of this.here) steps += each.scalar
+    return (this.#scalar = steps)
+  }
+
+  get fill(): Rules['fill'] {
+    const { fills } = this
+    if (fills !== undefined) {
+      // A default that contains itself is filled once.
+      this.fills = undefined
+      this.#fill = fills()
+    }
+    return this.#fill
+  }
+}
+
+function lengthOf(list: unknown): number {
+  return typeof list === 'object' && list !== null ? Object.keys(list).length : 0
+}

@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Node } from '../../../nodes/node.ts'
+import { MemoryEventStore } from '../../../store/events-memory.ts'
+import { Lifetime } from '../../../store/lifetime.ts'
+import type { Sink } from './parts.ts'
+import type { HttpSession } from './sessions.ts'
+import { StoredStreams } from './stored-streams.ts'
+import type { StreamFollower } from './stream-follower.ts'
+
+const ROOM = { events: 100, bytes: 1_000_000, idleMs: 600_000 }
+const BEAT_MS = 5000
+const KEEP_ALIVE_MS = 15_000
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+interface Followed {
+  /** The streams that have ended, by the ids of their sessions. */
+  readonly ended: string[]
+  keepAlive(): Promise<void>
+}
+
+/** Follows one stream of each of three sessions, whose requests run at node 1. */
+async function follow(isAlive: () => boolean): Promise<Followed> {
+  const events = new MemoryEventStore(new Lifetime())
+  const stores = { events, nodes: { isAlive: async () => isAlive() } }
+  const node = { number: 2, beatMs: BEAT_MS, stores } as unknown as Node
+  const onError = (error: unknown): never => {
+    throw error
+  }
+  const streams = new StoredStreams({ node, room: ROOM, idleMs: 600_000, maxUnread: 1_000_000, onError })
+  const followers = new Set<StreamFollower>()
+  const ended: string[] = []
+  for (const id of ['a', 'b', 'c']) {
+    events.open(id, 'r1x1', '1 {"lost":true}', ROOM)
+    events.append(id, 'r1x1', { text: '{"a":1}' }, ROOM)
+    const session = { id, shared: { followers } } as unknown as HttpSession
+    const { stream } = await streams.resume(session, 'r1x1_0', {})
+    const sink: Sink = {
+      waiting: 0,
+      write: () => undefined,
+      end: () => void ended.push(id),
+      abort: () => undefined,
+      onGone: () => undefined,
+    }
+    stream?.attach(sink)
+  }
+  await vi.advanceTimersByTimeAsync(10)
+  return {
+    ended,
+    async keepAlive() {
+      for (const follower of followers) follower.keepAlive()
+      await vi.advanceTimersByTimeAsync(KEEP_ALIVE_MS)
+    },
+  }
+}
+
+test('a node that seems dead gets a second look, however many of its streams are followed', async () => {
+  const answers = [false, true, false, false]
+  let isAlive = true
+  const { ended, keepAlive } = await follow(() => isAlive)
+  for (const answer of answers) {
+    expect(ended).toEqual([])
+    isAlive = answer
+    await keepAlive()
+  }
+  expect(ended).toEqual(['a', 'b', 'c'])
+})
