@@ -39,7 +39,12 @@ export interface DecoratedMethod {
  */
 export class MCPServer<Ctx extends Context = Context, Tools = {}> extends App<Ctx, Tools> {
   /** Takes the options of `createServer`. */
-  constructor(options: ServerOptions & { readonly tools?: Tools | undefined }) {
+  constructor(
+    options: ServerOptions & {
+      /** The first tools. Default: none. */
+      readonly tools?: Tools | undefined
+    },
+  ) {
     checkNode('MCPServer')
     holdStdout()
     super(options)
