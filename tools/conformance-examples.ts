@@ -70,38 +70,56 @@ export function applicable(scenarios: readonly string[], capabilities: readonly 
   })
 }
 
+/** How many servers are measured at the same time; the suite mostly waits. */
+const AT_ONCE = 3
+
 /** Runs the scenarios that apply against every example server that starts by itself; prints and returns a line for each. */
 export async function measureExamples(
   suite: Suite,
   sets: readonly string[],
   only: readonly string[] = [],
 ): Promise<readonly ExampleResult[]> {
-  const results: ExampleResult[] = []
   const host = await startHost()
   try {
+    const queue: (() => Promise<ExampleResult>)[] = []
     for (const { folder, servers } of readInventory().examples) {
       for (const server of servers) {
         const name = `${folder}/${server.file}`
         if (only.length > 0 && !only.includes(folder)) continue
-        if (server.needs === undefined) results.push(await measureOne(suite, sets, host, folder, server))
-        else console.log(`  left out  ${name}: it needs ${server.needs}`)
+        if (server.needs !== undefined) {
+          console.log(`  left out  ${name}: it needs ${server.needs}`)
+          continue
+        }
+        const hosted = await host.start(folder, server).catch((error: unknown) => String(error))
+        queue.push(() => measureOne(suite, sets, { name, tools: server.tools, hosted }))
       }
     }
+    return await inTurns(queue, AT_ONCE)
   } finally {
     await host.close()
   }
-  return results
+}
+
+/** Runs functions, so many at the same time; returns what they return, in their order. */
+async function inTurns<Value>(
+  queue: readonly (() => Promise<Value>)[],
+  atOnce: number,
+): Promise<readonly Value[]> {
+  const values: Value[] = []
+  const waiting = queue.entries()
+  const work = async (): Promise<void> => {
+    for (const [i, run] of waiting) values[i] = await run()
+  }
+  await Promise.all(Array.from({ length: atOnce }, work))
+  return values
 }
 
 async function measureOne(
   suite: Suite,
   sets: readonly string[],
-  host: Host,
-  folder: string,
-  server: ExampleServer,
+  subject: { readonly name: string; readonly tools: number; readonly hosted: HostedServer | string },
 ): Promise<ExampleResult> {
-  const name = `${folder}/${server.file}`
-  const hosted = await host.start(folder, server).catch((error: unknown) => String(error))
+  const { name, hosted } = subject
   if (typeof hosted === 'string') {
     console.log(`  FAILED  ${name}\n          ${hosted}`)
     return { server: name, applies: 1, passed: 0 }
@@ -119,7 +137,7 @@ async function measureOne(
       })
     }),
   )
-  return report(name, tools === server.tools ? [] : [wrongCount(server.tools, tools)], verdicts.flat())
+  return report(name, tools === subject.tools ? [] : [wrongCount(subject.tools, tools)], verdicts.flat())
 }
 
 const wrongCount = (expected: number, found: number): string =>
