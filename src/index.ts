@@ -1,5 +1,6 @@
 export { App, createServer } from './app/app.ts'
 export { defineTools } from './app/define-tools.ts'
+export { MCPServer, type DecoratedMethod, type ToolRegistration } from './app/mcp-server.ts'
 export type { ItemKind, ItemList } from './app/items.ts'
 export type { Running } from './app/listen/listen.ts'
 export type { Fetch, FetchHandler } from './app/mounts.ts'

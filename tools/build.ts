@@ -12,6 +12,7 @@ import {
 import { isBuiltin } from 'node:module'
 import { join, relative } from 'node:path'
 import { importsOf, packageOf } from './imports.ts'
+import { bundleCommand } from './bundle-command.ts'
 import { joinModules } from './join.ts'
 import { main } from './run.ts'
 
@@ -87,11 +88,13 @@ async function fill(): Promise<void> {
   // Output goes to stderr: a server started over stdio owns stdout.
   if (spawnSync(process.execPath, args, { stdio: ['ignore', 2, 2] }).status !== 0)
     throw new Error('tsc failed')
+  await bundleCommand(join(FRESH, 'cli'))
   await joinModules({
     folder: FRESH,
     paths: walk(FRESH)
       .filter((path) => path.endsWith('.js'))
-      .map((path) => relative(FRESH, path).replaceAll('\\', '/')),
+      .map((path) => relative(FRESH, path).replaceAll('\\', '/'))
+      .filter((path) => !path.startsWith('cli/')),
     ...ENTRIES,
     aliases: aliases(),
   })

@@ -23,8 +23,8 @@ export type Side = 'server' | 'client'
 export interface Suite {
   /** The scenarios that a set has for servers or clients, scored or not. A set is what a revision requires, or `all`. */
   scenarios(side: Side, set: string): readonly string[]
-  /** Runs them all against a URL or a command; returns the folder of results and the file with the output. */
-  test(side: Side, set: string, subject: string): Promise<Outcome>
+  /** Runs them all against a URL or a command; returns the folder of results and the file with the output, in `place`. */
+  test(side: Side, set: string, subject: string, place?: string): Promise<Outcome>
 }
 
 export interface Outcome {
@@ -35,14 +35,18 @@ export interface Outcome {
 /** Installs the suite into the cache, if necessary, for the given Node version. */
 export function installSuite(node: string): Suite {
   if (installedVersion() !== VERSION) install()
+  const listed = new Map<string, readonly string[]>()
   return {
     scenarios: (side, set) => {
+      const known = listed.get(`${side} ${set}`)
+      if (known !== undefined) return known
       const listing = run(node, [PROGRAM, 'list', ...(set === ALL ? [] : ['--requirements', set])])
       const scenarios = toScenarios(listing, side)
-      if (scenarios.length > 0) return scenarios
-      throw new Error(`the suite lists no ${side} scenarios for ${set}`)
+      if (scenarios.length === 0) throw new Error(`the suite lists no ${side} scenarios for ${set}`)
+      listed.set(`${side} ${set}`, scenarios)
+      return scenarios
     },
-    test: (side, set, subject) => test(node, side, set, subject),
+    test: (side, set, subject, place = side) => test(node, side, set, subject, place),
   }
 }
 
@@ -69,9 +73,9 @@ function install(): void {
   run('npm', ['install', `${NAME}@${VERSION}`, ...flags], HOME)
 }
 
-async function test(node: string, side: Side, set: string, subject: string): Promise<Outcome> {
-  const folder = join(HOME, 'results', side, set)
-  const log = join(HOME, 'results', side, `${set}.log`)
+async function test(node: string, side: Side, set: string, subject: string, place: string): Promise<Outcome> {
+  const folder = join(HOME, 'results', place, set)
+  const log = join(HOME, 'results', place, `${set}.log`)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const output = openSync(log, 'w')

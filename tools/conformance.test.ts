@@ -62,6 +62,18 @@ test('checks are read from the folder of the scenario, not of one with the same 
   expect(judgeRun(folder, 'server', 'ping').passed).toBe(false)
 })
 
+test('checks that are left out count for nothing', () => {
+  const folder = openFolder()
+  const checks = [
+    { id: 'discover', status: 'SUCCESS' },
+    { id: 'own-tool', status: 'FAILURE' },
+  ]
+  writeRun(folder, 'server-server-stateless', { 'checks.json': JSON.stringify(checks) })
+  expect(judgeRun(folder, 'server', 'server-stateless').passed).toBe(false)
+  expect(judgeRun(folder, 'server', 'server-stateless', new Set(['own-tool'])).passed).toBe(true)
+  expect(judgeRun(folder, 'server', 'server-stateless', new Set(['own-tool', 'discover'])).passed).toBe(false)
+})
+
 test('a client passes only if it also exits by itself without an error', () => {
   const folder = openFolder()
   writeRun(folder, 'initialize', { 'checks.json': PASSED, 'stdout.txt': 'ended with 0\n' })

@@ -1,27 +1,61 @@
 import { bundleClient } from './conformance-client.ts'
 import { startFixture } from './conformance-fixture.ts'
+import { EXAMPLES_RECORD, measureExamples, recordExamples } from './conformance-examples.ts'
 import { judgeRun, type Verdict } from './conformance-results.ts'
 import { ALL, installSuite, type Side, type Suite } from './conformance-suite.ts'
+import { readInventory } from './inventory.ts'
 import { nodeBinary } from './nodes.ts'
 import { main } from './run.ts'
 
 const SETS: readonly string[] = ['2025-11-25', '2026-07-28', ALL]
 const SIDES: readonly Side[] = ['server', 'client']
 
-/** Runs the official suite against our server and client, or only for the named sides and sets of scenarios. */
+/** The word for the servers of the examples. */
+const EXAMPLES = 'examples'
+/** The word that records their results. */
+const RECORD = 'record'
+
+/** Runs the official suite against our server and client and the examples, or only for the named sides and sets of scenarios. */
 async function conformance(): Promise<void> {
   const named = process.argv.slice(2)
-  const unknown = named.find((name) => !SETS.includes(name) && !SIDES.some((side) => side === name))
-  if (unknown !== undefined)
-    throw new Error(`unknown argument "${unknown}"; use ${[...SIDES, ...SETS].join(', ')}`)
+  const words = [...SIDES, EXAMPLES, ...SETS]
+  const folders = readInventory().examples.map(({ folder }) => folder)
+  const known = named.includes(EXAMPLES) ? [...words, RECORD, ...folders] : words
+  const unknown = named.find((name) => !known.includes(name))
+  if (unknown !== undefined) throw new Error(`unknown argument "${unknown}"; use ${known.join(', ')}`)
   const suite = installSuite(await nodeBinary(22))
   const tally: Tally = { passed: 0, failed: 0, leftOut: [] }
   const sets = selected(SETS, named)
-  const sides = selected(SIDES, named)
-  if (sides.includes('server')) await measureServer(suite, sets, tally)
-  if (sides.includes('client')) await measureClient(suite, sets, tally)
+  const subjects = selected([...SIDES, EXAMPLES], named)
+  if (subjects.includes('server')) await measureServer(suite, sets, tally)
+  if (subjects.includes('client')) await measureClient(suite, sets, tally)
+  if (subjects.includes(EXAMPLES)) await measureAll(suite, sets, named, tally)
   console.log(`${leftOutText(tally.leftOut)}\n${tally.passed} passed, ${tally.failed} failed`)
   if (tally.failed > 0) process.exitCode = 1
+}
+
+/** The servers of the examples, or of the named ones: of the scenarios that no revision requires, none applies to them. */
+async function measureAll(
+  suite: Suite,
+  sets: readonly string[],
+  named: readonly string[],
+  tally: Tally,
+): Promise<void> {
+  const required = sets.filter((set) => set !== ALL)
+  const only = readInventory()
+    .examples.map(({ folder }) => folder)
+    .filter((folder) => named.includes(folder))
+  console.log(`examples, ${required.join(' and ')}:`)
+  const results = await measureExamples(suite, required, only)
+  for (const { applies, passed } of results) {
+    tally.passed += passed
+    tally.failed += applies - passed
+  }
+  if (!named.includes(RECORD)) return
+  if (only.length > 0 || required.length < SETS.length - 1)
+    throw new Error('record needs all examples and sets')
+  recordExamples(results)
+  console.log(`recorded in ${EXAMPLES_RECORD}`)
 }
 
 interface Tally {

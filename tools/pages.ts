@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { capabilitiesPage } from './pages/capabilities.ts'
+import { commandPage } from './pages/command.ts'
 import { errorPages } from './pages/error-pages.ts'
 import { errorsPage } from './pages/errors.ts'
 import { limitsPage } from './pages/limits.ts'
@@ -20,6 +21,7 @@ export function pages(): ReadonlyMap<string, string> {
     ['revisions.md', revisionsPage()],
     ['switches.md', switchesPage()],
     ['transports.md', transportsPage()],
+    ['command.md', commandPage()],
   ])
 }
 

@@ -11,6 +11,7 @@ const PACKAGES = {
   nginx: 'nginx-light',
   postgres: 'postgresql',
   'redis-server': 'redis-server',
+  tmux: 'tmux',
 } as const
 
 export type Program = keyof typeof PACKAGES

@@ -6,7 +6,7 @@ import type { Server } from 'node:http'
 /** A protected server in Express, next to pages for everyone. */
 export function startSite(issuer: string, port: number): Server {
   const app = createServer({ name: 'notes', version: '1.0.0' })
-  app.tool('whoami', {}, (_, ctx) => `You are ${ctx.auth?.sub}.`)
+  app.tool('whoami', { description: 'Says who calls.' }, (_, ctx) => `You are ${ctx.auth?.sub}.`)
   const auth = oauth({ issuer, resource: 'https://mcp.example/mcp' })
   const mcp = app.node({ auth })
   const site = express()

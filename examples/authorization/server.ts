@@ -7,8 +7,8 @@ const auth = oauth({ issuer: ISSUER, resource: RESOURCE, scopes: ['notes:read'] 
 
 const app = createServer({ name: 'notes', version: '1.0.0', auth })
 
-app.tool('whoami', {}, (_, ctx) => `You are ${ctx.auth?.sub}.`)
-app.tool('erase', { scopes: ['notes:write'] }, () => 'All notes are gone.')
+app.tool('whoami', { description: 'Says who calls.' }, (_, ctx) => `You are ${ctx.auth?.sub}.`)
+app.tool('erase', { description: 'Deletes all notes.', scopes: ['notes:write'] }, () => 'All notes are gone.')
 
 const { url } = await app.listen({ http: { port: Number(PORT), hosts: ['mcp.example', '127.0.0.1'] } })
 console.log(`listening on ${url}`)

@@ -13,10 +13,14 @@ const UNKNOWN = { high: 'unknown', metres: 0 }
 const app = createServer({ name: 'tides', version: '1.0.0' })
   .tool(
     'next',
-    { input: z.object({ harbour: z.string() }), output: z.object({ high: z.string(), metres: z.number() }) },
+    {
+      description: 'The next high tide.',
+      input: z.object({ harbour: z.string() }),
+      output: z.object({ high: z.string(), metres: z.number() }),
+    },
     ({ harbour }) => TIDES.get(harbour) ?? UNKNOWN,
   )
-  .tool('harbours', { output: z.array(z.string()) }, () => [...TIDES.keys()])
+  .tool('harbours', { description: 'All harbours.', output: z.array(z.string()) }, () => [...TIDES.keys()])
 
 /** Serves the tides. */
 export function serve(): Promise<Running> {

@@ -16,9 +16,13 @@ export function createJournal(path: string, log: Logger = console): App {
     onStop: () => file.close(),
   })
 
-  app.tool('note', { input: z.object({ text: z.string() }) }, async ({ text }) => {
-    await file.appendFile(`${text}\n`)
-    return 'noted'
-  })
+  app.tool(
+    'note',
+    { description: 'Adds a line to the journal.', input: z.object({ text: z.string() }) },
+    async ({ text }) => {
+      await file.appendFile(`${text}\n`)
+      return 'noted'
+    },
+  )
   return app
 }

@@ -2,8 +2,12 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'pierhead'
 
 const app = createServer({ name: 'ledger', version: '1.0.0' })
-  .tool('balance', {}, (_, ctx) => `${ctx.auth?.sub} has 120 coins.`)
-  .tool('pay', { scopes: ['ledger:write'] }, (_, ctx) => `${ctx.auth?.sub} has paid.`)
+  .tool('balance', { description: 'The coins of the caller.' }, (_, ctx) => `${ctx.auth?.sub} has 120 coins.`)
+  .tool(
+    'pay',
+    { description: 'Pays a bill.', scopes: ['ledger:write'] },
+    (_, ctx) => `${ctx.auth?.sub} has paid.`,
+  )
 
 const running = await app.listen({
   http: {

@@ -32,6 +32,10 @@ app.resource(
 )
 app.complete('notes://{id}', 'id', (value) => [...notes.keys()].filter((id) => id.startsWith(value)))
 
-app.prompt('summarise', { args: z.object({ id: z.string() }) }, ({ id }) => `Summarise note ${id}.`)
+app.prompt(
+  'summarise',
+  { description: 'Summarises a note.', args: z.object({ id: z.string() }) },
+  ({ id }) => `Summarise note ${id}.`,
+)
 
 await app.listen()

@@ -19,13 +19,17 @@ export function createHarbour(node: string, env: Readonly<Record<string, string 
     return `${count} at ${node}`
   })
 
-  app.tool('book', { input: z.object({ berth: z.string() }) }, async ({ berth }, { elicit, once }) => {
-    const answer = await elicit('Which ship?', z.object({ ship: z.string() }))
-    if (answer.action !== 'accept') return 'Nothing was booked.'
-    await once('booking', () => book(shared, berth, answer.content.ship))
-    app.updated(`berth://${berth}`)
-    return `${berth} is booked for ${answer.content.ship} by ${node}.`
-  })
+  app.tool(
+    'book',
+    { description: 'Books a berth.', input: z.object({ berth: z.string() }) },
+    async ({ berth }, { elicit, once }) => {
+      const answer = await elicit('Which ship?', z.object({ ship: z.string() }))
+      if (answer.action !== 'accept') return 'Nothing was booked.'
+      await once('booking', () => book(shared, berth, answer.content.ship))
+      app.updated(`berth://${berth}`)
+      return `${berth} is booked for ${answer.content.ship} by ${node}.`
+    },
+  )
 
   app.resource('berth://{berth}', {}, async ({ berth }) => (await shared.cache.get(berth)) ?? 'free')
 

@@ -31,7 +31,11 @@ export function createOrders(audit: (line: string) => void): App<OrderContext> {
   app.resource('orders://{id}/lines/{+path}', { mimeType: 'application/json' }, ({ id, path }) =>
     load(id, path),
   )
-  app.prompt('triage', { args: z.object({ id: z.string() }) }, ({ id }) => `Triage order ${id}`)
+  app.prompt(
+    'triage',
+    { description: 'Looks at an order.', args: z.object({ id: z.string() }) },
+    ({ id }) => `Triage order ${id}`,
+  )
   app.complete('triage', 'id', (value) => idsStartingWith(value))
 
   app.add(

@@ -6,12 +6,16 @@ import { stockOf } from './store.ts'
 export function createBaskets(audit: (line: string) => void, options: Partial<ServerOptions> = {}): App {
   const app = createServer({ name: 'baskets', version: '1.0.0', ...options })
 
-  app.tool('put', { input: z.object({ item: z.string() }) }, async ({ item }, { session }) => {
-    if (session === undefined) throw new ToolError('Baskets need a session; order single items instead.')
-    const basket = [...((await session.get<string[]>('basket')) ?? []), item]
-    await session.set('basket', basket)
-    return `In the basket: ${basket.join(', ')}`
-  })
+  app.tool(
+    'put',
+    { description: 'Puts an item into the basket.', input: z.object({ item: z.string() }) },
+    async ({ item }, { session }) => {
+      if (session === undefined) throw new ToolError('Baskets need a session; order single items instead.')
+      const basket = [...((await session.get<string[]>('basket')) ?? []), item]
+      await session.set('basket', basket)
+      return `In the basket: ${basket.join(', ')}`
+    },
+  )
 
   const baskets = new Map<string, readonly string[]>()
 
@@ -32,7 +36,7 @@ export function createBaskets(audit: (line: string) => void, options: Partial<Se
     },
   )
 
-  app.tool('order', { input: z.object({ item: z.string() }) }, ({ item }) => {
+  app.tool('order', { description: 'Orders an item.', input: z.object({ item: z.string() }) }, ({ item }) => {
     if (stockOf(item) === 0)
       throw new McpError('custom', `${item} is sold out`, { code: 4009, data: { item, back: '2027-03-01' } })
     return `Ordered ${item}`

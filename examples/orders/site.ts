@@ -8,7 +8,7 @@ export function createSite(userOf: (header: string | undefined) => Auth | undefi
 
   app.tool(
     'cancel',
-    { input: z.object({ id: z.string() }), scopes: ['orders:write'] },
+    { description: 'Cancels an order.', input: z.object({ id: z.string() }), scopes: ['orders:write'] },
     ({ id }, { auth }) => `${auth?.sub} cancelled order ${id}`,
   )
 

@@ -15,6 +15,11 @@ export interface SupervisorOptions {
   readonly retireMs: number
   /** How long a process has to listen. */
   readonly startMs?: number | undefined
+  /**
+   * Whether a process that ends before it listens is an error at once if it is the first, and tried for ever later: somebody is about to
+   * change the program. Default: it is tried a few times.
+   */
+  readonly triesOnce?: boolean | undefined
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
   /** No process listens, and none can be started. */
   onGivenUp(error: Error): void
@@ -52,7 +57,7 @@ export class Supervisor {
   /** Whether the port was chosen by the system, and no process has kept it since. */
   #hasLostPorts = false
   #isStarted = false
-  #restarting: Promise<void> | undefined
+  #replacing: Promise<readonly WorkerProcess[]> | undefined
 
   constructor(options: SupervisorOptions) {
     this.#options = options
@@ -86,8 +91,11 @@ export class Supervisor {
   }
 
   /** Replaces all processes, one after the other: each of the old ones ends after its successor listens. */
-  restart(): Promise<void> {
-    return (this.#restarting ??= this.#restart().finally(() => (this.#restarting = undefined)))
+  async restart(): Promise<void> {
+    // Old processes may take long to end. Meanwhile a newer program may replace the new ones.
+    this.#replacing ??= this.#replaceAll().finally(() => (this.#replacing = undefined))
+    const old = await this.#replacing
+    await Promise.all(old.map(({ ended }) => ended))
   }
 
   /** Reads the certificates of all processes again. */
@@ -103,14 +111,15 @@ export class Supervisor {
     await this.#ended()
   }
 
-  async #restart(): Promise<void> {
+  /** Answers the processes that were replaced, which have not ended yet. */
+  async #replaceAll(): Promise<readonly WorkerProcess[]> {
     const old: WorkerProcess[] = []
     for (const place of this.#places) {
       if (this.#stopping.signal.aborted) break
       const before = await this.#replace(place)
       if (before !== undefined) old.push(before)
     }
-    await Promise.all(old.map(({ ended }) => ended))
+    return old
   }
 
   /** Starts another process in a place; when it listens, the one before retires. If it cannot listen, that one stays. */
@@ -153,8 +162,9 @@ export class Supervisor {
     // A process that could say why would say the same again.
     const isCertain = !(error instanceof ProcessEnded)
     const isServed = this.#places.some(({ current }) => current?.isServing === true)
-    if (!this.#isStarted && isCertain) throw error
-    if (place.failedStarts >= MOST_FAILURES && !(this.#isStarted && isServed)) {
+    const { triesOnce = false } = this.#options
+    if (!this.#isStarted && (isCertain || triesOnce)) throw error
+    if (!triesOnce && place.failedStarts >= MOST_FAILURES && !(this.#isStarted && isServed)) {
       const reason = (error as Error).message
       throw mcpError(WORKERS_FAILED, { times: place.failedStarts, reason }, { cause: error })
     }

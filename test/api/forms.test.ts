@@ -1,12 +1,12 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { createServer } from 'pierhead'
 import { connect } from 'pierhead/client'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import tools from '../../examples/my-server/tools/index.ts'
 import { callerOf } from './caller.ts'
 import { converse } from './child.ts'
+import { startOnFreePort } from './free-port.ts'
 
 const hello = [
   {
@@ -69,31 +69,9 @@ test('a server is made from an id, a tool set, transports and capabilities [S1-1
   await client.close()
 })
 
-/** Lets a program that asks for port 3000 have a free one, and say on stderr which. */
-const FREE_PORT = `import net from 'node:net'
-const { listen } = net.Server.prototype
-net.Server.prototype.listen = function (address, ready) {
-  if (address?.port !== 3000) return listen.apply(this, arguments)
-  return listen.call(this, { ...address, port: 0 }, () => {
-    ready()
-    console.error('asked for 3000, got ' + this.address().port)
-  })
-}`
-
 test('listen() of a server that was made like that serves HTTP and stdio at once [S1-11-3]', async () => {
-  const free = `data:text/javascript,${encodeURIComponent(FREE_PORT)}`
-  const flags = ['--import', 'tsx', '--conditions=pierhead-source', '--import', free]
-  const child = spawn(process.execPath, [...flags, 'examples/my-server/server.ts'])
-  onTestFinished(() => void child.kill())
+  const { child, port } = await startOnFreePort('examples/my-server/server.ts')
   const exited = once(child, 'exit')
-  const port = await new Promise<string>((resolve) => {
-    let said = ''
-    child.stderr.on('data', (chunk: Buffer) => {
-      said += String(chunk)
-      const [, given] = /got (\d+)\n/.exec(said) ?? []
-      if (given !== undefined) resolve(given)
-    })
-  })
   await using client = await connect(`http://127.0.0.1:${port}/mcp`)
   expect((await client.server()).info).toMatchObject({ name: 'my-server', version: '2025-11' })
   expect(await client.call('add', { a: 2, b: 3 })).toEqual({ sum: 5 })

@@ -62,6 +62,27 @@ test('a process whose connections are idle ends when clients should have closed 
   expect(old.some(isRunning)).toBe(false)
 })
 
+test('a restart while old processes wait for their clients replaces the newer ones', async () => {
+  const many = await start({ workers: 2 })
+  const { Agent } = await import('node:http')
+  const { send } = await import('../http/wire.ts')
+  const agent = new Agent({ keepAlive: true })
+  onTestFinished(() => agent.destroy())
+  const session = await open(many.port)
+  for (let at = 0; at < 2; at++) await send(many.port, { body: call('who'), headers: session.headers, agent })
+  many.command('restart')
+  await many.until(() => many.pids.length === 4)
+  const [first, second, ...newer] = many.pids
+  expect([first, second].some((pid) => isRunning(pid as number))).toBe(true)
+  // The first restart may still be about to replace the second process.
+  await expect
+    .poll(() => {
+      many.command('restart')
+      return newer.some(isRunning)
+    })
+    .toBe(false)
+})
+
 test('if the new program does not start, the old processes stay', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pierhead-workers-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { hooksOf, serviceOf, type App } from '../app.ts'
+import { launcher } from './launcher.ts'
 import { lazy } from '../../base/lazy.ts'
 import { badOption, checkOptions } from '../../base/options.ts'
 import type { Context } from '../../server/context.ts'
@@ -86,11 +87,12 @@ const TRANSPORTS: readonly ('stdio' | Addressed)[] = ['stdio', ...ADDRESSED]
  */
 export async function listen<Ctx extends Context>(
   app: App<Ctx, unknown>,
-  options: ListenOptions,
+  given: ListenOptions,
   server: ServerOptions,
 ): Promise<Running> {
   secretsOf(server)
-  if (typeof options !== 'object' || options === null) throw notOptions(options)
+  if (typeof given !== 'object' || given === null) throw notOptions(given)
+  const options = launcher()?.listen(app, given) ?? given
   const misplaced = Object.keys(options).find((name) => Object.hasOwn(HTTP_OPTIONS, name))
   if (misplaced !== undefined) {
     const reason = `"${misplaced}" is an option of http: write { http: { ${misplaced} } }`
@@ -115,15 +117,20 @@ export async function listen<Ctx extends Context>(
     throw badOption('listen stdio', reason)
   }
   const count = countWorkers(options.workers)
-  if (count > 1) {
+  const worker = launcher()?.worker
+  if (count > 1 || worker !== undefined) {
     checkWorkers(wantsStdio !== false, wanted)
     const { listenInWorkers } = await WORKERS()
-    return listenInWorkers(app as unknown as App<Context>, {
-      count,
-      options: asked,
-      onUncaught: options.onUncaught,
-      open: (own) => openHere(app as unknown as App<Context>, wanted, { ...own, stdio: false }),
-    })
+    return started(
+      app,
+      await listenInWorkers(app as unknown as App<Context>, {
+        count,
+        launched: worker,
+        options: asked,
+        onUncaught: options.onUncaught,
+        open: (own) => openHere(app as unknown as App<Context>, wanted, { ...own, stdio: false }),
+      }),
+    )
   }
   const { scopes, keys } = stdioOptions
   if (keys !== undefined && scopes !== undefined)
@@ -133,7 +140,12 @@ export async function listen<Ctx extends Context>(
     )
   const { onUncaught } = options
   const here = { ...asked, onUncaught, stdio: wantsStdio !== false && stdioOptions }
-  return (await openHere(app as unknown as App<Context>, wanted, here)).running
+  return started(app, (await openHere(app as unknown as App<Context>, wanted, here)).running)
+}
+
+function started(app: object, running: Running): Running {
+  launcher()?.listening?.(app, running)
+  return running
 }
 
 /** A server that listens in this process. */

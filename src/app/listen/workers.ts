@@ -15,11 +15,14 @@ import { WORKER_VARIABLE, type Addresses, type Welcome } from '../../workers/wor
 import { hooksOf, serviceOf, type App } from '../app.ts'
 import type { ListenOptions } from '../options.ts'
 import { closeOnSignal, exitWhenClosed, forwardSignals } from './exit.ts'
+import type { LaunchedWorker } from './launcher.ts'
 import type { Local, Running } from './listen.ts'
 import { watchUncaught } from './uncaught.ts'
 
 interface WorkersOptions {
   readonly count: number
+  /** How a launcher wants them to be kept. */
+  readonly launched?: LaunchedWorker | undefined
   /** The transports. */
   readonly options: ListenOptions
   readonly onUncaught: ListenOptions['onUncaught']
@@ -47,7 +50,10 @@ export async function listenInWorkers(app: App<Context>, options: WorkersOptions
   return isWorker ? listenAsWorker(app, options, number) : listenAsParent(app, options)
 }
 
-async function listenAsParent(app: App<Context>, { count, onUncaught }: WorkersOptions): Promise<Running> {
+async function listenAsParent(
+  app: App<Context>,
+  { count, launched, onUncaught }: WorkersOptions,
+): Promise<Running> {
   const service = serviceOf(app)
   const stores = openParentStores()
   releaseStdout()
@@ -58,6 +64,8 @@ async function listenAsParent(app: App<Context>, { count, onUncaught }: WorkersO
     stores,
     stopMs,
     retireMs: Math.min(idleMs, LONGEST_IDLE_MS) + drainMs + stopMs,
+    startMs: launched?.startMs,
+    triesOnce: launched !== undefined,
     report: (...entry) => service.report(...entry),
     onGivenUp(error) {
       service.report('error', error.message, { error })

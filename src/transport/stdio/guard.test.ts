@@ -199,3 +199,9 @@ test('a broken stderr does no harm', () => {
   process.stdout.write('two\n')
   expect(process.stderr.listenerCount('error')).toBe(before + 1)
 })
+
+test('writing nothing is no output', () => {
+  guard.guardStdout()
+  process.stdout.write('')
+  expect([out, err]).toEqual([[], []])
+})

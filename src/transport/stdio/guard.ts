@@ -134,6 +134,8 @@ function takeHeld(): readonly (string | Uint8Array)[] {
 }
 
 function divert(chunk: string | Uint8Array): void {
+  // Writing nothing is a way to wait until everything has left.
+  if (chunk.length === 0) return
   if (!warned) warn(WARNING)
   warned = true
   ;(streams as Streams).stderr.write(chunk)

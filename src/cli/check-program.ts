@@ -1,0 +1,86 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { delimiter, extname, join, resolve } from 'node:path'
+import type { Findings } from './finding.ts'
+import { redactedArgs } from './install-entry.ts'
+import type { Io } from './io.ts'
+
+/** A program as configurations name it. */
+export interface NamedProgram {
+  readonly command: string
+  readonly args?: readonly string[] | undefined
+  readonly cwd?: string | undefined
+}
+
+/** Checks that a program exists and can be run. Whether it is a server shows only when it runs. */
+export function checkProgram(
+  { command, args = [], cwd }: NamedProgram,
+  io: Pick<Io, 'cwd' | 'env'>,
+  findings: Findings,
+): boolean {
+  const folder = resolve(io.cwd, cwd ?? '.')
+  if (!isFolder(folder)) {
+    findings.problem(`there is no folder ${folder}, in which the program should run`, 'Correct cwd.')
+    return false
+  }
+  if (/[\\/]/.test(command)) return checkPath(command, resolve(folder, command), findings)
+  const found = onPath(command, io.env)
+  if (found !== undefined) {
+    findings.ok(`${command} is ${found}`)
+    return true
+  }
+  const [first = '', ...more] = command.trim().split(/\s+/)
+  if (more.length > 0 && args.length === 0)
+    findings.problem(
+      `there is no program called "${first} …"; it looks like a whole command line`,
+      `Put the arguments into args: "command": "${first}", "args": ${JSON.stringify(redactedArgs(more))}`,
+    )
+  else
+    findings.problem(
+      `there is no program ${command} on the PATH`,
+      `Install it, or write its whole path. Apps that are started from the desktop may have another PATH than your shell.`,
+    )
+  return false
+}
+
+function checkPath(command: string, path: string, findings: Findings): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (stat?.isFile() !== true) {
+    findings.problem(`there is no file ${path}`, `Correct the path ${command}.`)
+    return false
+  }
+  if (!isExecutable(path)) {
+    findings.problem(
+      `${path} is not executable`,
+      `chmod +x ${path}, or start it with its interpreter, such as node.`,
+    )
+    return false
+  }
+  findings.ok(`${path} is a program`)
+  return true
+}
+
+/** The path of a program on the PATH. */
+function onPath(command: string, env: Io['env']): string | undefined {
+  const endings =
+    process.platform === 'win32' && extname(command) === ''
+      ? (env['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';')
+      : ['']
+  return (env['PATH'] ?? env['Path'] ?? '')
+    .split(delimiter)
+    .filter((folder) => folder !== '')
+    .flatMap((folder) => endings.map((ending) => join(folder, command + ending)))
+    .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true && isExecutable(path))
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}

@@ -1,0 +1,108 @@
+import { McpError, type Client } from 'pierhead/client'
+import type { Invocation } from './command.ts'
+import { failureOf } from './failure.ts'
+import type { Findings } from './finding.ts'
+import { withLoginHint } from './login-hint.ts'
+import { open } from './open.ts'
+import type { ResolvedTarget } from './target.ts'
+import { lintTools, type ListedTool } from './tool-lint.ts'
+
+/** Clients give up on servers that take long to start. */
+const SLOW_MS = 8_000
+
+const KINDS = { tools: 'tools', resources: 'resources', templates: 'resources', prompts: 'prompts' } as const
+
+/** Connects to a server, and checks what it says. */
+export async function checkServer(
+  target: ResolvedTarget,
+  invocation: Invocation,
+  findings: Findings,
+): Promise<void> {
+  const warnings = new Set<string>()
+  const onNote = (kind: string, text: string): void => {
+    if (kind === 'warning' && warnings.size < 10) warnings.add(text)
+  }
+  const began = performance.now()
+  try {
+    await using opened = await open(target, invocation, { asks: false, onNote })
+    const tookMs = performance.now() - began
+    const { client } = opened
+    const { revision, info = {} } = await client.server()
+    const { name, version } = info as { readonly name?: unknown; readonly version?: unknown }
+    findings.ok(
+      `connected to ${String(name)} ${String(version)} in ${Math.round(tookMs)} ms, revision ${revision}`,
+    )
+    if (revision < '2025-06-18')
+      findings.advise(
+        `the server only knows revision ${revision}`,
+        'Update its SDK; newer clients may stop to support it.',
+      )
+    if (tookMs > SLOW_MS)
+      findings.advise(
+        `it took ${Math.round(tookMs / 1000)} s until the server answered, and some clients give up sooner`,
+        'Answer first, and load what is slow when it is needed. A program that npx downloads starts faster if it is installed.',
+      )
+    await checkLists(client, findings)
+  } catch (error) {
+    addFailure(error, target, findings)
+  }
+  for (const text of warnings) addWarning(text, findings)
+}
+
+function addWarning(text: string, findings: Findings): void {
+  if (/to stdout that is not a message/.test(text))
+    findings.problem(
+      text.slice(0, 500),
+      'stdout is for messages only. Print with console.error instead of console.log, also in libraries and start scripts.',
+    )
+  else findings.advise(text.slice(0, 500), 'Look into the log of the server.')
+}
+
+/** What to do about errors of programs, by what they print. */
+const PROGRAM_FIXES: readonly (readonly [RegExp, (found: string) => string])[] = [
+  [/Cannot find package '([^']{1,100})'/, (name) => `npm install ${name}, in the folder of the server.`],
+  [/Cannot find module '([^']{1,200})'/, (name) => `Correct the path ${name}, or build the server first.`],
+  [/Cannot use import statement outside a module/, () => 'npm pkg set type=module, or name the file .mjs.'],
+  [
+    /ERR_UNKNOWN_FILE_EXTENSION/,
+    () => 'This Node does not run TypeScript: start it with pierhead run server.ts, or build it first.',
+  ],
+  [/EADDRINUSE/, () => 'Another program uses the port: end it, or choose another port.'],
+  [
+    /to stdout|stdout contains no messages/,
+    () => 'stdout is for messages only: print with console.error. Is it an MCP server on stdio?',
+  ],
+  [/neither exports a server nor calls listen/, () => 'End the file with: export default app'],
+  [/needs esbuild/, () => 'npm install --save-dev esbuild'],
+]
+
+function addFailure(error: unknown, target: ResolvedTarget, findings: Findings): void {
+  const { message, hint } = failureOf(withLoginHint(error, target))
+  const known = PROGRAM_FIXES.flatMap(([pattern, fix]) => {
+    const found = pattern.exec(message)
+    return found === null ? [] : [fix(found[1] ?? '')]
+  })
+  const other =
+    error instanceof McpError && error.kind === 'no_revision'
+      ? 'Update the server or this command, or leave --revision out.'
+      : hint
+  findings.problem(message.slice(0, 4000), known[0] ?? (other || 'Look into the log of the server.'))
+}
+
+async function checkLists(client: Client, findings: Findings): Promise<void> {
+  const { capabilities } = await client.server()
+  for (const [kind, capability] of Object.entries(KINDS) as [keyof typeof KINDS, string][]) {
+    if (capabilities[capability] === undefined) continue
+    try {
+      const items = (await client[kind]().toArray()) as readonly ListedTool[]
+      findings.ok(`${kind}: ${items.length}`)
+      if (kind === 'tools') findings.addAll(lintTools(items))
+    } catch (error) {
+      const { message, hint } = failureOf(error)
+      findings.problem(
+        `the list of ${kind} fails: ${message.slice(0, 1000)}`,
+        hint || 'Look into the log of the server.',
+      )
+    }
+  }
+}

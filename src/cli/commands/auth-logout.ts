@@ -1,0 +1,62 @@
+import type { LoggedOut } from 'pierhead/auth/client'
+import type { Command, Invocation } from '../command.ts'
+import { wrongUsage } from '../failure.ts'
+import { loginEntries, needLogins } from '../login-entries.ts'
+import { safeLine } from '../safe-text.ts'
+import { loginMethod } from '../stored-auth.ts'
+import { redactedUrl } from '../target.ts'
+import { loginTarget } from './auth-login.ts'
+
+export const authLogout: Command = {
+  name: 'auth logout',
+  group: 'Set up',
+  summary: 'remove a stored login, and ask its issuer to revoke it',
+  arguments: [
+    { name: 'url', summary: 'the URL of a server, or its name in an mcp.json file', isOptional: true },
+  ],
+  options: [
+    { flags: '--all', summary: 'remove all stored logins' },
+    { flags: '--config <file>', summary: 'the mcp.json file that has the server' },
+    { flags: '-t, --timeout <time>', summary: 'how long to wait for the issuer (10s)' },
+  ],
+  examples: [
+    ['auth logout https://mcp.example/mcp', 'logs out of one server'],
+    ['auth logout --all', 'logs out of all servers'],
+  ],
+  async run(invocation) {
+    const { io, output } = invocation
+    const vault = await needLogins(io, output)
+    const chosen = urlOf(invocation)
+    const entries = await loginEntries(vault, chosen)
+    const servers = new Map(entries.map((entry) => [`${entry.clientId ?? ''} ${entry.server}`, entry]))
+    const done: (LoggedOut & { readonly server: string })[] = []
+    const timeout = invocation.flags.text('timeout') as `${number}s` | undefined
+    for (const { server, clientId } of servers.values()) {
+      output.status(`logging out of ${redactedUrl(server)} …`)
+      const auth = await loginMethod(io, { vault, clientId, storedOnly: true })
+      const outcomes = await auth.logout(server, timeout === undefined ? {} : { timeout })
+      done.push(...outcomes.map((one) => ({ server: redactedUrl(server), ...one })))
+    }
+    output.status('')
+    await output.data({ loggedOut: done }, () => {
+      if (done.length === 0) return 'There is no login to remove.'
+      return done.map(lineOf).join('\n')
+    })
+  },
+}
+
+/** The server to log out of; undefined for all. */
+function urlOf({ words, flags, io }: Invocation): string | undefined {
+  const isAll = flags.is('all')
+  if (words.length === 0 && !isAll)
+    throw wrongUsage('the url is missing', 'Name the server, or add --all. pierhead auth status lists them.')
+  if (words.length > 0 && isAll) throw wrongUsage('there are a url and --all', 'Give only one of them.')
+  return isAll ? undefined : loginTarget(words, flags, io).url
+}
+
+function lineOf({ server, issuer, revoked, reason = '' }: LoggedOut & { readonly server: string }): string {
+  const where = `${safeLine(server, 500)}: removed here`
+  return revoked
+    ? `${where}, and revoked by ${safeLine(issuer, 500)}`
+    : `${where}; not revoked by ${safeLine(issuer, 500)}: ${safeLine(reason, 500)}`
+}

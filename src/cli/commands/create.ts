@@ -1,0 +1,105 @@
+import { writeFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { nearest } from '../../base/nearest.ts'
+import type { Command } from '../command.ts'
+import { Failure, wrongUsage } from '../failure.ts'
+import { runProgram } from '../run-program.ts'
+import { safe } from '../safe-text.ts'
+import {
+  checkFolder,
+  copyTemplate,
+  ownManifest,
+  ownSpecifier,
+  TEMPLATES,
+  type TemplateName,
+} from '../scaffold.ts'
+
+/** The packages that every project needs while it is developed. Their versions are those that this package was tested with. */
+const DEV_DEPENDENCIES = ['@types/node', 'esbuild', 'typescript']
+
+export const create: Command = {
+  name: 'create',
+  group: 'Build a server',
+  summary: 'create a project that runs at once',
+  details: `The templates are ${Object.entries(TEMPLATES)
+    .map(([name, { about }]) => `${name} (${about})`)
+    .join(', ')}.`,
+  arguments: [{ name: 'folder', summary: 'such as my-server' }],
+  options: [
+    { flags: '--template <name>', summary: 'what to begin with (minimal)' },
+    { flags: '--no-install', summary: 'do not run npm install' },
+  ],
+  examples: [
+    ['create my-server', 'creates a server with one tool'],
+    ['create films --template tasks', 'creates a server with long-running work'],
+  ],
+  async run({ words: [word = ''], flags, io, output }) {
+    const template = templateOf(flags.text('template') ?? 'minimal')
+    const folder = resolve(io.cwd, word)
+    const name = checkFolder(folder)
+    copyTemplate(template, folder, name)
+    writeFileSync(
+      join(folder, 'package.json'),
+      `${JSON.stringify(manifestOf(name, template), undefined, 2)}\n`,
+    )
+    const installs = flags.choice('install') !== false
+    if (installs) {
+      output.status('installing packages …')
+      const args = ['install', '--no-audit', '--no-fund', '--loglevel=error']
+      const { code, text } = await runProgram('npm', args, { cwd: folder, signal: io.signal })
+      output.status('')
+      if (code !== 0)
+        throw new Failure(`the project is in ${word}, but npm install failed:\n${safe(text.trim())}`, {
+          hint: `Run it again: cd ${word} && npm install`,
+        })
+    }
+    const next = [`cd ${relative(io.cwd, folder) || '.'}`, ...nextOf(template, installs)]
+    await output.data({ name, template, folder, next }, () =>
+      [
+        `Created ${output.colors.bold(name)}. Next:`,
+        '',
+        ...next.map((one) => `  ${output.colors.cyan(one)}`),
+      ].join('\n'),
+    )
+  },
+}
+
+function templateOf(word: string): TemplateName {
+  if (Object.hasOwn(TEMPLATES, word)) return word as TemplateName
+  const similar = nearest(word, Object.keys(TEMPLATES))
+  throw wrongUsage(
+    `there is no template "${word}"${similar === undefined ? '' : `; did you mean "${similar}"?`}`,
+    `The templates are ${Object.keys(TEMPLATES).join(', ')}.`,
+  )
+}
+
+/** The three commands that come next. */
+function nextOf(template: TemplateName, isInstalled: boolean): readonly string[] {
+  const { tries } = TEMPLATES[template]
+  return isInstalled ? tries : ['npm install', ...tries]
+}
+
+function manifestOf(name: string, template: TemplateName): object {
+  const { devDependencies = {} } = ownManifest()
+  const versions = (names: readonly string[]): object =>
+    Object.fromEntries(names.map((one) => [one, `^${devDependencies[one] ?? '0'}`]))
+  const { program, needs, server } = TEMPLATES[template]
+  const isServer = server !== undefined
+  return {
+    name,
+    version: '1.0.0',
+    private: true,
+    type: 'module',
+    ...(isServer && { pierhead: { server } }),
+    scripts: {
+      ...(isServer && { dev: `pierhead dev ${program}` }),
+      start: isServer ? `pierhead run ${program}` : `node --import pierhead/typescript ${program}`,
+      test: `node --import pierhead/typescript --test test/*.test.ts${isServer ? ' && pierhead test' : ''}`,
+      check: 'tsc',
+      build: `pierhead build --single ${program}`,
+    },
+    dependencies: { pierhead: ownSpecifier(), ...versions(needs) },
+    devDependencies: versions(DEV_DEPENDENCIES),
+    engines: { node: '>=20.19' },
+  }
+}

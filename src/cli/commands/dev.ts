@@ -1,0 +1,75 @@
+import cluster from 'node:cluster'
+import { toMs } from '../../base/duration.ts'
+import type { Command, Invocation } from '../command.ts'
+import { RELAYED_VARIABLE } from '../dev/messages.ts'
+import { wrongUsage } from '../failure.ts'
+import { sourceFile } from '../source-file.ts'
+import { projectServer } from '../target.ts'
+import { portOf } from './run.ts'
+
+export const dev: Command = {
+  name: 'dev',
+  group: 'Build a server',
+  summary: 'run a server, reload it on save, and show its calls',
+  details:
+    'Serves over HTTP. When a file of the project is saved, the new program starts beside the old one: clients stay connected, running calls finish on the old code, ' +
+    'and clients hear of changed lists. If the new program does not start, the old one goes on. Types are checked in the background with the typescript of the project. ' +
+    'With --stdio, for clients that start programs, it does the same over stdin and stdout.',
+  arguments: [
+    {
+      name: 'file',
+      summary: 'such as server.ts, or server.ts:name; the server of the project by default',
+      isOptional: true,
+    },
+  ],
+  options: [
+    { flags: '--stdio', summary: 'serve over stdin and stdout' },
+    { flags: '-p, --port <number>', summary: 'the port of HTTP (PORT, that of the program, or 3000)' },
+    { flags: '--host <address>', summary: 'the address of HTTP (127.0.0.1)' },
+    { flags: '-w, --watch <path>', summary: 'another file or folder whose changes reload it', isMany: true },
+    { flags: '--start-time <time>', summary: 'how long the program may take to listen (30s)' },
+    { flags: '--no-types', summary: 'do not check types' },
+  ],
+  examples: [
+    ['dev', 'runs the server of the project'],
+    ['dev server.ts --port 8080', 'runs a file, at another port'],
+    ['dev server.ts --stdio', 'what a client starts to have a server that reloads'],
+  ],
+  async run(invocation) {
+    const { words, flags, io, output } = invocation
+    const named = words[0] ?? projectServer(io.cwd)?.file
+    if (named === undefined) throw wrongUsage('there is no file to run', 'Write pierhead dev server.ts.')
+    const file = sourceFile(named, io.cwd)
+    const isStdio = flags.is('stdio')
+    const { projectFolder } = await import('../dev/source-watch.ts')
+    const options = {
+      file,
+      root: projectFolder(file.path),
+      ...addressOf(invocation),
+      startMs: toMs(flags.text('start-time') ?? '30s', '--start-time'),
+    }
+    if (isStdio && io.env[RELAYED_VARIABLE] !== undefined)
+      return (await import('../dev/worker.ts')).serveRelayed(options)
+    if (cluster.isWorker) return (await import('../dev/worker.ts')).serveInWorker(options)
+    const { DevLog } = await import('../dev/events.ts')
+    const log = new DevLog(io, output, { isStdio, json: flags.choice('json') })
+    const checksTypes = flags.choice('types') !== false
+    const all = { ...options, io, log, checksTypes, watched: flags.list('watch') }
+    if (isStdio) return (await import('../dev/relay.ts')).relayWithReloads(all)
+    return (await import('../dev/parent.ts')).serveWithReloads(all)
+  },
+}
+
+interface Address {
+  readonly port: number | undefined
+  readonly host: string | undefined
+}
+
+/** What the command line says of the address; the rest is left to the program. */
+function addressOf({ flags, io }: Invocation): Address {
+  const isNamed = flags.text('port') !== undefined || io.env['PORT'] !== undefined
+  const host = flags.text('host')
+  if (flags.is('stdio') && (flags.text('port') ?? host) !== undefined)
+    throw wrongUsage('--stdio has no port and no host', 'Leave out --stdio to serve over HTTP.')
+  return { port: isNamed ? portOf(flags, io.env) : undefined, host }
+}

@@ -1,0 +1,122 @@
+import { resolve } from 'node:path'
+import { checkConfig, foundConfigs } from '../check-config.ts'
+import { checkNode, checkProject } from '../check-project.ts'
+import type { Command, Invocation } from '../command.ts'
+import { TARGET_OPTIONS } from '../common-options.ts'
+import { EXIT } from '../exit.ts'
+import { Failure } from '../failure.ts'
+import { Findings, type Finding } from '../finding.ts'
+import type { Output } from '../output.ts'
+import { pickTarget, projectServer, type ResolvedTarget } from '../target.ts'
+
+export const doctor: Command = {
+  name: 'doctor',
+  group: 'Check a server',
+  summary: 'find out what is wrong with a server or a configuration',
+  details:
+    'Checks a server from the outside in, and says how to correct what it finds. Without a target it checks this machine, the server of the project, ' +
+    'and the configurations of the project and of the clients on this machine; it starts nothing that these name. It ends with code 8 if something is wrong.',
+  arguments: [
+    {
+      name: 'target',
+      summary: 'a URL, a file, a name of an mcp.json file, or a program after --',
+      isOptional: true,
+    },
+  ],
+  options: TARGET_OPTIONS,
+  examples: [
+    ['doctor', 'checks this machine, the project and the configurations'],
+    ['doctor server.ts', 'starts server.ts and checks it'],
+    ['doctor https://mcp.example/mcp', 'checks the way to a server, its login and its tools'],
+    ['doctor --config .cursor/mcp.json', 'checks a configuration'],
+  ],
+  async run(invocation) {
+    const { output } = invocation
+    const findings = new Findings()
+    checkNode(findings)
+    const target = await findTarget(invocation, findings)
+    if (target !== undefined) await checkTarget(target, invocation, findings)
+    output.status('')
+    const { list } = findings
+    const problems = list.filter(({ level }) => level === 'problem').length
+    await output.data({ ok: problems === 0, target: target?.label, findings: list }, () =>
+      [...list.map((finding) => textOf(finding, output)), '', summaryOf(list, target)].join('\n'),
+    )
+    return problems === 0 ? EXIT.ok : EXIT.checks
+  },
+}
+
+/** The target to check. Without one, the configurations are checked, and the server of the project if there is one. */
+async function findTarget(
+  { words, rest, flags, io }: Invocation,
+  findings: Findings,
+): Promise<ResolvedTarget | undefined> {
+  const config = flags.text('config')
+  const isNamed =
+    words.length > 0 || rest.length > 0 || (flags.text('server') ?? flags.text('server-url')) !== undefined
+  if (!isNamed) {
+    const files = config === undefined ? foundConfigs(io) : [resolve(io.cwd, config)]
+    for (const file of files) checkConfig(file, io, findings)
+    if (config !== undefined || projectServer(io.cwd) === undefined) return undefined
+  }
+  try {
+    return pickTarget(words, rest, flags, io).target
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    // A wrong word is an error of the command line; a configuration that cannot be used is what was asked for.
+    if (!/is not set|is not valid JSON|cannot be read|has no servers/.test(error.message)) throw error
+    findings.problem(error.message, error.hint ?? '')
+    return undefined
+  }
+}
+
+async function checkTarget(
+  resolved: ResolvedTarget,
+  invocation: Invocation,
+  findings: Findings,
+): Promise<void> {
+  const { io, output, flags } = invocation
+  const { target, from, file } = resolved
+  output.status(`checking ${resolved.label} …`)
+  if (from === 'configuration' && file !== undefined) checkConfig(file, io, findings, resolved.label)
+  if ((from === 'file' || from === 'project') && file !== undefined && !checkProject(file, findings)) return
+  if ('url' in target) {
+    const { checkUrl } = await import('../check-url.ts')
+    const token = io.env['PIERHEAD_TOKEN'] ?? ''
+    const headers = {
+      ...(token !== '' && { authorization: `Bearer ${token}` }),
+      ...target.headers,
+      ...headersOf(flags.list('header')),
+    }
+    if (!(await checkUrl(String(target.url), headers, io, findings))) return
+  } else if (from === 'program' || from === 'configuration') {
+    const { checkProgram } = await import('../check-program.ts')
+    if (!checkProgram(target, io, findings)) return
+  }
+  const { checkServer } = await import('../check-server.ts')
+  await checkServer(resolved, invocation, findings)
+}
+
+function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
+  const pairs = lines.map((line) => [
+    line.split(':')[0]?.trim() ?? '',
+    line.slice(line.indexOf(':') + 1).trim(),
+  ])
+  return Object.fromEntries(pairs.filter(([name]) => name !== ''))
+}
+
+function textOf({ level, text, fix }: Finding, { colors }: Output): string {
+  const mark = { ok: colors.green('✓'), advice: colors.yellow('!'), problem: colors.red('✗') }[level]
+  const lines = text.replaceAll('\n', '\n  ')
+  return fix === undefined || fix === ''
+    ? `${mark} ${lines}`
+    : `${mark} ${lines}\n  ${colors.cyan('fix:')} ${fix.replaceAll('\n', '\n       ')}`
+}
+
+function summaryOf(list: readonly Finding[], target: ResolvedTarget | undefined): string {
+  const count = (level: Finding['level']): number => list.filter((one) => one.level === level).length
+  const [problems, advice] = [count('problem'), count('advice')]
+  const more = target === undefined ? ' Name a server to check it too: pierhead doctor <target>' : ''
+  if (problems > 0) return `${problems} wrong, ${advice} to improve.${more}`
+  return `Nothing is wrong${advice > 0 ? `, ${advice} to improve` : ''}.${more}`
+}

@@ -1,0 +1,192 @@
+import { existsSync } from 'node:fs'
+import { dirname, relative } from 'node:path'
+import { nearest } from '../../base/nearest.ts'
+import { appFile, CLIENT_APPS, foundApps, spelledEntry, type ClientApp } from '../client-apps.ts'
+import type { Command, Invocation } from '../command.ts'
+import { TARGET_OPTIONS } from '../common-options.ts'
+import { backUp, findBackup, readText, realFile, restore, writeText } from '../config-write.ts'
+import { confirmed } from '../confirm.ts'
+import { Failure, wrongUsage } from '../failure.ts'
+import { defaultName, entryOf, redactedEntry } from '../install-entry.ts'
+import { withMember } from '../jsonc-edit.ts'
+import { JsoncError, parseJsonc } from '../jsonc.ts'
+import { safe, safeJson } from '../safe-text.ts'
+import { pickTarget } from '../target.ts'
+
+const NAMES = CLIENT_APPS.map(({ name }) => name)
+
+const FROM_TARGET: readonly string[] = ['--server', '--config', '--header', '--env']
+
+export const install: Command = {
+  name: 'install',
+  group: 'Set up',
+  summary: 'add a server to the configuration of a client',
+  details:
+    `The clients are ${CLIENT_APPS.map(({ name, title }) => `${name} (${title})`).join(', ')}. ` +
+    'The change is shown first, without secrets. The old file is kept beside the new one, and --undo brings it back. ' +
+    'Comments in the file stay. --env NAME writes a reference to the variable where the client knows such references, and its value otherwise.',
+  arguments: [
+    {
+      name: 'target',
+      summary: 'a URL, a file, a name of an mcp.json file, or a program after --',
+      isOptional: true,
+    },
+  ],
+  options: [
+    { flags: '-c, --client <name>', summary: `the client: ${NAMES.join(', ')}` },
+    { flags: '--name <name>', summary: 'the name of the server in the configuration' },
+    {
+      flags: '--global',
+      summary: 'for all projects of the user, where the client also has a file per project',
+    },
+    { flags: '-y, --yes', summary: 'do not ask' },
+    { flags: '--print', summary: 'only show the entry' },
+    { flags: '--undo', summary: 'bring back the file as it was before' },
+    ...TARGET_OPTIONS.filter(({ flags }) => FROM_TARGET.some((name) => flags.includes(`${name} `))),
+  ],
+  examples: [
+    ['install server.ts --client cursor', 'lets Cursor start server.ts in this project'],
+    ['install https://mcp.example/mcp --client vscode --name notes', 'adds a server at a URL to VS Code'],
+    ['install --client cursor --undo', 'takes it back'],
+  ],
+  async run(invocation) {
+    const { flags } = invocation
+    const app = appOf(invocation)
+    const isGlobal = flags.is('global')
+    const file = appFile(app, invocation.io, isGlobal)
+    if (file === undefined || (isGlobal && app.user === undefined))
+      throw wrongUsage(
+        `${app.title} has no file for ${app.user === undefined ? 'all projects' : 'a user without a home folder'}`,
+        app.user === undefined ? 'Leave --global out.' : 'Set HOME to your home folder.',
+      )
+    await (flags.is('undo') ? undo(invocation, app, file) : add(invocation, app, file))
+  },
+}
+
+/** The app that the user names. */
+function appOf({ flags, io }: Invocation): ClientApp {
+  const name = flags.text('client')
+  const app = CLIENT_APPS.find((one) => one.name === name)
+  if (app !== undefined) return app
+  const found = foundApps(io).map((one) => one.name)
+  const hint = `${found.length === 0 ? 'None was found on this machine; the known ones are' : `Found on this machine: ${found.join(', ')}. All:`} ${NAMES.join(', ')}.`
+  if (name === undefined) throw wrongUsage('the client is missing: --client <name>', hint)
+  const similar = nearest(name, NAMES)
+  throw wrongUsage(
+    `there is no client "${name}"${similar === undefined ? '' : `; did you mean "${similar}"?`}`,
+    hint,
+  )
+}
+
+async function add(invocation: Invocation, app: ClientApp, path: string): Promise<void> {
+  const { words, rest, flags, io, output } = invocation
+  const { target } = pickTarget(words, rest, flags, io)
+  const entry = entryOf(target, app, flags, io)
+  const spelled = spelledEntry(app, entry)
+  if (spelled === undefined)
+    throw wrongUsage(
+      `${app.title} cannot have a URL in this file`,
+      'Add the server in its settings, as a connector.',
+    )
+  if ('url' in entry && !/^https?:/i.test(entry.url))
+    throw wrongUsage(`${app.title} only knows http and https URLs`, 'Name the http URL of the server.')
+  const name = nameOf(flags.text('name') ?? defaultName(target, entry))
+  const shown = redactedEntry(spelled)
+  const where = relative(io.cwd, path).startsWith('..') ? path : relative(io.cwd, path)
+  if (flags.is('print')) {
+    const whole = { [app.section]: { [name]: shown } }
+    await output.data(
+      { client: app.name, file: path, config: whole },
+      () => `${where}:\n${safeJson(whole, 2)}`,
+    )
+    return
+  }
+  if (path !== appFile(app, io, false) || app.project === undefined) checkInstalled(app, path, invocation)
+  const file = realFile(path)
+  const before = readText(file)
+  const old = oldEntry(before, app, name, path)
+  const after = withMember(before, app.section, name, spelled)
+  if (after === before) {
+    await output.data(
+      { client: app.name, file: path, name, changed: false },
+      () => `${where} has this entry already.`,
+    )
+    return
+  }
+  output.note(diffText(where, name, app, old, shown))
+  if (!(await confirmed(invocation, `Write it to ${where}?`))) throw new Failure('nothing was changed')
+  const backup = backUp(file, before, after)
+  writeText(file, after, app.project !== undefined && !flags.is('global') ? 0o644 : 0o600)
+  await output.data({ client: app.name, file: path, name, changed: true, entry: shown, backup }, () =>
+    [
+      `Added "${name}" to ${where}. Restart ${app.title}, or reload its servers.`,
+      `To take it back: ${output.colors.cyan(`pierhead install --client ${app.name}${flags.is('global') ? ' --global' : ''} --undo`)}`,
+    ].join('\n'),
+  )
+}
+
+function nameOf(name: string): string {
+  if (/^[\w-][\w.-]{0,63}$/.test(name) && name !== '__proto__') return name
+  throw wrongUsage('the name of the server is not usable', 'Use up to 64 letters, digits, - and _.')
+}
+
+/** A file of the user whose folder does not exist belongs to an app that is not there. */
+function checkInstalled(app: ClientApp, path: string, { io }: Invocation): void {
+  if (existsSync(dirname(path))) return
+  const found = foundApps(io).map(({ name }) => name)
+  throw new Failure(`${app.title} is not installed: there is no folder ${dirname(path)}`, {
+    hint:
+      found.length === 0
+        ? `Install it and start it once. --print shows the entry without writing it.`
+        : `Found on this machine: ${found.join(', ')}. --print shows the entry without writing it.`,
+  })
+}
+
+/** The entry that is replaced; undefined if there is none. Explains a file that cannot be read. */
+function oldEntry(text: string, app: ClientApp, name: string, path: string): unknown {
+  if (text.trim() === '') return undefined
+  try {
+    const value = parseJsonc(text).value as Readonly<Record<string, Readonly<Record<string, unknown>>>>
+    const servers = value?.[app.section]
+    return typeof servers === 'object' && servers !== null && Object.hasOwn(servers, name)
+      ? servers[name]
+      : undefined
+  } catch (error) {
+    if (!(error instanceof JsoncError)) throw error
+    throw new Failure(`${path} is not valid JSON: ${error.message}`, {
+      hint: 'Correct the file first; nothing was changed.',
+      cause: error,
+    })
+  }
+}
+
+/** The change for people: lines that go and lines that come. */
+function diffText(where: string, name: string, app: ClientApp, old: unknown, shown: unknown): string {
+  const lines = (mark: string, value: unknown): readonly string[] =>
+    safeJson({ [name]: value }, 2)
+      .split('\n')
+      .slice(1, -1)
+      .map((text) => `${mark} ${text}`)
+  return [
+    `${safe(where)}, in "${app.section}":`,
+    ...(old === undefined ? [] : lines('-', redactedEntry(old))),
+    ...lines('+', shown),
+  ].join('\n')
+}
+
+async function undo(invocation: Invocation, app: ClientApp, path: string): Promise<void> {
+  const { io, output, flags } = invocation
+  const file = realFile(path)
+  const where = relative(io.cwd, path).startsWith('..') ? path : relative(io.cwd, path)
+  const backup = findBackup(file)
+  if (backup === undefined)
+    throw new Failure(`there is no backup of ${where}`, { hint: 'Remove the entry from the file yourself.' })
+  if (!backup.isCurrent && !flags.is('yes'))
+    throw new Failure(`${where} was changed since, and going back would lose these changes`, {
+      hint: `Remove the entry yourself, or add --yes to go back to ${backup.path}.`,
+    })
+  if (!(await confirmed(invocation, `Bring back ${where} as it was?`)))
+    throw new Failure('nothing was changed')
+  restore(file, backup.path)
+  await output.data({ client: app.name, file: path, restored: true }, () => `${where} is as it was before.`)
+}

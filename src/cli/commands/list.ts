@@ -1,0 +1,61 @@
+import type { Command } from '../command.ts'
+import { wrongUsage } from '../failure.ts'
+import { safeLine } from '../safe-text.ts'
+import { signatureOf } from '../signature.ts'
+
+/** The kinds of things that a server lists, and the capability behind each. */
+const KINDS = { tools: 'tools', resources: 'resources', templates: 'resources', prompts: 'prompts' } as const
+
+type Kind = keyof typeof KINDS
+
+export const list: Command = {
+  name: 'list',
+  group: 'Use a server',
+  summary: 'list tools, resources, templates and prompts',
+  hasTarget: true,
+  arguments: [
+    { name: 'kind', summary: 'tools, resources, templates or prompts; all by default', isOptional: true },
+  ],
+  examples: [
+    ['list http://localhost:3000/mcp', 'lists everything that a server offers'],
+    ['list server.ts tools', 'starts server.ts and lists its tools'],
+  ],
+  async run({ words: [kind], output, open }) {
+    if (kind !== undefined && !Object.hasOwn(KINDS, kind))
+      throw wrongUsage(`"${kind}" is not a kind`, `The kinds are ${Object.keys(KINDS).join(', ')}.`)
+    const { client } = await open()
+    const { capabilities } = await client.server()
+    const kinds = (kind === undefined ? Object.keys(KINDS) : [kind]) as readonly Kind[]
+    const found: Partial<Record<Kind, readonly unknown[]>> = {}
+    const sections: string[] = []
+    for (const one of kinds) {
+      if (kind === undefined && capabilities[KINDS[one]] === undefined) continue
+      const items = (await client[one]().toArray()) as readonly Item[]
+      found[one] = items
+      if (items.length > 0 || kind !== undefined)
+        sections.push(
+          [
+            output.colors.bold(`${one} (${items.length})`),
+            ...items.map((item) => lineOf(item, output.width)),
+          ].join('\n'),
+        )
+    }
+    await output.data(found, () => sections.join('\n\n') || 'The server offers nothing.')
+  },
+}
+
+interface Item {
+  readonly name: string
+  readonly uri?: string
+  readonly uriTemplate?: string
+  readonly description?: string
+  readonly inputSchema?: Readonly<Record<string, unknown>>
+  readonly arguments?: readonly { readonly name: string; readonly required?: boolean }[]
+}
+
+/** One item in a line or two: how to use it, and what it is for. */
+function lineOf(item: Item, width: number): string {
+  const head = `  ${safeLine(item.uri ?? item.uriTemplate ?? signatureOf(item), 200)}`
+  const about = item.description ?? (item.uri === undefined ? '' : item.name)
+  return about === '' ? head : `${head}\n      ${safeLine(about, Math.max(30, width - 8))}`
+}

@@ -1,0 +1,32 @@
+import type { Command } from '../command.ts'
+
+export const ping: Command = {
+  name: 'ping',
+  group: 'Use a server',
+  summary: 'check that a server answers, and how fast',
+  hasTarget: true,
+  options: [{ flags: '-c, --count <number>', summary: 'how many times (1)' }],
+  examples: [
+    ['ping http://localhost:3000/mcp', 'asks a server over HTTP'],
+    ['ping --count 5 -- node server.js', 'starts a program and asks it five times'],
+  ],
+  async run({ flags, output, open }) {
+    const count = Math.max(1, Math.min(1000, Number(flags.text('count') ?? 1) || 1))
+    const began = performance.now()
+    const { client, target } = await open()
+    const connectMs = performance.now() - began
+    const times: number[] = []
+    for (let i = 0; i < count; i++) {
+      const start = performance.now()
+      await client.ping()
+      times.push(performance.now() - start)
+    }
+    const shown = (ms: number): string => `${ms.toFixed(1)} ms`
+    await output.data({ target: target.label, connectMs, times }, () =>
+      [
+        `connected to ${target.label} in ${shown(connectMs)}`,
+        ...times.map((ms) => `answered in ${shown(ms)}`),
+      ].join('\n'),
+    )
+  },
+}

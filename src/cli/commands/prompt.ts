@@ -1,0 +1,39 @@
+import type { Command } from '../command.ts'
+import { contentText } from '../content-text.ts'
+import { wrongUsage } from '../failure.ts'
+
+export const prompt: Command = {
+  name: 'prompt',
+  group: 'Use a server',
+  summary: 'get a prompt, filled in',
+  hasTarget: true,
+  arguments: [
+    { name: 'name', summary: 'the name of the prompt' },
+    { name: 'argument', summary: 'such as language=TypeScript', isOptional: true, isMany: true },
+  ],
+  examples: [['prompt server.ts review language=TypeScript', 'prints the messages of a prompt']],
+  async run({ words: [name = '', ...words], io, output, open }) {
+    const args = pairsOf(words)
+    const { client } = await open()
+    const result = await client.prompt(name, args, { signal: io.signal })
+    await output.data(result, () =>
+      result.messages
+        .map(
+          ({ role, content }) =>
+            `${output.colors.bold(`${role}:`)} ${contentText([content], { io, output })}`,
+        )
+        .join('\n\n'),
+    )
+  },
+}
+
+/** Texts by name, from words such as `language=TypeScript`. */
+export function pairsOf(words: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    words.map((word) => {
+      const at = word.indexOf('=')
+      if (at < 1) throw wrongUsage(`"${word}" is not an argument`, 'Write key=value.')
+      return [word.slice(0, at), word.slice(at + 1)]
+    }),
+  )
+}

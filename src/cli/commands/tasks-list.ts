@@ -1,0 +1,89 @@
+import type { Client } from 'pierhead/client'
+import type { Command, Invocation } from '../command.ts'
+import { EXIT } from '../exit.ts'
+import { Failure, wrongUsage } from '../failure.ts'
+import { STORE_OPTIONS, withTaskStore } from '../task-store.ts'
+import { remoteRow, rowsText, storedRow, type TaskRow } from '../task-text.ts'
+
+const STATES = ['working', 'input_required', 'completed', 'failed', 'cancelled'] as const
+
+export const tasksList: Command = {
+  name: 'tasks list',
+  group: 'Use a server',
+  summary: 'list long-running work',
+  details:
+    'A server lists the tasks of the caller, at revision 2025-11-25 only: 2026-07-28 has no list. ' +
+    'Operators see the tasks of all callers in the store of the server: --store and --name.',
+  hasTarget: true,
+  insteadOfTarget: 'store',
+  options: [
+    { flags: '--status <status>', summary: 'only tasks with this status', choices: STATES },
+    { flags: '--limit <number>', summary: 'the most tasks to list (100)' },
+    ...STORE_OPTIONS,
+  ],
+  examples: [
+    ['tasks list http://localhost:3000/mcp --revision 2025-11-25', 'lists your tasks at a server'],
+    [
+      'tasks list --store sqlite:films.db --name films --status failed',
+      'lists those of all callers that failed',
+    ],
+  ],
+  async run(invocation) {
+    const { flags, output } = invocation
+    const limit = limitOf(flags.text('limit') ?? '100')
+    const status = flags.text('status') as (typeof STATES)[number] | undefined
+    const stored = await withTaskStore(invocation, async (tasks) =>
+      (await tasks.list({ limit, ...(status !== undefined && { status }) })).map(storedRow),
+    )
+    const tasks = stored ?? (await remoteTasks(invocation, limit, status))
+    await output.data({ tasks }, () => rowsText(tasks))
+    if (tasks.length === 0 && stored === undefined)
+      output.note(
+        'A server lists your own tasks only. One without logins cannot tell callers apart, and lists none to a new connection.',
+      )
+  },
+}
+
+function limitOf(text: string): number {
+  const limit = Number(text)
+  if (Number.isInteger(limit) && limit > 0 && limit <= 10_000) return limit
+  throw wrongUsage(`--limit ${text} is not a number from 1 to 10000`, 'Write --limit 100.')
+}
+
+/** The tasks of the caller at a server. */
+async function remoteTasks(
+  { open }: Invocation,
+  limit: number,
+  status: string | undefined,
+): Promise<readonly TaskRow[]> {
+  const { client } = await open()
+  await checkList(client)
+  const found: TaskRow[] = []
+  const seen = new Set<unknown>()
+  let cursor: unknown
+  do {
+    const page = await client.request('tasks/list', cursor === undefined ? {} : { cursor: cursor as string })
+    const tasks = Array.isArray(page['tasks']) ? page['tasks'].map(remoteRow) : []
+    found.push(...tasks.filter((task) => status === undefined || task.status === status))
+    cursor = page['nextCursor']
+    if (seen.has(cursor)) break
+    seen.add(cursor)
+  } while (typeof cursor === 'string' && found.length < limit && seen.size < 1000)
+  return found.slice(0, limit)
+}
+
+async function checkList(client: Client): Promise<void> {
+  const { revision, capabilities } = await client.server()
+  const { list } = (capabilities['tasks'] ?? {}) as { readonly list?: unknown }
+  if (list !== undefined) return
+  const isLatest = revision >= '2026'
+  throw new Failure(
+    isLatest ? `revision ${revision} has no list of tasks` : 'the server does not list tasks',
+    {
+      exit: EXIT.server,
+      hint: isLatest
+        ? 'Add --revision 2025-11-25 if the server offers it, show a task by its id with pierhead tasks show, or list the store of the server with --store and --name.'
+        : 'Show a task by its id with pierhead tasks show, or list the store of the server with --store and --name.',
+    },
+  )
+}

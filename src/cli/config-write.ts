@@ -1,0 +1,108 @@
+import { createHash, randomUUID } from 'node:crypto'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { Failure } from './failure.ts'
+
+const MOST_BYTES = 10_000_000
+const MOST_LINKS = 40
+
+/** The file that a path leads to, if it is a link. A file that does not exist yet stays as it is. */
+export function realFile(path: string): string {
+  let file = path
+  for (let links = 0; lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true; links++) {
+    if (links > MOST_LINKS)
+      throw new Failure(`${path} is a link that leads to itself`, { hint: 'Remove it.' })
+    file = resolve(dirname(file), readlinkSync(file))
+  }
+  return existsSync(file) ? realpathSync(file) : file
+}
+
+/** The text of a configuration; empty if there is none. */
+export function readText(file: string): string {
+  const stat = statSync(file, { throwIfNoEntry: false })
+  if (stat === undefined) return ''
+  if (!stat.isFile())
+    throw new Failure(`${file} is not a file`, { hint: 'Remove it, or use another client.' })
+  if (stat.size > MOST_BYTES)
+    throw new Failure(`${file} is larger than ${MOST_BYTES} bytes`, { hint: 'Correct the file.' })
+  return readFileSync(file, 'utf8')
+}
+
+/** Replaces the contents of a file at once: nobody sees half of it. The mode and the owner stay. */
+export function writeText(file: string, text: string, newMode: number): void {
+  mkdirSync(dirname(file), { recursive: true })
+  const old = statSync(file, { throwIfNoEntry: false })
+  const fresh = `${file}.${randomUUID()}`
+  try {
+    writeFileSync(fresh, text, { flag: 'wx', mode: old === undefined ? newMode : 0o600 })
+    if (old !== undefined) keepRights(fresh, old)
+    renameSync(fresh, file)
+  } finally {
+    rmSync(fresh, { force: true })
+  }
+}
+
+function keepRights(
+  fresh: string,
+  { mode, uid, gid }: { readonly mode: number; readonly uid: number; readonly gid: number },
+): void {
+  const made = statSync(fresh)
+  if (made.uid !== uid || made.gid !== gid)
+    try {
+      chownSync(fresh, uid, gid)
+    } catch {
+      // Only administrators may give files away.
+    }
+  chmodSync(fresh, mode & 0o7777)
+}
+
+/** Identifies what a file was changed to, so that its backup can be found. */
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12)
+}
+
+const BACKUP = /\.before-pierhead-([0-9a-f]{12})$/
+
+/** Keeps the text that a file had before it was changed. The backup of a file that did not exist is empty. */
+export function backUp(file: string, before: string, after: string): string {
+  const backup = `${file}.before-pierhead-${digestOf(after)}`
+  const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0o600
+  writeText(backup, before, mode & 0o777)
+  return backup
+}
+
+/** The backup to go back to, and whether the file is still what was written then. */
+export function findBackup(file: string): { readonly path: string; readonly isCurrent: boolean } | undefined {
+  const folder = dirname(file)
+  if (!existsSync(folder)) return undefined
+  const prefix = `${basename(file)}.before-pierhead-`
+  const found = readdirSync(folder)
+    .filter((name) => name.startsWith(prefix) && BACKUP.test(name))
+    .map((name) => join(folder, name))
+  const current = `${file}.before-pierhead-${digestOf(readText(file))}`
+  if (found.includes(current)) return { path: current, isCurrent: true }
+  const [newest] = found.toSorted((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
+  return newest === undefined ? undefined : { path: newest, isCurrent: false }
+}
+
+/** Goes back to a backup, and removes it. */
+export function restore(file: string, backup: string): void {
+  const before = readText(backup)
+  if (before === '') rmSync(file, { force: true })
+  else writeText(file, before, statSync(backup).mode & 0o777)
+  rmSync(backup)
+}

@@ -1,0 +1,217 @@
+import cluster, { type Worker } from 'node:cluster'
+import { relative } from 'node:path'
+import { createInterface } from 'node:readline'
+import { App, McpError, type Running } from 'pierhead'
+import { Deferred } from '../../base/deferred.ts'
+import { EXIT, type ExitCode } from '../exit.ts'
+import type { Io } from '../io.ts'
+import { isTypeScript } from '../source-file.ts'
+import type { DevLog } from './events.ts'
+import { changedLists, fromMessage, toMessage, type Digests, type WorkerMessage } from './messages.ts'
+import { endedEarly, notInTime, shownError, type ShownError } from './shown-error.ts'
+import { watchSources } from './source-watch.ts'
+import { TypeCheck } from './type-check.ts'
+import type { WorkerOptions } from './worker.ts'
+
+export interface ParentOptions extends WorkerOptions {
+  readonly io: Io
+  readonly log: DevLog
+  readonly checksTypes: boolean
+  /** More files and folders to watch. */
+  readonly watched: readonly string[]
+}
+
+/** After this long, somebody may wonder what a program does. */
+const SLOW_MS = 5_000
+
+/** Runs a program in another process, and replaces that when a file changes. Ends with Ctrl-C. */
+export async function serveWithReloads(options: ParentOptions): Promise<ExitCode> {
+  const parent = new DevParent(options)
+  try {
+    return await parent.run()
+  } finally {
+    await parent.close()
+  }
+}
+
+/** A program that serves. */
+interface Ready {
+  readonly worker: Worker
+  readonly digests: Digests
+}
+
+class DevParent {
+  readonly #options: ParentOptions
+  readonly #types: TypeCheck
+  readonly #app: App
+  #running: Running | undefined
+  /** Settles when the program that was started last serves, or does not; undefined if that is known. */
+  #next: Deferred<Ready> | undefined
+  /** The processes that serve, or have served and are about to end. */
+  readonly #ready = new Set<Worker>()
+  #digests: Digests | undefined
+  /** Why the last program did not start, if it could say so. */
+  #lastError: ShownError | undefined
+  #hasAnnounced = false
+  /** Files that changed while a program was starting; undefined while none is. */
+  #waiting: Set<string> | undefined
+  readonly #fatal = new Deferred<never>()
+  #unwatch: (() => Promise<void>) | undefined
+  readonly #killAll = (): void => {
+    this.#types.stop()
+    for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL')
+  }
+
+  constructor(options: ParentOptions) {
+    this.#options = options
+    const { log, startMs, file } = options
+    this.#types = new TypeCheck(file.path, (errors) => log.add({ event: 'types', ...errors }))
+    this.#app = new App({
+      name: 'pierhead-dev',
+      version: '1.0.0',
+      log: (_level, message) =>
+        log.add({ event: 'warning', message: message.replace(/^worker \d+/, 'the program') }),
+    })
+    this.#fatal.promise.catch(() => undefined)
+    const launcher = { worker: { startMs }, listen: (_: object, given: object) => given }
+    Object.assign(globalThis, { [Symbol.for('pierhead.launcher')]: launcher })
+    // What the program prints must not mix with lines of JSON on stdout.
+    cluster.setupPrimary({ stdio: ['ignore', 2, 2, 'ipc'] } as never)
+    cluster.on('message', (worker, message) => this.#onMessage(worker, fromMessage<WorkerMessage>(message)))
+    cluster.on('exit', (worker, code, signal) => this.#onEnd(worker, code, signal))
+    process.on('exit', this.#killAll)
+  }
+
+  async run(): Promise<ExitCode> {
+    const { io, root, watched, log, file, checksTypes } = this.#options
+    if (io.signal.aborted) return EXIT.ok
+    const ended = new Promise<void>((resolve) => io.signal.addEventListener('abort', () => resolve()))
+    this.#unwatch = await watchSources({
+      root,
+      more: watched,
+      onChange: (files) => void this.#reload(files),
+      onError: (error) => log.add({ event: 'warning', message: `files cannot be watched: ${String(error)}` }),
+    })
+    this.#readKeys()
+    if (checksTypes && isTypeScript(file.path) && this.#types.obstacle !== undefined)
+      log.add({ event: 'note', message: `types are not checked: ${this.#types.obstacle}` })
+    void this.#reload([])
+    await Promise.race([this.#fatal.promise, ended])
+    return EXIT.ok
+  }
+
+  async close(): Promise<void> {
+    this.#types.stop()
+    await this.#unwatch?.()
+    // Programs that have not come to listen end at once.
+    if (this.#running === undefined) return this.#killAll()
+    const slow = setTimeout(() => this.#options.log.add({ event: 'note', message: FINISHING }), FINISHING_MS)
+    await this.#running.close()
+    clearTimeout(slow)
+  }
+
+  #readKeys(): void {
+    const { io } = this.#options
+    if (io.stdin.isTTY !== true) return
+    createInterface({ input: io.stdin }).on('line', (line) => {
+      if (line.trim() === 'r') void this.#reload(['r'])
+      if (line.trim() === 'q') process.kill(process.pid, 'SIGINT')
+    })
+  }
+
+  /** Runs the program as it is now. While one starts, changes wait. */
+  async #reload(files: readonly string[]): Promise<void> {
+    if (this.#waiting !== undefined) return files.forEach((file) => this.#waiting?.add(file))
+    const { io, log, checksTypes } = this.#options
+    this.#waiting = new Set()
+    if (files.length > 0) log.add({ event: 'reloading', files })
+    if (checksTypes) this.#types.run()
+    const slow = setTimeout(() => log.add({ event: 'note', message: STILL_STARTING }), SLOW_MS)
+    try {
+      this.#lastError = undefined
+      this.#next = new Deferred()
+      await this.#start(this.#next)
+    } catch (error) {
+      if (!io.signal.aborted) this.#showFailure(error)
+    } finally {
+      clearTimeout(slow)
+      this.#next = undefined
+    }
+    const waiting = [...this.#waiting]
+    this.#waiting = undefined
+    if (waiting.length > 0 && !io.signal.aborted) await this.#reload(waiting)
+  }
+
+  /** Starts the program, for the first time or in place of another one. */
+  async #start(next: Deferred<Ready>): Promise<void> {
+    // Nobody waits for it if the first start fails.
+    next.promise.catch(() => undefined)
+    const { port = 3000, host } = this.#options
+    if (this.#running === undefined)
+      this.#running = await this.#app.listen({ http: { port, ...(host !== undefined && { host }) } })
+    // This resolves only when the old process has ended, which may have requests to finish.
+    else this.#running.restart().catch((error: unknown) => next.reject(error))
+    this.#adopt(await next.promise)
+  }
+
+  /** Makes a program the one that serves, and tells clients what has changed. */
+  #adopt({ worker, digests }: Ready): void {
+    const { log, file, io } = this.#options
+    const changed = changedLists(this.#digests, digests)
+    this.#digests = digests
+    if (changed.length > 0) worker.send(toMessage({ kind: 'changed', lists: changed }))
+    if (this.#hasAnnounced) return log.add({ event: 'reloaded', changed })
+    this.#hasAnnounced = true
+    log.add({ event: 'listening', url: this.#running?.url, file: relative(io.cwd, file.path) || file.path })
+  }
+
+  #onMessage(worker: Worker, message: WorkerMessage | undefined): void {
+    switch (message?.kind) {
+      case 'call':
+        return this.#options.log.add(message.call)
+      case 'failed':
+        this.#lastError = message.error
+        return
+      case 'ready':
+        this.#ready.add(worker)
+        if (this.#next === undefined) return this.#adopt({ worker, digests: message.digests })
+        return this.#next.resolve({ worker, digests: message.digests })
+      case undefined:
+    }
+  }
+
+  #onEnd(worker: Worker, code: number | null, signal: string | null): void {
+    // An old process ends after a new one serves. Any other has failed.
+    if (this.#ready.delete(worker)) return
+    this.#next?.reject(new ProgramEnded(signal === null ? `with code ${String(code)}` : `by ${signal}`))
+  }
+
+  #showFailure(thrown: unknown): void {
+    const { log, root, startMs } = this.#options
+    const { code } = ((thrown as Error).cause ?? {}) as NodeJS.ErrnoException
+    // Another port must be chosen in the command line.
+    if (
+      this.#running === undefined &&
+      (code === 'EADDRINUSE' || code === 'EACCES' || code === 'EADDRNOTAVAIL')
+    )
+      return this.#fatal.reject(thrown)
+    const shown = this.#lastError ?? explained(thrown, root, startMs)
+    log.add({ event: 'failed', ...shown, isServed: this.#ready.size > 0 })
+  }
+}
+
+/** The process of a program ended before it served. */
+class ProgramEnded extends Error {}
+
+const STILL_STARTING = 'the program is still starting; it waits or works outside of functions'
+const FINISHING = 'finishing the calls that run; Ctrl-C again ends them'
+const FINISHING_MS = 1_000
+
+/** What the end of a process means to somebody who writes a server. */
+function explained(thrown: unknown, root: string, startMs: number): ShownError {
+  if (thrown instanceof McpError && thrown.kind === 'workers_failed') return notInTime(startMs)
+  if (thrown instanceof ProgramEnded) return endedEarly(thrown.message)
+  const shown = shownError(thrown, root)
+  const [, how] = /^worker \d+ ended (.*) before it was listening$/.exec(shown.message) ?? []
+  return how === undefined ? shown : endedEarly(how)
+}

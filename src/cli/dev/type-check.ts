@@ -1,0 +1,97 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { constants, setPriority } from 'node:os'
+import { dirname, join } from 'node:path'
+import { isTypeScript } from '../source-file.ts'
+
+export interface TypeErrors {
+  readonly errors: number
+  /** The first of them, one line each. */
+  readonly lines: readonly string[]
+}
+
+/** How many errors are shown. */
+const SHOWN = 10
+/** How much of what the compiler prints is read. */
+const READ = 1_000_000
+const ERROR = /^\S.*\berror TS\d+: /
+
+/** Runs the compiler of a project in the background, with low priority, each time anew. */
+export class TypeCheck {
+  readonly #compiler: string | undefined
+  readonly #config: string | undefined
+  readonly #onErrors: (errors: TypeErrors) => void
+  #child: ChildProcess | undefined
+  #before = 0
+
+  constructor(file: string, onErrors: (errors: TypeErrors) => void) {
+    this.#compiler = isTypeScript(file) ? compilerOf(file) : undefined
+    this.#config = nearestConfig(file)
+    this.#onErrors = onErrors
+  }
+
+  /** Why nothing is checked; undefined if something is. */
+  get obstacle(): string | undefined {
+    if (this.#compiler === undefined) return 'typescript is not installed: npm install --save-dev typescript'
+    return this.#config === undefined ? 'there is no tsconfig.json' : undefined
+  }
+
+  /** Checks the sources as they are now; a check that runs already ends. */
+  run(): void {
+    this.stop()
+    if (this.#compiler === undefined || this.#config === undefined) return
+    const child = spawn(
+      process.execPath,
+      [this.#compiler, '--noEmit', '--pretty', 'false', '-p', this.#config],
+      { cwd: dirname(this.#config), stdio: ['ignore', 'pipe', 'ignore'] },
+    )
+    this.#child = child
+    lowerPriority(child.pid)
+    let text = ''
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      text = (text + chunk).slice(0, READ)
+    })
+    child.on('error', () => undefined)
+    child.on('close', () => {
+      if (this.#child !== child) return
+      this.#child = undefined
+      const errors = text.split('\n').filter((line) => ERROR.test(line))
+      if (errors.length > 0 || this.#before > 0)
+        this.#onErrors({ errors: errors.length, lines: errors.slice(0, SHOWN) })
+      this.#before = errors.length
+    })
+  }
+
+  stop(): void {
+    this.#child?.kill('SIGKILL')
+    this.#child = undefined
+  }
+}
+
+/** The program of the compiler that a project has installed. */
+function compilerOf(file: string): string | undefined {
+  try {
+    const home = createRequire(file).resolve('typescript/package.json')
+    const { bin } = JSON.parse(readFileSync(home, 'utf8')) as { bin?: { tsc?: unknown } }
+    return typeof bin?.tsc === 'string' ? join(dirname(home), bin.tsc) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function nearestConfig(file: string): string | undefined {
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    const config = join(folder, 'tsconfig.json')
+    if (existsSync(config)) return config
+    if (dirname(folder) === folder) return undefined
+  }
+}
+
+function lowerPriority(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {
+    // It may have ended, or the system does not allow it.
+  }
+}

@@ -1,0 +1,123 @@
+import { subscribe } from 'node:diagnostics_channel'
+import type { ServerResponse } from 'node:http'
+import type { ListenOptions, Observer, ObservedRequest, RequestEnd } from 'pierhead'
+import { launch, type LaunchedServer, type LaunchOptions } from '../launch.ts'
+import type { SourceFile } from '../source-file.ts'
+import { digestsOf, READER } from './digests.ts'
+import type { CallEvent } from './events.ts'
+import {
+  fromMessage,
+  RELAYED_VARIABLE,
+  toMessage,
+  type Digests,
+  type ParentMessage,
+  type WorkerMessage,
+} from './messages.ts'
+import { shownError } from './shown-error.ts'
+
+export interface WorkerOptions {
+  readonly file: SourceFile
+  /** The folder of the project. */
+  readonly root: string
+  /** The port that the command line names; undefined for that of the program, or 3000. */
+  readonly port: number | undefined
+  readonly host: string | undefined
+  readonly startMs: number
+}
+
+/** Runs the program of the user in this process, which its parent replaces when a file changes. Never ends by itself. */
+export async function serveInWorker(options: WorkerOptions): Promise<never> {
+  closeConnections()
+  return serve(options, {
+    listen: (own) => httpOptions(own, options),
+    worker: { startMs: options.startMs },
+  })
+}
+
+/** Does the same over stdio. */
+export async function serveRelayed(options: WorkerOptions): Promise<never> {
+  // Programs that this one starts are not for the relay.
+  delete process.env[RELAYED_VARIABLE]
+  return serve(options, {
+    listen: ({ stdio = true }) => ({ stdio: stdio === false || stdio }),
+    worker: undefined,
+  })
+}
+
+async function serve(
+  { file, root }: WorkerOptions,
+  how: Pick<LaunchOptions, 'listen' | 'worker'>,
+): Promise<never> {
+  process.setSourceMapsEnabled(true)
+  let server: LaunchedServer | undefined
+  process.on('message', (message) => {
+    const { kind, lists = [] } = fromMessage<ParentMessage>(message) ?? {}
+    if (kind === 'changed') for (const list of lists) server?.changed(list)
+  })
+  try {
+    await launch(file, {
+      ...how,
+      otherwise: {},
+      onServer(app) {
+        server ??= app
+        app.use({ observer: observer() })
+      },
+    })
+  } catch (error) {
+    await tell({ kind: 'failed', error: shownError(error, root) })
+    process.exit(1)
+  }
+  await tell({ kind: 'ready', digests: await readLists(server) })
+  return new Promise(() => undefined)
+}
+
+/**
+ * Answers each request as the last one of its connection. The next one then arrives at the process with the newest program; over a
+ * connection that is kept alive it would arrive at the old one.
+ */
+function closeConnections(): void {
+  subscribe('http.server.request.start', (message) => {
+    const { response } = message as { readonly response: ServerResponse }
+    response.shouldKeepAlive = false
+  })
+}
+
+/** HTTP with the options of the program, at the port that the command line names. */
+function httpOptions(own: ListenOptions, { port, host }: WorkerOptions): ListenOptions {
+  const http = typeof own.http === 'object' ? own.http : {}
+  return {
+    http: { ...http, ...(port !== undefined && { port }), ...(host !== undefined && { host }) },
+  }
+}
+
+async function readLists(server: LaunchedServer | undefined): Promise<Digests> {
+  const unknown = { tools: '', resources: '', prompts: '' }
+  return server === undefined ? unknown : digestsOf(server).catch(() => unknown)
+}
+
+function observer(): Observer {
+  return {
+    end(request, end) {
+      if (request.client?.name !== READER) void tell({ kind: 'call', call: callEvent(request, end) })
+    },
+  }
+}
+
+function callEvent({ method, target }: ObservedRequest, end: RequestEnd): CallEvent {
+  return {
+    event: 'call',
+    method: method ?? 'unreadable message',
+    target,
+    outcome: end.outcome,
+    error: end.error?.message,
+    ms: end.durationMs,
+  }
+}
+
+function tell(message: WorkerMessage): Promise<void> {
+  return new Promise((resolve) => {
+    // The parent may be gone.
+    if (process.send === undefined || !process.connected) return resolve()
+    process.send(toMessage(message), undefined, undefined, () => resolve())
+  })
+}

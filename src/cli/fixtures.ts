@@ -1,0 +1,83 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { wrongUsage } from './failure.ts'
+
+/** One input of a tool, and what the tool must do with it. */
+export interface Fixture {
+  readonly name?: string | undefined
+  readonly input: Readonly<Record<string, unknown>>
+  /** What a call returns: structured content, text, or a list of blocks. */
+  readonly output?: unknown
+  /** The call must fail: in any way, or with a message that contains this text. */
+  readonly error?: true | string | undefined
+}
+
+/** The fixtures of one tool. */
+export interface FixtureFile {
+  readonly file: string
+  readonly tool: string
+  readonly fixtures: readonly Fixture[]
+}
+
+const MOST_BYTES = 20_000_000
+
+/** Reads `fixtures/<tool>.json` of a folder, in the order of the names. */
+export function readFixtures(folder: string, cwd: string): readonly FixtureFile[] {
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) return []
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .toSorted()
+    .map((name) => {
+      const file = join(folder, name)
+      return { file, tool: name.slice(0, -'.json'.length), fixtures: fixturesIn(file, relative(cwd, file)) }
+    })
+}
+
+function fixturesIn(file: string, shown: string): readonly Fixture[] {
+  const expected = 'Write a list: [{ "input": { "a": 1 }, "output": { "sum": 2 } }], or "error": true.'
+  let value: unknown
+  try {
+    if (statSync(file).size > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES} bytes`)
+    value = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw wrongUsage(`${shown} cannot be used: ${(error as Error).message}`, expected)
+  }
+  if (!Array.isArray(value)) throw wrongUsage(`${shown} is not a list`, expected)
+  for (const [i, one] of value.entries()) {
+    const { input, error } = (one ?? {}) as Partial<Record<keyof Fixture, unknown>>
+    if (typeof input !== 'object' || input === null || Array.isArray(input))
+      throw wrongUsage(`${shown}: fixture ${i + 1} has no input`, expected)
+    if (error !== undefined && error !== true && typeof error !== 'string')
+      throw wrongUsage(`${shown}: the error of fixture ${i + 1} is neither true nor a text`, expected)
+  }
+  return value as readonly Fixture[]
+}
+
+export function writeFixtures(file: string, fixtures: readonly Fixture[]): void {
+  writeFileSync(file, `${JSON.stringify(fixtures, undefined, 2)}\n`)
+}
+
+/** Whether a value has everything that is expected: objects may have more members than expected, lists may not. */
+export function differenceOf(expected: unknown, got: unknown, path: string = 'output'): string | undefined {
+  if (Array.isArray(expected)) {
+    if (!Array.isArray(got)) return `${path} is not a list`
+    if (expected.length !== got.length) return `${path} has ${got.length} items instead of ${expected.length}`
+    for (const [i, item] of expected.entries()) {
+      const found = differenceOf(item, got[i], `${path}[${i}]`)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  if (typeof expected === 'object' && expected !== null) {
+    if (typeof got !== 'object' || got === null || Array.isArray(got)) return `${path} is not an object`
+    for (const [name, value] of Object.entries(expected)) {
+      if (!Object.hasOwn(got, name)) return `${path}.${name} is missing`
+      const found = differenceOf(value, (got as Record<string, unknown>)[name], `${path}.${name}`)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  return Object.is(expected, got)
+    ? undefined
+    : `${path} is ${JSON.stringify(got)} instead of ${JSON.stringify(expected)}`
+}

@@ -1,0 +1,182 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import type { ClientApp, ServerEntry } from './client-apps.ts'
+import type { Flags } from './command.ts'
+import { readConfig } from './config-files.ts'
+import { wrongUsage } from './failure.ts'
+import type { Io } from './io.ts'
+import { ownProgram } from './own-program.ts'
+import { redactedUrl, type ResolvedTarget } from './target.ts'
+
+/** The entry of a target, for a file that an app reads from anywhere. */
+export function entryOf(resolved: ResolvedTarget, app: ClientApp, flags: Flags, io: Io): ServerEntry {
+  const raw = resolved.from === 'configuration' ? rawEntry(resolved) : undefined
+  // Where the app knows variables, they stay variables, and no secret is copied.
+  const target = app.reference === undefined || raw === undefined ? resolved.target : respelled(raw, app)
+  if ('url' in target)
+    return { url: String(target.url), headers: { ...target.headers, ...headersOf(flags.list('header')) } }
+  const env = { ...target.env, ...envOf(flags.list('env'), app, io) }
+  if (resolved.from === 'file' || resolved.from === 'project') {
+    const [command, ...args] = programFor(resolved.file ?? '')
+    // The last argument is the whole path, with the export that holds the server.
+    return { command, args: [...args, 'run', '--stdio', ...(target.args ?? []).slice(-1)], env }
+  }
+  const cwd = target.cwd ?? io.cwd
+  return {
+    command: /[\\/]/.test(target.command) ? resolve(cwd, target.command) : target.command,
+    args: (target.args ?? []).map((arg) => absolute(arg, cwd)),
+    env,
+  }
+}
+
+/** An argument that is the path of a file, from anywhere. */
+function absolute(arg: string, cwd: string): string {
+  if (isAbsolute(arg) || arg.startsWith('-') || !/[./\\]/.test(arg)) return arg
+  const path = resolve(cwd, arg)
+  return existsSync(path) ? path : arg
+}
+
+/** The program that runs a file: the command of its own project, or this one. */
+function programFor(file: string): readonly [string, ...string[]] {
+  try {
+    const manifest = createRequire(file).resolve('pierhead/package.json')
+    const main = join(dirname(manifest), 'dist', 'cli', 'main.js')
+    if (existsSync(main)) return [process.execPath, main]
+  } catch {
+    // The project does not have the package.
+  }
+  return ownProgram()
+}
+
+/** The entry of a configuration file as it is written there. */
+function rawEntry({ file = '', label }: ResolvedTarget): ResolvedTarget['target'] | undefined {
+  const config = readConfig(file)
+  const servers = (config.mcpServers ?? config.servers ?? {}) as Readonly<
+    Record<string, ResolvedTarget['target']>
+  >
+  return Object.hasOwn(servers, label) ? servers[label] : undefined
+}
+
+/** An entry with its variables as another app spells them. */
+function respelled<Entry>(entry: Entry, app: ClientApp): Entry {
+  const text = JSON.stringify(entry).replaceAll(/\$\{(?:env:)?([A-Za-z_]\w*)\}/g, (whole, name: string) => {
+    return app.reference?.(name) ?? whole
+  })
+  return JSON.parse(text) as Entry
+}
+
+function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    lines.map((line) => {
+      const at = line.indexOf(':')
+      if (at < 1)
+        throw wrongUsage("a header is not of the form 'Name: value'", "Write --header 'X-Team: blue'.")
+      return [line.slice(0, at).trim(), line.slice(at + 1).trim()]
+    }),
+  )
+}
+
+/** The variables for a program: `NAME=value`, or `NAME`, which the app looks up itself if it can. */
+function envOf(variables: readonly string[], app: ClientApp, io: Io): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    variables.map((variable) => {
+      const at = variable.indexOf('=')
+      if (at > 0) return [variable.slice(0, at), variable.slice(at + 1)]
+      const value = app.reference?.(variable) ?? io.env[variable]
+      if (value === undefined || !/^[A-Za-z_]\w*$/.test(variable))
+        throw wrongUsage(`--env ${variable}: it is not set`, `Write --env ${variable}=value.`)
+      return [variable, value]
+    }),
+  )
+}
+
+/** A name for the server in the configuration, if the user gives none. */
+export function defaultName(resolved: ResolvedTarget, entry: ServerEntry): string {
+  return safeName(rawName(resolved, entry)) || 'server'
+}
+
+function rawName({ from, file, label }: ResolvedTarget, entry: ServerEntry): string {
+  if (from === 'configuration') return label
+  if ('url' in entry) return hostOf(entry.url)
+  const { command, args } = entry
+  const path = file ?? [...args, command].find((word) => isAbsolute(word) && existsSync(word))
+  const own = path === undefined || path === process.execPath ? undefined : packageName(path)
+  if (own !== undefined) return own
+  // Other arguments may be secrets, so only that of a program that runs another is a name.
+  const started = RUNNERS.test(basename(command)) ? args.find((arg) => !arg.startsWith('-')) : undefined
+  return basename(path ?? started ?? command).replace(/\.\w+$|@[\w.-]+$/, '')
+}
+
+/** Programs whose first argument names the server. */
+const RUNNERS = /^(?:node|npx|bunx?|deno|uvx?|pipx|python[\d.]*|tsx|pnpx)(?:\.(?:exe|cmd))?$/i
+
+function hostOf(text: string): string {
+  const { hostname, port } = new URL(text)
+  const isAddress = /^[\d.]+$|^\[/.test(hostname) || hostname === 'localhost'
+  if (isAddress) return `local-${port || 'server'}`
+  return hostname.replace(/^(?:www|mcp|api)\./, '').split('.')[0] ?? hostname
+}
+
+/** The name of the package that a file belongs to. */
+function packageName(path: string): string | undefined {
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const file = join(folder, 'package.json')
+    if (existsSync(file)) {
+      try {
+        const { name } = JSON.parse(readFileSync(file, 'utf8')) as { readonly name?: unknown }
+        return typeof name === 'string' ? name : undefined
+      } catch {
+        return undefined
+      }
+    }
+    if (dirname(folder) === folder) return undefined
+  }
+}
+
+function safeName(text: string): string {
+  return text
+    .replace(/^@[^/]*\//, '')
+    .replaceAll(/[^\w-]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 64)
+}
+
+const SECRET = /token|key|secret|passw|auth|credential/i
+
+/** An entry without the values that may be secrets: those of variables and headers, of URLs, and of arguments that look like it. */
+export function redactedEntry(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return '***'
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]: [string, unknown]) => {
+      if (name === 'args' && Array.isArray(member)) return [name, redactedArgs(member)]
+      if (typeof member === 'string') return [name, redactedText(name, member)]
+      if (typeof member === 'object' && member !== null && !Array.isArray(member))
+        return [name, Object.fromEntries(Object.keys(member).map((key) => [key, redactedValue(member, key)]))]
+      return [name, typeof member === 'object' ? '***' : member]
+    }),
+  )
+}
+
+function redactedText(name: string, text: string): string {
+  if (/url$/i.test(name)) return redactedUrl(text)
+  return SECRET.test(name) ? '***' : text
+}
+
+/** Names of variables are not secrets. */
+function redactedValue(members: object, name: string): string {
+  const value = (members as Readonly<Record<string, unknown>>)[name]
+  return typeof value === 'string' && /^\$\{(?:env:)?\w+\}$/.test(value) ? value : '***'
+}
+
+/** Arguments without those that look like secrets. */
+export function redactedArgs(args: readonly unknown[]): readonly unknown[] {
+  return args.map((arg, i) => {
+    const before: unknown = args[i - 1]
+    if (typeof arg !== 'string') return '***'
+    if (typeof before === 'string' && /^--?[\w-]+$/.test(before) && SECRET.test(before)) return '***'
+    const at = arg.indexOf('=')
+    if (at > 0 && SECRET.test(arg.slice(0, at))) return `${arg.slice(0, at)}=***`
+    return /^[a-z][\w+.-]*:\/\//i.test(arg) ? redactedUrl(arg) : arg
+  })
+}

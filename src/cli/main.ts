@@ -1,0 +1,17 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs'
+
+await main(process.argv.slice(2))
+
+/** Runs the command. The version is printed without loading anything else. */
+async function main(args: readonly string[]): Promise<void> {
+  if (args.length === 1 && (args[0] === '--version' || args[0] === '-v' || args[0] === '-V')) {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+      readonly version: string
+    }
+    process.stdout.write(`${version}\n`)
+    return
+  }
+  const { runProcess } = await import('./process.ts')
+  await runProcess(args)
+}

@@ -1,0 +1,106 @@
+import type { Client, ConnectOptions } from 'pierhead/client'
+import type { Invocation, OpenOptions } from './command.ts'
+import { wrongUsage } from './failure.ts'
+import { safe } from './safe-text.ts'
+import type { ResolvedTarget } from './target.ts'
+
+/** An open connection to a target. */
+export interface Opened extends AsyncDisposable {
+  readonly client: Client
+  readonly target: ResolvedTarget
+}
+
+/** Connects to a target with the options of the command line. */
+export async function open(
+  resolved: ResolvedTarget,
+  { flags, io, output }: Invocation,
+  { asks = true, onNote }: OpenOptions,
+): Promise<Opened> {
+  const { createClient } = await import('pierhead/client')
+  const { target } = resolved
+  const options: ConnectOptions = {
+    client: { name: 'pierhead-command', version: '0.1.0' },
+    ...given('timeout', flags.text('timeout')),
+    ...given('total', flags.text('total')),
+    ...given('revision', flags.text('revision') as ConnectOptions['revision']),
+    ...given('framing', flags.text('framing') as ConnectOptions['framing']),
+    ...given('inherit', flags.text('inherit') as ConnectOptions['inherit']),
+    ...(flags.list('header').length > 0 && { headers: headersOf(flags.list('header')) }),
+    ...(asks && (await answersFor(io, output))),
+    ...('url' in target && (await authFor(resolved, flags, io, output))),
+  }
+  const more = flags.list('env')
+  if (more.length > 0 && !('command' in target))
+    throw wrongUsage('--env sets variables of a program, and the target is a URL', 'Remove --env.')
+  const complete =
+    'command' in target ? { ...target, env: { ...target.env, ...envOf(more, io.env) } } : target
+  const client = createClient(complete, options)
+  if (flags.is('verbose')) {
+    client.on('stderr', (line) => output.note(output.noteColors.dim(`server: ${safe(line)}`)))
+    client.on('warning', (text) => output.note(output.noteColors.dim(safe(text))))
+  }
+  if (onNote !== undefined)
+    for (const kind of ['stderr', 'warning'] as const) client.on(kind, (text) => onNote(kind, text))
+  const close = (): Promise<void> => client.close()
+  io.signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true })
+  try {
+    await client.open()
+  } catch (error) {
+    await close().catch(() => undefined)
+    throw error
+  }
+  return { client, target: resolved, [Symbol.asyncDispose]: close }
+}
+
+function given<Name extends keyof ConnectOptions>(
+  name: Name,
+  value: ConnectOptions[Name],
+): Pick<ConnectOptions, Name> | undefined {
+  return value === undefined ? undefined : ({ [name]: value } as unknown as Pick<ConnectOptions, Name>)
+}
+
+function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    lines.map((line) => {
+      const at = line.indexOf(':')
+      if (at < 1)
+        throw wrongUsage("a header is not of the form 'Name: value'", "Write --header 'X-Team: blue'.")
+      return [line.slice(0, at).trim(), line.slice(at + 1).trim()]
+    }),
+  )
+}
+
+/** The variables for a program: `NAME=value`, or `NAME` for one of ours. */
+function envOf(variables: readonly string[], env: Invocation['io']['env']): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    variables.map((variable) => {
+      const at = variable.indexOf('=')
+      const name = at < 0 ? variable : variable.slice(0, at)
+      const value = at < 0 ? env[name] : variable.slice(at + 1)
+      if (value === undefined)
+        throw wrongUsage(`--env ${name}: ${name} is not set`, `Write --env ${name}=value.`)
+      return [name, value]
+    }),
+  )
+}
+
+/** Answers to questions of the server in the terminal, if a person is there. */
+async function answersFor(
+  io: Invocation['io'],
+  output: Invocation['output'],
+): Promise<Pick<ConnectOptions, 'answers'>> {
+  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) return {}
+  const { terminalAnswers } = await import('./answers.ts')
+  return { answers: terminalAnswers(io, output) }
+}
+
+async function authFor(
+  resolved: ResolvedTarget,
+  flags: Invocation['flags'],
+  io: Invocation['io'],
+  output: Invocation['output'],
+): Promise<Pick<ConnectOptions, 'auth'>> {
+  const { authOf } = await import('./stored-auth.ts')
+  const auth = await authOf(resolved, flags, io, output)
+  return auth === undefined ? {} : { auth }
+}

@@ -1,0 +1,97 @@
+import picocolors from 'picocolors'
+import type { Io, Writable } from './io.ts'
+import { safe, safeJson } from './safe-text.ts'
+
+type Colors = ReturnType<typeof picocolors.createColors>
+
+export interface OutputOptions {
+  /** Print JSON, also on a terminal. Default: only into pipes and files. */
+  readonly json?: boolean | undefined
+  /** Print no notes. */
+  readonly quiet?: boolean | undefined
+  /** Print no colours. */
+  readonly plain?: boolean | undefined
+}
+
+/**
+ * What a command prints. Data goes to stdout, as text for people or as JSON for programs; everything else goes to stderr.
+ * Texts of servers go through `safe` before they come here.
+ */
+export class Output {
+  /** Whether data is printed as JSON. */
+  readonly isJson: boolean
+  /** Colours for text on stdout, and for notes on stderr; they do nothing where colours are off. */
+  readonly colors: Colors
+  readonly noteColors: Colors
+  /** Whether notes on stderr reach a person, who may like to see progress. */
+  readonly isWatched: boolean
+  readonly #io: Io
+  readonly #isQuiet: boolean
+
+  constructor(io: Io, options: OutputOptions = {}) {
+    this.#io = io
+    this.isJson = options.json ?? io.stdout.isTTY !== true
+    this.#isQuiet = options.quiet ?? false
+    this.colors = picocolors.createColors(!this.isJson && mayColor(io, io.stdout, options))
+    this.noteColors = picocolors.createColors(mayColor(io, io.stderr, options))
+    this.isWatched = io.stderr.isTTY === true && !this.#isQuiet && io.env['CI'] === undefined
+  }
+
+  /** The width of the terminal. */
+  get width(): number {
+    return Math.max(40, this.#io.stdout.columns ?? 100)
+  }
+
+  /** Prints the outcome: `value` as JSON in one document, or the text for people. */
+  async data(value: unknown, text: () => string): Promise<void> {
+    await this.#write(this.#io.stdout, `${this.isJson ? safeJson(value, 2) : text()}\n`)
+  }
+
+  /** Prints one of many values, such as an event: a line of JSON, or the text for people. */
+  async event(value: unknown, text: () => string): Promise<void> {
+    await this.#write(this.#io.stdout, `${this.isJson ? safeJson(value) : text()}\n`)
+  }
+
+  /** Prints bytes of a server as they are; only into a pipe or file. */
+  async raw(bytes: string): Promise<void> {
+    await this.#write(this.#io.stdout, bytes)
+  }
+
+  /** Tells a person on stderr what goes on. */
+  note(text: string): void {
+    if (!this.#isQuiet) this.#io.stderr.write(`${text}\n`)
+  }
+
+  /** Warns a person on stderr, also with `--quiet`. */
+  warn(text: string): void {
+    this.#io.stderr.write(`${this.noteColors.yellow('warning:')} ${text}\n`)
+  }
+
+  /** Prints an error and what to do about it. */
+  error(message: string, hint?: string): void {
+    this.#io.stderr.write(`${this.noteColors.red('error:')} ${safe(message)}\n`)
+    if (hint !== undefined && hint !== '')
+      this.#io.stderr.write(`${this.noteColors.cyan('fix:')} ${safe(hint)}\n`)
+  }
+
+  /** Writes a status line over the last one, on a terminal only. An empty text clears it. */
+  status(text: string): void {
+    if (this.isWatched) this.#io.stderr.write(`\r\u001b[2K${text}`)
+  }
+
+  /** Waits until everything has left the process. */
+  async flush(): Promise<void> {
+    await Promise.all([this.#write(this.#io.stdout, ''), this.#write(this.#io.stderr, '')])
+  }
+
+  #write(stream: Writable, text: string): Promise<void> {
+    return new Promise((resolve) => {
+      stream.write(text, () => resolve())
+    })
+  }
+}
+
+function mayColor({ env }: Io, stream: Writable, { plain = false }: OutputOptions): boolean {
+  if (plain || (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb') return false
+  return stream.isTTY === true || (env['FORCE_COLOR'] ?? '') !== ''
+}

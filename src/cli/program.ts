@@ -1,0 +1,182 @@
+import { Command as Program, CommanderError, Option as ProgramOption } from 'commander'
+import { nearest } from '../base/nearest.ts'
+import { Flags, GROUPS, type Argument, type Command, type Option } from './command.ts'
+import { GLOBAL_OPTIONS, TARGET_OPTIONS } from './common-options.ts'
+import { wrongUsage } from './failure.ts'
+
+/** A command line: the command that it names, and what it says. */
+export interface ParsedLine {
+  readonly command: Command
+  readonly words: readonly string[]
+  readonly flags: Flags
+  /** What follows `--`. */
+  readonly rest: readonly string[]
+}
+
+/** Text to print instead of running a command. */
+export interface HelpText {
+  readonly help: string
+}
+
+/** Parses the words after `pierhead`. Throws a failure that says what is wrong. */
+export function parseLine(args: readonly string[], commands: readonly Command[]): ParsedLine | HelpText {
+  const at = args.indexOf('--')
+  const [own, rest] = at < 0 ? [args, []] : [args.slice(0, at), args.slice(at + 1)]
+  let parsed: ParsedLine | undefined
+  let help = ''
+  const root = rootProgram((text) => (help += text))
+  const parents = new Map<string, Program>()
+  for (const command of commands) {
+    const program = addCommand(root, parents, command)
+    program.action((...given: unknown[]) => {
+      const values = program.optsWithGlobals() as Record<string, unknown>
+      const words = given
+        .slice(0, -2)
+        .flat()
+        .filter((word): word is string => typeof word === 'string')
+      parsed = { command, words, flags: flagsOf(program, values), rest }
+    })
+  }
+  try {
+    root.parse([...own], { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    if (error.exitCode !== 0 && error.code !== 'commander.help') throw usageError(error, own, commands)
+  }
+  return parsed ?? { help: help === '' ? root.helpInformation() : help }
+}
+
+function rootProgram(print: (text: string) => void): Program {
+  const root = new Program('pierhead')
+    .description('Builds, runs, calls and checks servers of the Model Context Protocol.')
+    .usage('<command> [target] [options]')
+    .helpCommand('help [command]', 'show the help of a command')
+    .configureHelp({ sortSubcommands: false, subcommandTerm: (command) => command.name() })
+    .helpOption('-h, --help', 'show this help')
+    .configureOutput({ writeOut: print, writeErr: () => undefined, outputError: () => undefined })
+    .exitOverride()
+    .showSuggestionAfterError(false)
+    .option('--version', 'print the version')
+  root.addHelpText(
+    'after',
+    '\nA target is a URL (http, https, ws, wss, tcp, tls, unix), a file such as server.ts, a name from an mcp.json file,\nor a program after --. Without one, the server of the project is used.',
+  )
+  for (const group of GROUPS) root.commandsGroup(`${group}:`)
+  return root
+}
+
+/** Adds a command, and the parent of one such as `tasks list`. */
+function addCommand(root: Program, parents: Map<string, Program>, command: Command): Program {
+  const [first = '', second] = command.name.split(' ')
+  let parent = root
+  if (second !== undefined) {
+    parent =
+      parents.get(first) ??
+      inherit(root.command(first), root)
+        .helpGroup(`${command.group}:`)
+        .description(PARENTS[first] ?? '')
+    parents.set(first, parent)
+  }
+  const program = inherit(parent.command(second ?? first), root)
+    .helpGroup(`${command.group}:`)
+    .summary(command.summary)
+    .description([sentence(command.summary), command.details ?? ''].join('\n\n').trim())
+    .usage(usageOf(command))
+  // The words are told apart later, since the target may be absent.
+  if (command.hasTarget === true || (command.arguments ?? []).length > 0) program.argument('[words...]')
+  for (const option of [
+    ...(command.options ?? []),
+    ...(command.hasTarget ? TARGET_OPTIONS : []),
+    ...GLOBAL_OPTIONS,
+  ])
+    program.addOption(optionOf(option))
+  program.configureHelp({ visibleArguments: () => [] })
+  program.addHelpText('after', () => moreHelp(command))
+  return program
+}
+
+/** The descriptions of commands that only have others below them. */
+const PARENTS: Readonly<Record<string, string>> = {
+  tasks: 'long-running work: list, show, cancel, retry',
+  auth: 'logins of this machine: login, status, logout',
+  keys: 'key pairs for servers on stdio: create, show, allow',
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+}
+
+function inherit(program: Program, root: Program): Program {
+  return program.copyInheritedSettings(root)
+}
+
+function optionOf({ flags, summary, isMany = false, choices }: Option): ProgramOption {
+  const option = new ProgramOption(flags, summary)
+  if (choices !== undefined) option.choices([...choices])
+  // Later values are added to the first, and a missing one stays undefined.
+  if (isMany) option.argParser((value: string, all: readonly string[] | undefined) => [...(all ?? []), value])
+  return option
+}
+
+/** The options that were given, by their long names. */
+function flagsOf(program: Program, values: Record<string, unknown>): Flags {
+  return new Flags(
+    program.options.flatMap((option) => {
+      const key = option.attributeName()
+      const isGiven = program.getOptionValueSource(key) === 'cli'
+      return isGiven ? [[option.name().replace(/^no-/, ''), values[key]] as const] : []
+    }),
+  )
+}
+
+/** The arguments of a command as its usage shows them. */
+export function usageOf({
+  hasTarget,
+  arguments: list = [],
+}: Pick<Command, 'hasTarget' | 'arguments'>): string {
+  const shown = ({ name, isOptional, isMany }: Argument): string => {
+    const text = isMany ? `${name}...` : name
+    return isOptional ? `[${text}]` : `<${text}>`
+  }
+  const words = [...(hasTarget ? ['[target]'] : []), ...list.map(shown), '[options]']
+  return words.join(' ')
+}
+
+function moreHelp({ arguments: list = [], examples }: Command): string {
+  const width = Math.max(...list.map(({ name }) => name.length), 0)
+  const words = list.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)
+  return [
+    ...(words.length > 0 ? ['', 'Arguments:', ...words] : []),
+    '',
+    'Examples:',
+    ...examples.flatMap(([line, does]) => [`  pierhead ${line}`, `      ${does}`]),
+  ].join('\n')
+}
+
+/** A wrong command line in our words, with the nearest right one. */
+function usageError(error: CommanderError, own: readonly string[], commands: readonly Command[]): Error {
+  const wrong = /'([^']*)'/.exec(error.message)?.[1] ?? ''
+  if (error.code === 'commander.unknownCommand') {
+    const names = [...new Set(commands.flatMap(({ name }) => [name.split(' ')[0] ?? '', name]))]
+    const typed = own
+      .filter((word) => !word.startsWith('-'))
+      .slice(0, 2)
+      .join(' ')
+    const similar = nearest(wrong, names) ?? nearest(typed, names)
+    return wrongUsage(
+      `there is no command "${wrong}"${similar === undefined ? '' : `; did you mean "${similar}"?`}`,
+      'pierhead --help lists the commands.',
+    )
+  }
+  const typed = own.filter((word) => !word.startsWith('-'))
+  const command = commands.find(({ name }) => name === typed.slice(0, name.split(' ').length).join(' '))
+  const options = [...(command?.options ?? []), ...TARGET_OPTIONS, ...GLOBAL_OPTIONS].flatMap(
+    ({ flags }) => /--[\w-]+/.exec(flags) ?? [],
+  )
+  const similar = error.code === 'commander.unknownOption' ? nearest(wrong, options) : undefined
+  const message = error.message.replace(/^error: /, '').replace(/\.?$/, '')
+  return wrongUsage(
+    `${message}${similar === undefined ? '' : `; did you mean "${similar}"?`}`,
+    `pierhead ${command === undefined ? '' : `${command.name} `}--help shows what is possible.`,
+  )
+}

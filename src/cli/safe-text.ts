@@ -1,0 +1,36 @@
+import { escaped } from '../errors/printable.ts'
+
+/** Characters that nobody sees, or that change what a terminal shows: controls, directions, zero width, and halves of characters. */
+const UNSAFE = /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+const UNSAFE_IN_JSON = /[\u007f-\u009f]|[\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+
+/** The longest text of a server that a terminal shows. */
+const LONGEST = 1_000_000
+
+/** Makes text of a server safe to print: a terminal shows it, and obeys none of it. Line breaks and tabs stay. */
+export function safe(text: string): string {
+  const cut =
+    text.length > LONGEST
+      ? `${text.slice(0, LONGEST)}\n… ${text.length - LONGEST} more characters; use --json for all of it`
+      : text
+  return escaped(cut, UNSAFE)
+}
+
+/** The same in one line of at most so many characters. */
+export function safeLine(text: string, most: number = 200): string {
+  const line = safe(text.slice(0, most * 4))
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  return line.length > most ? `${line.slice(0, most - 1)}…` : line
+}
+
+/** JSON that is safe on a terminal too: what a terminal could obey is escaped, which JSON allows in strings. */
+export function safeJson(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, undefined, indent) ?? 'null'
+  return text.replace(UNSAFE_IN_JSON, (char) =>
+    Array.from(
+      { length: char.length },
+      (_, i) => `\\u${char.charCodeAt(i).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  )
+}

@@ -1,0 +1,52 @@
+import type { BrowserOptions, LoginMethod } from 'pierhead/auth/client'
+import type { ClientAuth } from 'pierhead/client'
+import type { Flags } from './command.ts'
+import type { Io } from './io.ts'
+import { loginEntries, openLogins } from './login-entries.ts'
+import type { Output } from './output.ts'
+import type { ResolvedTarget } from './target.ts'
+
+/**
+ * How to authenticate to a URL: with the token in PIERHEAD_TOKEN, or with the stored login, which is renewed silently. If there is none
+ * and the server asks for one, a person at a terminal may log in; elsewhere the command fails.
+ */
+export async function authOf(
+  { target }: ResolvedTarget,
+  flags: Flags,
+  io: Io,
+  output: Output,
+): Promise<ClientAuth | undefined> {
+  if (!('url' in target) || !/^(?:http|ws)s?:/i.test(String(target.url))) return undefined
+  const secret = io.env['PIERHEAD_TOKEN']
+  if (secret !== undefined && secret !== '') {
+    const { token } = await import('pierhead/auth/client')
+    return token(() => secret)
+  }
+  if (sendsCredentials(flags.list('header'), target.headers)) return undefined
+  const vault = await openLogins(io, output)
+  const stored = vault && (await loginEntries(vault, String(target.url)))
+  return loginMethod(io, {
+    vault,
+    // A login with a client id of the user belongs to that id.
+    clientId: stored?.findLast(({ isLoggedIn }) => isLoggedIn)?.clientId,
+    storedOnly: flags.is('stored-auth-only') || !hasPerson(io),
+  })
+}
+
+/** The method that logs in with a browser, with what all commands have in common. */
+export async function loginMethod(io: Io, options: BrowserOptions): Promise<LoginMethod> {
+  const { browser } = await import('pierhead/auth/client')
+  const given = Object.entries({ open: io.openPage, ...options }).filter(([, value]) => value !== undefined)
+  return browser({ clientName: 'Pierhead command', ...Object.fromEntries(given) })
+}
+
+/** Whether a person can be asked to log in. */
+export function hasPerson({ stdin, stderr }: Io): boolean {
+  return stdin.isTTY === true && stderr.isTTY === true
+}
+
+/** Whether the headers that the user chose authenticate already. */
+function sendsCredentials(lines: readonly string[], headers: Readonly<Record<string, string>> = {}): boolean {
+  const names = [...lines.map((line) => line.split(':')[0] ?? ''), ...Object.keys(headers)]
+  return names.some((name) => name.trim().toLowerCase() === 'authorization')
+}

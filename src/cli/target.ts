@@ -1,0 +1,141 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import type { CommandTarget, UrlTarget } from 'pierhead/client'
+import { configuredServer, similarName } from './config-files.ts'
+import { wrongUsage } from './failure.ts'
+import type { Flags } from './command.ts'
+import type { Io } from './io.ts'
+import { ownProgram } from './own-program.ts'
+
+/** A server that a command talks to. */
+export interface ResolvedTarget {
+  /** What people call it; never has a secret. */
+  readonly label: string
+  readonly target: CommandTarget | UrlTarget
+  /** Where it came from, for `info` and `doctor`. */
+  readonly from: 'url' | 'program' | 'file' | 'configuration' | 'project'
+  /** The file that was run or that has the configuration. */
+  readonly file?: string | undefined
+}
+
+const SCHEME = /^(?:https?|wss?|tcp|tls|unix):/i
+const SOURCE = /\.[cm]?[jt]sx?(?::[\w$]+)?$/
+
+const WAYS =
+  'Name a URL, a file such as server.ts, a server of an mcp.json file, or a program after --: -- node server.js'
+
+/** The target that a command line names, and the words that are left. */
+export function pickTarget(
+  words: readonly string[],
+  program: readonly string[],
+  flags: Flags,
+  io: Io,
+): { readonly target: ResolvedTarget; readonly words: readonly string[] } {
+  const named = flags.text('server') ?? flags.text('server-url')
+  if (program.length > 0) {
+    if (named !== undefined)
+      throw wrongUsage('there are two targets: --server and a program after --', 'Give only one.')
+    return { target: programTarget(program, io), words }
+  }
+  if (named !== undefined) return { target: resolveTarget(named, flags, io), words }
+  const [first, ...others] = words
+  if (first !== undefined && isTargetLike(first, flags, io))
+    return { target: resolveTarget(first, flags, io), words: others }
+  const own = projectServer(io.cwd)
+  if (own !== undefined) return { target: fileTarget(own.file, { ...own, from: 'project' }), words }
+  if (first === undefined) throw wrongUsage('there is no target', WAYS)
+  return { target: resolveTarget(first, flags, io), words: others }
+}
+
+/** Whether a word can only be a target. */
+function isTargetLike(word: string, flags: Flags, io: Io): boolean {
+  return (
+    SCHEME.test(word) || SOURCE.test(word) || configuredServer(word, io, flags.text('config')) !== undefined
+  )
+}
+
+/** The target that a word names, and nothing else. */
+export function resolveTarget(word: string, flags: Flags, io: Io): ResolvedTarget {
+  if (SCHEME.test(word)) return urlTarget(word)
+  // A file that exists needs no configuration, which may be damaged.
+  if (SOURCE.test(word) && existsSync(sourcePath(resolve(io.cwd, word))))
+    return fileTarget(resolve(io.cwd, word), { from: 'file', cwd: io.cwd })
+  const configured = configuredServer(word, io, flags.text('config'))
+  if (configured !== undefined) {
+    const { entry, file, name } = configured
+    const target = 'command' in entry ? { cwd: io.cwd, ...entry } : entry
+    return { label: name, target, from: 'configuration', file }
+  }
+  if (SOURCE.test(word)) return fileTarget(resolve(io.cwd, word), { from: 'file', cwd: io.cwd })
+  const similar = similarName(word, io.cwd, flags.text('config'))
+  throw wrongUsage(
+    `"${word}" is not a target${similar === undefined ? '' : `; did you mean "${similar}"?`}`,
+    WAYS,
+  )
+}
+
+function urlTarget(word: string): ResolvedTarget {
+  let url: URL
+  try {
+    url = new URL(word)
+  } catch {
+    throw wrongUsage(`"${redactedUrl(word)}" is not a valid URL`, 'Write it like http://localhost:3000/mcp.')
+  }
+  return { label: redactedUrl(url.href), target: { url: word }, from: 'url' }
+}
+
+/** A URL without its user, password and the values of its query, which may be secrets. */
+export function redactedUrl(text: string): string {
+  return text.replace(/\/\/[^/?#@]*@/, '//***@').replaceAll(/([?&][^=&#]+=)[^&#]*/g, '$1***')
+}
+
+function programTarget(program: readonly string[], { cwd }: Io): ResolvedTarget {
+  const [command = '', ...args] = program
+  if (command === '') throw wrongUsage('the program after -- is empty', 'Write -- node server.js.')
+  return { label: command, target: { command, args, cwd }, from: 'program' }
+}
+
+interface FileOptions {
+  readonly from: ResolvedTarget['from']
+  readonly cwd: string
+}
+
+/** A file is run by this program, over stdio. */
+function fileTarget(word: string, { from, cwd }: FileOptions): ResolvedTarget {
+  const file = sourcePath(word)
+  if (!existsSync(file) || !statSync(file).isFile())
+    throw wrongUsage(`there is no file ${relative(cwd, file) || file}`, WAYS)
+  const [command, ...args] = ownProgram()
+  return {
+    label: relative(cwd, word) || word,
+    target: { command, args: [...args, 'run', '--stdio', word], cwd },
+    from,
+    file,
+  }
+}
+
+/** The path of a source file without the name of its export. */
+function sourcePath(word: string): string {
+  return word.replace(/(?<=\.[cm]?[jt]sx?):[\w$]+$/, '')
+}
+
+/** The server that the nearest package.json names: `"pierhead": { "server": "server.ts" }`. */
+export function projectServer(cwd: string): { readonly file: string; readonly cwd: string } | undefined {
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    const file = join(folder, 'package.json')
+    if (existsSync(file)) {
+      const server = serverOf(file)
+      return server === undefined ? undefined : { file: resolve(folder, server), cwd: folder }
+    }
+    if (dirname(folder) === folder) return undefined
+  }
+}
+
+function serverOf(file: string): string | undefined {
+  try {
+    const { pierhead } = JSON.parse(readFileSync(file, 'utf8')) as { pierhead?: { server?: unknown } }
+    return typeof pierhead?.server === 'string' ? pierhead.server : undefined
+  } catch {
+    return undefined
+  }
+}

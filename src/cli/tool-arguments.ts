@@ -1,0 +1,202 @@
+import { readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { nearest } from '../base/nearest.ts'
+import { wrongUsage } from './failure.ts'
+import type { Io } from './io.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** A JSON Schema, as far as words are read with it. */
+interface Schema {
+  readonly type?: unknown
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+  readonly additionalProperties?: unknown
+}
+
+/** The largest file or input that is read. */
+const MOST_BYTES = 50_000_000
+
+export interface ArgumentSources {
+  /** `key=value`, `key:=json`, `key=@file`, `@file` with all arguments as JSON, or `-` for stdin. */
+  readonly words: readonly string[]
+  /** All arguments as JSON text, from `--input`. */
+  readonly input?: string | undefined
+  /** The schema of the tool; undefined if it is not known. */
+  readonly schema?: JsonObject | undefined
+}
+
+/** The arguments of a tool from the words of a command line, each read as the schema of the tool wants it. */
+export async function toolArguments(
+  { words, input, schema = {} }: ArgumentSources,
+  io: Io,
+): Promise<JsonObject> {
+  let all: Record<string, unknown> = input === undefined ? {} : { ...objectOf(input, '--input') }
+  for (const word of words) {
+    if (word === '-') all = { ...all, ...objectOf(await stdinText(io), 'stdin') }
+    else if (word.startsWith('@')) all = { ...all, ...objectOf(fileText(word.slice(1), io), word.slice(1)) }
+    else setArgument(all, word, schema as Schema, io)
+  }
+  return all
+}
+
+function setArgument(all: Record<string, unknown>, word: string, schema: Schema, io: Io): void {
+  const [, path = '', mark, text = ''] = /^([^=:]+)(:?=)([^]*)$/.exec(word) ?? []
+  if (mark === undefined)
+    throw wrongUsage(
+      `"${word}" is not an argument`,
+      'Write key=value, key:=json, key=@file, @file or - for stdin.',
+    )
+  const keys = path.split('.')
+  checkKey(keys[0] ?? '', schema)
+  const own = keys.reduce<Schema>(
+    (inner, key) => branchesOf(inner).find((one) => one.properties?.[key])?.properties?.[key] ?? {},
+    schema,
+  )
+  const raw = text.startsWith('@')
+    ? fileText(text.slice(1), io)
+    : text.startsWith('\\@')
+      ? text.slice(1)
+      : text
+  const value = mark === ':=' ? jsonOf(raw, path) : coerced(raw, own, path)
+  let place = all
+  for (const key of keys.slice(0, -1)) {
+    const inner = Object.hasOwn(place, key) ? place[key] : undefined
+    const next = typeof inner === 'object' && inner !== null && !Array.isArray(inner) ? { ...inner } : {}
+    define(place, key, next)
+    place = next as Record<string, unknown>
+  }
+  const last = keys.at(-1) ?? ''
+  const before = Object.hasOwn(place, last) ? place[last] : undefined
+  const isRepeated = Array.isArray(before) && Array.isArray(value) && mark === '='
+  define(place, last, isRepeated ? [...(before as unknown[]), ...(value as unknown[])] : value)
+}
+
+/** Sets a member, whatever its name is. */
+function define(place: Record<string, unknown>, key: string, value: unknown): void {
+  Object.defineProperty(place, key, { value, enumerable: true, configurable: true, writable: true })
+}
+
+/** Rejects an argument that the tool does not have, if its schema says so, and one that looks like a slip. */
+function checkKey(key: string, schema: Schema): void {
+  const names = Object.keys(schema.properties ?? {})
+  if (names.length === 0 || names.includes(key) || branchesOf(schema).length > 1) return
+  const similar = nearest(key, names)
+  if (schema.additionalProperties !== false && similar === undefined) return
+  throw wrongUsage(
+    `the tool has no argument "${key}"${similar === undefined ? '' : `; did you mean "${similar}"?`}`,
+    `Its arguments are ${names.join(', ')}.`,
+  )
+}
+
+/** A schema and its alternatives. */
+function branchesOf(schema: Schema): readonly Schema[] {
+  return [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]
+}
+
+function typesOf(schema: Schema): readonly string[] {
+  return branchesOf(schema).flatMap(({ type, enum: values = [], const: only }) => [
+    ...(Array.isArray(type) ? type.map(String) : typeof type === 'string' ? [type] : []),
+    ...[...values, only].flatMap((value) => (value === undefined ? [] : [jsonType(value)])),
+  ])
+}
+
+function jsonType(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+}
+
+/** Text as the type that a schema wants. Text that fits none stays text, and the server says what is wrong with it. */
+function coerced(text: string, schema: Schema, path: string): unknown {
+  const types = new Set(typesOf(schema))
+  if (types.has('string') && types.size === 1) return text
+  if (types.has('null') && (text === 'null' || (text === '' && !types.has('string')))) return null
+  if (types.has('boolean') && /^(?:true|false|yes|no)$/i.test(text)) return /^(?:true|yes)$/i.test(text)
+  if ((types.has('number') || types.has('integer')) && isNumber(text)) return Number(text)
+  if (types.has('object') && text.trimStart().startsWith('{')) return jsonOf(text, path)
+  if (types.has('array')) return arrayOf(text, schema, path)
+  if (types.has('string')) return text
+  if (types.size > 0)
+    throw wrongUsage(
+      `${path} must be ${[...types].join(' or ')}, not "${shortened(text)}"`,
+      `Write ${path}:=json for any JSON value.`,
+    )
+  // Nothing is known of it, so what looks like a number, a list or an object is one.
+  return isNumber(text) || /^\s*(?:[[{"]|true$|false$|null$)/.test(text) ? (tryJson(text) ?? text) : text
+}
+
+/** Numbers that are the same when they are written again, so that no digit is lost. */
+function isNumber(text: string): boolean {
+  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text) && Number.isFinite(Number(text))
+}
+
+function arrayOf(text: string, schema: Schema, path: string): readonly unknown[] {
+  if (text.trimStart().startsWith('[')) {
+    const value = jsonOf(text, path)
+    if (Array.isArray(value)) return value
+  }
+  const items = branchesOf(schema).find((one) => one.items !== undefined)?.items ?? {}
+  return text === '' ? [] : text.split(',').map((item) => coerced(item.trim(), items, path))
+}
+
+function objectOf(text: string, from: string): JsonObject {
+  const value = jsonOf(text, from)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+  throw wrongUsage(`${from} is not a JSON object`, 'Arguments are an object: {"a": 1}.')
+}
+
+function jsonOf(text: string, from: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw wrongUsage(
+      `${from} is not valid JSON: ${(error as Error).message}`,
+      'Mind the quotes of your shell: \'{"a": 1}\'.',
+    )
+  }
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+function fileText(name: string, { cwd }: Io): string {
+  const path = resolve(cwd, name)
+  try {
+    if (statSync(path).size > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES} bytes`)
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw wrongUsage(
+      `${name} cannot be read: ${(error as Error).message}`,
+      'Write \\@ for text that begins with @.',
+    )
+  }
+}
+
+async function stdinText({ stdin, signal }: Io): Promise<string> {
+  if (stdin.isTTY === true)
+    throw wrongUsage(
+      '- reads stdin, which is the terminal',
+      'Pipe the JSON in: echo \'{"a":1}\' | pierhead call …',
+    )
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of stdin) {
+    signal.throwIfAborted()
+    const bytes = Buffer.from(chunk)
+    if ((size += bytes.length) > MOST_BYTES) throw wrongUsage(`stdin has more than ${MOST_BYTES} bytes`)
+    chunks.push(bytes)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function shortened(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+}

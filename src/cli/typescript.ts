@@ -1,0 +1,41 @@
+import { createRequire, register } from 'node:module'
+import { pathToFileURL } from 'node:url'
+import { Failure } from './failure.ts'
+import { isTypeScript } from './source-file.ts'
+
+/** The data of the hooks. */
+export interface HookData {
+  /** The URL of the project's esbuild; undefined where Node runs TypeScript itself. */
+  readonly esbuild: string | undefined
+  /** A module of this package, for programs in folders where it is not installed. */
+  readonly self: string
+}
+
+/**
+ * Makes this process import the sources of a project: TypeScript through the project's esbuild where Node cannot run it, and this copy
+ * of the package if the project has none.
+ */
+export function importSources(file: string): void {
+  // A loader such as tsx does the same.
+  if (process.execArgv.some((arg) => /(?:^|[=/])tsx(?:$|\/)/.test(arg))) return
+  const self = import.meta.resolve('pierhead/package.json')
+  const data: HookData = { esbuild: needsEsbuild(file) ? esbuildOf(file) : undefined, self }
+  register(new URL('dist/cli/source-hooks.js', self), { data })
+}
+
+/** Whether Node needs help with a file. Node 22.18 and later strip types themselves. */
+function needsEsbuild(file: string): boolean {
+  return isTypeScript(file) && !(process.features as { readonly typescript?: unknown }).typescript
+}
+
+/** The esbuild of the project that a file belongs to. */
+export function esbuildOf(file: string): string {
+  try {
+    return pathToFileURL(createRequire(file).resolve('esbuild')).href
+  } catch (cause) {
+    throw new Failure(`${process.version} needs esbuild for TypeScript, and the project does not have it`, {
+      hint: 'npm install --save-dev esbuild',
+      cause,
+    })
+  }
+}

@@ -1,0 +1,7 @@
+import { connect } from 'pierhead/client'
+import { explore } from './explore.ts'
+
+const [target = 'http://127.0.0.1:3000/mcp'] = process.argv.slice(2)
+
+await using client = await connect(target)
+for (const line of await explore(client)) console.log(line)

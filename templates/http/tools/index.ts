@@ -1,0 +1,3 @@
+import { erase, whoami } from './notes.ts'
+
+export default { whoami, erase }

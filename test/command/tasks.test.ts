@@ -1,0 +1,154 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createServer, type App } from 'pierhead'
+import { bearer } from 'pierhead/auth'
+import { connect, type Client } from 'pierhead/client'
+import { token } from 'pierhead/auth/client'
+import { sqlite } from 'pierhead/stores'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { line, type Outcome } from './line.ts'
+
+const CORE = ['--revision', '2025-11-25']
+const env = { PIERHEAD_TOKEN: 'ann' }
+
+let [file, url] = ['', '']
+let app: App
+
+beforeEach(async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pierhead-tasks-'))
+  file = join(folder, 'films.db')
+  const store = sqlite(file, { synchronous: 'normal' })
+  app = createServer({
+    name: 'films',
+    version: '1.0.0',
+    store,
+    log: () => undefined,
+    limits: { drainMs: 1 },
+    auth: bearer((sub) => ({ sub, scopes: [] })),
+  })
+    .tool('render', { task: 'optional' }, () => 'a film')
+    .tool('broken', { task: 'optional' }, () => {
+      throw new Error('no \u001b[31mpower')
+    })
+    .tool('endless', { task: 'required' }, () => new Promise<string>(() => undefined)) as unknown as App
+  url = (await app.listen({ http: { port: 0 } })).url ?? ''
+  onTestFinished(async () => {
+    await app.close()
+    await store.close()
+    rmSync(folder, { recursive: true })
+  })
+})
+
+async function client(): Promise<Client> {
+  const opened = await connect(url, { auth: token(() => 'ann'), revision: '2025-11-25' })
+  onTestFinished(() => opened.close())
+  return opened
+}
+
+/** Starts a task, and waits until it has ended. */
+async function done(name: string): Promise<string> {
+  const task = await (await client()).start(name, {})
+  await task.result().catch(() => undefined)
+  return task.id ?? ''
+}
+
+function tasks(args: readonly string[], terminal = false): Promise<Outcome> {
+  return line(['tasks', ...args], { env, terminal })
+}
+
+function stored(args: readonly string[]): Promise<Outcome> {
+  return line(['tasks', ...args, '--store', `sqlite:${file}`, '--name', 'films'])
+}
+
+describe('tasks of a server', () => {
+  it('lists, shows and cancels those of the caller', async () => {
+    const ended = await done('render')
+    const { id = '' } = await (await client()).start('endless', {})
+    const list = await tasks(['list', url, ...CORE])
+    expect(JSON.parse(list.stdout).tasks).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ id: ended, status: 'completed' }),
+        expect.objectContaining({ id, status: 'working' }),
+      ]),
+    )
+    const working = await tasks(['list', url, '--status', 'working', ...CORE], true)
+    expect(working.stdout).toContain(id)
+    expect(working.stdout).not.toContain(ended)
+    const shown = await tasks(['show', url, ended])
+    expect(JSON.parse(shown.stdout)).toMatchObject({ status: 'completed', outcome: { result: 'a film' } })
+    const cancelled = await tasks(['cancel', url, id])
+    expect(JSON.parse(cancelled.stdout)).toMatchObject({ id, status: 'cancelled' })
+    const again = await tasks(['cancel', url, id])
+    expect(again).toMatchObject({ code: 6, stdout: '' })
+    expect(again.stderr).toContain('has ended already')
+  })
+
+  it('shows why a task failed, and nothing of the server raw', async () => {
+    const id = await done('broken')
+    for (const args of [
+      ['show', url, id, ...CORE],
+      ['list', url, ...CORE],
+    ]) {
+      const { code, stdout } = await tasks(args, true)
+      expect(code).toBe(0)
+      expect(stdout).toContain('failed')
+      expect(stdout).not.toContain('\u001b')
+    }
+  })
+
+  it('says that 2026-07-28 has no list, and that a server cannot retry', async () => {
+    const list = await tasks(['list', url])
+    expect(list).toMatchObject({ code: 6, stdout: '' })
+    expect(list.stderr).toContain('2026-07-28 has no list')
+    expect(list.stderr).toContain('--revision 2025-11-25')
+    const retry = await tasks(['retry', url, 'x'])
+    expect(retry).toMatchObject({ code: 2, stdout: '' })
+    expect(retry.stderr).toContain('--store')
+  })
+
+  it.each([
+    [['list', '--limit', 'many', 'http://127.0.0.1:1/mcp'], 2, '--limit many is not a number'],
+    [['list', '--status', 'broken', 'http://127.0.0.1:1/mcp'], 2, 'fix: '],
+    [['show', 'http://127.0.0.1:1/mcp'], 2, 'the id is missing'],
+    [['show', 'http://127.0.0.1:1/mcp', 'x'], 4, 'cannot connect'],
+    [['list', 'http://127.0.0.1:1/mcp'], 4, 'cannot connect'],
+    [['cancel', 'http://127.0.0.1:1/mcp', 'x'], 4, 'cannot connect'],
+    [['list', '--store', 'sqlite:missing.db', '--name', 'films'], 2, 'there is no file'],
+    [['list', '--store', 'sqlite:missing.db'], 2, '--store needs --name'],
+    [['list', '--store', 'mysql://u:hush@h/d', '--name', 'films'], 2, '--store names no store'],
+  ])('ends %j with %i', async (args, code, text) => {
+    const outcome = await tasks(args)
+    expect(outcome.stderr).toContain(text)
+    expect(outcome.stderr).not.toContain('hush')
+    expect(outcome.code).toBe(code)
+  })
+
+  it('knows no task of another caller', async () => {
+    const id = await done('render')
+    const { code, stdout } = await line(['tasks', 'show', url, id], { env: { PIERHEAD_TOKEN: 'bob' } })
+    expect({ code, stdout }).toEqual({ code: 6, stdout: '' })
+  })
+})
+
+describe('tasks of a store', () => {
+  it('lists, shows, cancels and retries those of all callers', async () => {
+    const failed = await done('broken')
+    const { id: running = '' } = await (await client()).start('endless', {})
+    const list = await stored(['list', '--status', 'failed'])
+    expect(JSON.parse(list.stdout).tasks).toMatchObject([{ id: failed, tool: 'broken' }])
+    const shown = await stored(['show', failed])
+    expect(JSON.parse(shown.stdout)).toMatchObject({ id: failed, attempt: 1, arguments: {} })
+    const cancelled = await stored(['cancel', running])
+    expect(JSON.parse(cancelled.stdout)).toMatchObject({ id: running, status: 'cancelled' })
+    const retried = await stored(['retry', failed])
+    const [again] = JSON.parse(retried.stdout).tasks
+    expect(again.tool).toBe('broken')
+    expect(again.id).not.toBe(failed)
+    // The server that listens does the work.
+    await expect.poll(async () => (await app.tasks.show(again.id))?.status).toBe('failed')
+    const wrong = await stored(['retry', running])
+    expect(wrong).toMatchObject({ code: 6, stdout: '' })
+    expect(await stored(['show', 'no-such-id'])).toMatchObject({ code: 6, stdout: '' })
+  })
+})
