@@ -7,6 +7,7 @@ import { readText } from './config-write.ts'
 import { Findings } from './finding.ts'
 import type { Io } from './io.ts'
 import { JsoncError, parseJsonc } from './jsonc.ts'
+import { isUrl as isParsed } from '../protocol/url.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -165,5 +166,5 @@ function missingVariables(entry: unknown, env: Io['env']): readonly string[] {
 
 function isUrl(value: unknown): boolean {
   // A variable may be anything.
-  return typeof value === 'string' && (value.includes('${') || URL.canParse(value))
+  return typeof value === 'string' && (value.includes('${') || isParsed(value))
 }

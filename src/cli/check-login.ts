@@ -1,6 +1,7 @@
 import type { Findings } from './finding.ts'
 import { safeLine } from './safe-text.ts'
 import { readNamedJson, type SmallReply } from './small-fetch.ts'
+import { isUrl, parseUrl } from '../protocol/url.ts'
 
 type Document = Readonly<Record<string, unknown>>
 
@@ -18,14 +19,14 @@ export async function checkLogin(
   if (metadata === undefined) return
   const issuers = metadata['authorization_servers']
   const issuer: unknown = Array.isArray(issuers) ? issuers[0] : undefined
-  if (typeof issuer !== 'string' || !URL.canParse(issuer)) {
+  if (typeof issuer !== 'string' || !isUrl(issuer)) {
     findings.problem(
       'the metadata of the server names no issuer',
       'Add authorization_servers to it: [ "https://login.example" ].',
     )
     return
   }
-  await checkIssuer(new URL(issuer), issuer, server, findings, signal)
+  await checkIssuer(parseUrl(issuer), issuer, server, findings, signal)
 }
 
 /** The metadata of the server (RFC 9728): where the challenge says, or at the usual places. */
@@ -47,7 +48,7 @@ async function findMetadata(
   const places = named === undefined ? usual : [named]
   const reasons: string[] = []
   for (const place of places) {
-    const url = URL.canParse(place) ? new URL(place) : undefined
+    const url = isUrl(place) ? parseUrl(place) : undefined
     const shown = safeLine(place, 300)
     if (url?.origin !== server.origin) {
       reasons.push(`${shown}: it is not on the origin of the server`)
@@ -98,7 +99,7 @@ async function checkIssuer(
   const reasons: string[] = []
   for (const place of new Set(places)) {
     try {
-      const metadata = await readNamedJson(new URL(place), server, signal)
+      const metadata = await readNamedJson(parseUrl(place), server, signal)
       findings.ok(`issuer: ${safeLine(name, 300)}`)
       checkEndpoints(metadata, name, findings)
       return

@@ -8,6 +8,7 @@ import type { Io } from './io.ts'
 import { safeLine } from './safe-text.ts'
 import { smallFetch, type SmallReply } from './small-fetch.ts'
 import { redactedUrl } from './target.ts'
+import { parseUrl } from '../protocol/url.ts'
 
 const PATIENCE_MS = 10_000
 
@@ -20,7 +21,7 @@ export async function checkUrl(
   { env, signal }: Io,
   findings: Findings,
 ): Promise<boolean> {
-  const url = new URL(text)
+  const url = parseUrl(text)
   if (url.protocol === 'unix:') return checkSocketFile(url, findings)
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   const port = Number(url.port) || (PORTS[url.protocol] ?? 0)
@@ -260,7 +261,7 @@ function forbidden(body: string, findings: Findings): boolean {
 async function suggestPath(url: URL, findings: Findings, signal: AbortSignal): Promise<boolean> {
   const found: string[] = []
   for (const path of ['/mcp', '/sse', '/', '/api/mcp']) {
-    const other = new URL(path, url)
+    const other = parseUrl(path, url)
     if (other.pathname === url.pathname) continue
     const isThere = path === '/sse' ? answersSse(other, signal) : answersPost(other, signal)
     if (await isThere.catch(() => false)) found.push(other.href)

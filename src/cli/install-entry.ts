@@ -8,6 +8,7 @@ import { wrongUsage } from './failure.ts'
 import type { Io } from './io.ts'
 import { ownProgram } from './own-program.ts'
 import { redactedUrl, type ResolvedTarget } from './target.ts'
+import { parseUrl } from '../protocol/url.ts'
 
 /** The entry of a target, for a file that an app reads from anywhere. */
 export function entryOf(resolved: ResolvedTarget, app: ClientApp, flags: Flags, io: Io): ServerEntry {
@@ -112,7 +113,7 @@ function rawName({ from, file, label }: ResolvedTarget, entry: ServerEntry): str
 const RUNNERS = /^(?:node|npx|bunx?|deno|uvx?|pipx|python[\d.]*|tsx|pnpx)(?:\.(?:exe|cmd))?$/i
 
 function hostOf(text: string): string {
-  const { hostname, port } = new URL(text)
+  const { hostname, port } = parseUrl(text)
   const isAddress = /^[\d.]+$|^\[/.test(hostname) || hostname === 'localhost'
   if (isAddress) return `local-${port || 'server'}`
   return hostname.replace(/^(?:www|mcp|api)\./, '').split('.')[0] ?? hostname

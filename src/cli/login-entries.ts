@@ -4,6 +4,7 @@ import type { Io } from './io.ts'
 import type { Output } from './output.ts'
 import { safe } from './safe-text.ts'
 import { loginFile } from './user-folders.ts'
+import { parseUrl } from '../protocol/url.ts'
 
 /** A stored login, without its secrets. */
 export interface LoginEntry {
@@ -70,7 +71,7 @@ function isoTime(time: number | undefined): string | undefined {
 
 /** The URL of a server as the keys of a vault have it. */
 function serverOf(text: string): string {
-  const url = new URL(text.replace(/^ws(?=s?:)/i, 'http'))
+  const url = parseUrl(text.replace(/^ws(?=s?:)/i, 'http'))
   return url.origin + url.pathname + url.search
 }
 

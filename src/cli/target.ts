@@ -6,6 +6,7 @@ import { wrongUsage } from './failure.ts'
 import type { Flags } from './command.ts'
 import type { Io } from './io.ts'
 import { ownProgram } from './own-program.ts'
+import { parseUrl } from '../protocol/url.ts'
 
 /** A server that a command talks to. */
 export interface ResolvedTarget {
@@ -77,7 +78,7 @@ export function resolveTarget(word: string, flags: Flags, io: Io): ResolvedTarge
 function urlTarget(word: string): ResolvedTarget {
   let url: URL
   try {
-    url = new URL(word)
+    url = parseUrl(word)
   } catch {
     throw wrongUsage(`"${redactedUrl(word)}" is not a valid URL`, 'Write it like http://localhost:3000/mcp.')
   }

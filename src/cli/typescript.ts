@@ -20,7 +20,7 @@ export function importSources(file: string): void {
   if (process.execArgv.some((arg) => /(?:^|[=/])tsx(?:$|\/)/.test(arg))) return
   const self = import.meta.resolve('pierhead/package.json')
   const data: HookData = { esbuild: needsEsbuild(file) ? esbuildOf(file) : undefined, self }
-  register(new URL('dist/cli/source-hooks.js', self), { data })
+  register(self.replace(/package\.json$/, 'dist/cli/source-hooks.js'), { data })
 }
 
 /** Whether Node needs help with a file. Node 22.18 and later strip types themselves. */
