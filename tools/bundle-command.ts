@@ -33,6 +33,7 @@ export async function bundleCommand(folder: string): Promise<void> {
   })
   rmSync(folder, { recursive: true })
   renameSync(bundled, folder)
+  writeFileSync(join(folder, 'register.d.ts'), 'export {}\n')
   writeFileSync(join(folder, 'LICENSES.txt'), licencesOf(Object.keys(metafile.inputs)))
 }
 

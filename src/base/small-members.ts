@@ -3,7 +3,7 @@ import { weigh } from './weight.ts'
 type Members = Readonly<Record<string, unknown>>
 
 /** The memory that optional members of a peer may take where they are kept for long. */
-export const SMALL = 8192
+const SMALL = 8192
 
 /** No member takes less. */
 const LEAST = weigh({ '': 0 })

@@ -93,7 +93,6 @@ export class InFlight<Out, Encoded extends Sized> {
   #onIdle: (() => void) | undefined
   #drained: Promise<void> | undefined
   closingError: () => McpError = shuttingDown
-
   constructor(service: Service, limits: Limits) {
     this.#service = service
     this.#limits = limits
@@ -212,23 +211,20 @@ export class InFlight<Out, Encoded extends Sized> {
     if (this.rejects) throw this.closingError()
     const { load } = this.#service
     const { caller, calls } = responder
-    const { inFlight, allInFlight } = this.#limits
     if (this.#member !== undefined) this.#admitMember(call, this.#member)
     if (load.check !== undefined) load.check(caller)
-    load.checkCaller(caller, inFlight)
+    load.checkCaller(caller, this.#limits.inFlight)
     call.caller = caller
     const network = anonymousNetwork(call.source)
-    const refusal =
-      load.bytes > 0 && !responder.isInBatch
-        ? load.refusalFor(responder.size, this.#limits, { caller, network })
-        : undefined
-    if (refusal !== undefined) throw refusal
-    const id = call.id as RequestId
+    if (load.bytes > 0 && !responder.isInBatch) {
+      const refusal = load.refusalFor(responder.size, this.#limits, { caller, network })
+      if (refusal !== undefined) throw refusal
+    }
     this.#checkToken(call)
+    const id = call.id as RequestId
     if (calls?.has(id) === true) throw mcpError(ID_IN_USE, { id: idText(id).slice(0, 128) })
-    return load.waiting > 0 || !load.hasPlace(caller, network, allInFlight)
-      ? this.#toTurn(call, responder)
-      : undefined
+    const mustWait = load.waiting > 0 || !load.hasPlace(caller, network, this.#limits.allInFlight)
+    return mustWait ? this.#toTurn(call, responder) : undefined
   }
 
   /** Rejects a request that is already cancelled, or whose batch is too large. */
