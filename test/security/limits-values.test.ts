@@ -121,8 +121,11 @@ test.each([
     // Each message counts once in its error and once in the refusal.
     expect(rejected / 2).toBeGreaterThan(10)
     expect(rejected / 2).toBeLessThan(20)
-    const http = new Line(port('http')).write(post('/mcp', waits(1).body, waits(1).headers))
-    expect(await http.heard('"code":1002')).toMatch(
+    // Another caller of the same network has room left, until the share of the network is used up.
+    const others = Array.from({ length: 8 }, () =>
+      new Line(port('http')).write(post('/mcp', waits(1).body, waits(1).headers)).heard('"code":1002'),
+    )
+    expect(await Promise.any(others)).toMatch(
       /^HTTP\/1.1 429 [\s\S]*the requests in flight are too large together/,
     )
     const { body, headers } = CALL
