@@ -31,7 +31,7 @@ export interface ExampleResult {
   readonly passed: number
 }
 
-/** What scenarios need that call the first tool of a list. */
+/** What scenarios need that call the first tool of a list, without tasks. */
 export const A_TOOL = 'a listed tool'
 
 /** The scenarios that call no tools of their own, and the capabilities that a server needs for each. */
@@ -91,7 +91,7 @@ export async function measureExamples(
           continue
         }
         const hosted = await host.start(folder, server).catch((error: unknown) => String(error))
-        queue.push(() => measureOne(suite, sets, { name, tools: server.tools, hosted }))
+        queue.push(() => measureOne(suite, sets, { ...server, name, hosted }))
       }
     }
     return await inTurns(queue, AT_ONCE)
@@ -117,7 +117,7 @@ async function inTurns<Value>(
 async function measureOne(
   suite: Suite,
   sets: readonly string[],
-  subject: { readonly name: string; readonly tools: number; readonly hosted: HostedServer | string },
+  subject: ExampleServer & { readonly name: string; readonly hosted: HostedServer | string },
 ): Promise<ExampleResult> {
   const { name, hosted } = subject
   if (typeof hosted === 'string') {
@@ -128,7 +128,7 @@ async function measureOne(
   const place = join('examples', name.replaceAll(/\W/g, '-'))
   const verdicts = await Promise.all(
     sets.map(async (set) => {
-      const offered = tools > 0 ? [...capabilities, A_TOOL] : capabilities
+      const offered = tools > 0 && subject.onlyTasks !== true ? [...capabilities, A_TOOL] : capabilities
       const scenarios = applicable(suite.scenarios('server', set), offered)
       const outcome = await suite.test('server', set, url, place)
       return scenarios.map((scenario) => {

@@ -23,6 +23,8 @@ export interface ExampleServer {
    */
   readonly start?: 'listens' | 'exports' | 'creates' | 'serves' | 'mounts' | 'site'
   readonly export?: string
+  /** Whether its tools reject callers that do not know tasks, as the suite is. Default: `false`. */
+  readonly onlyTasks?: boolean
   /** Why it cannot start by itself. */
   readonly needs?: string
 }
