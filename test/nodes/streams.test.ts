@@ -156,7 +156,7 @@ describe('the stream of a request', () => {
     expect(idsOf(resumed).slice(0, -1)).toEqual(seen.slice(3))
     expect(resumed.messages.at(-1)).toMatchObject({
       id: 2,
-      error: { code: -32603, data: { refusal: { name: 'TRANSPORT_ERROR', retryable: true } } },
+      error: { code: -32603, data: { refusal: { name: 'TRANSPORT_ERROR', retryable: false } } },
     })
     gate.open()
   })

@@ -128,9 +128,12 @@ describe('the tables', () => {
     expect(REFUSALS.INTERNAL_ERROR.severity).toBe('critical')
   })
 
-  test('an error is retryable when its refusal asks to back off or to reconnect', () => {
-    for (const [kind, { refusal, retryable = false }] of Object.entries(TABLE))
-      expect([kind, retryable]).toEqual([kind, refusal !== undefined && isRetryable(REFUSALS[refusal])])
+  test('an error is retryable when its refusal asks to back off or to reconnect, unless part of the work may be done', () => {
+    for (const [kind, { refusal, retryable = false }] of Object.entries(TABLE)) {
+      const mayBeDone = kind === 'node_lost'
+      const asked = refusal !== undefined && isRetryable(REFUSALS[refusal])
+      expect([kind, retryable]).toEqual([kind, asked && !mayBeDone])
+    }
   })
 
   test('revisions, methods and metadata keys have names [S2-1.1-5] [S2-2.5-1] [S2-2.5-4]', () => {
