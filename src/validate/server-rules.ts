@@ -1,0 +1,6 @@
+import type { Rule } from './rule.ts'
+import { JSON_RPC_RULES } from './server-rules/json-rpc.ts'
+import type { ServerSubject } from './server-subject.ts'
+
+/** The rules for servers, in the order in which they are checked. */
+export const SERVER_RULES: readonly Rule<ServerSubject>[] = [...JSON_RPC_RULES]
