@@ -1,6 +1,12 @@
 import type { Rule } from './rule.ts'
+import { ENVELOPE_RULES } from './server-rules/envelope.ts'
 import { JSON_RPC_RULES } from './server-rules/json-rpc.ts'
+import { LIFECYCLE_RULES } from './server-rules/lifecycle.ts'
 import type { ServerSubject } from './server-subject.ts'
 
 /** The rules for servers, in the order in which they are checked. */
-export const SERVER_RULES: readonly Rule<ServerSubject>[] = [...JSON_RPC_RULES]
+export const SERVER_RULES: readonly Rule<ServerSubject>[] = [
+  ...JSON_RPC_RULES,
+  ...LIFECYCLE_RULES,
+  ...ENVELOPE_RULES,
+]

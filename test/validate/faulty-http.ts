@@ -16,6 +16,10 @@ export async function faultyHttp(target: URL, fault: Fault | undefined): Promise
   const connections = new Map<string, FaultyMessages>()
   /** The open streams of HTTP+SSE, by the address for messages that they named. */
   const streams = new Map<string, (text: string) => void>()
+  const onEndpoint: OnEndpoint = (address, messages, send) => {
+    streams.set(address, send)
+    connections.set(new URL(address, target).search, messages)
+  }
   const server = createServer((request, response) => {
     handle(request, response).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500)
@@ -75,7 +79,7 @@ export async function faultyHttp(target: URL, fault: Fault | undefined): Promise
       redirect: 'manual',
       signal,
     })
-    return replyOf(response, messages, streams)
+    return replyOf(response, messages, onEndpoint)
   }
 
   return {
@@ -86,6 +90,9 @@ export async function faultyHttp(target: URL, fault: Fault | undefined): Promise
     },
   }
 }
+
+/** Is told the address for messages that a stream of HTTP+SSE names. */
+type OnEndpoint = (address: string, messages: FaultyMessages, send: (text: string) => void) => void
 
 const LOST = new Set(['connection', 'content-length', 'transfer-encoding', 'keep-alive', 'content-encoding'])
 
@@ -112,12 +119,12 @@ function bodyOf(
 async function replyOf(
   response: Response,
   messages: FaultyMessages,
-  streams: Map<string, (text: string) => void>,
+  onEndpoint: OnEndpoint,
 ): Promise<FaultReply> {
   const { status } = response
   const headers = headersOf(Object.fromEntries(response.headers))
   if (/text\/event-stream/.test(headers['content-type'] ?? '') && response.body !== null)
-    return { status, headers, body: response.body.pipeThrough(eventChanger(messages, streams)) }
+    return { status, headers, body: response.body.pipeThrough(eventChanger(messages, onEndpoint)) }
   const body = await response.text()
   if (body === '' || !/json/.test(headers['content-type'] ?? ''))
     return { status, headers, body: body === '' ? null : body }
@@ -127,7 +134,7 @@ async function replyOf(
 /** Changes the messages in a stream of events, and leaves the rest of it as it is. */
 function eventChanger(
   messages: FaultyMessages,
-  streams: Map<string, (text: string) => void>,
+  onEndpoint: OnEndpoint,
 ): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder()
   const encoder = new TextEncoder()
@@ -139,7 +146,9 @@ function eventChanger(
       for (const block of blocks) {
         const data = /^data: ?(.*)$/m.exec(block)?.[1]
         if (/^event: endpoint/m.test(block) && data !== undefined)
-          streams.set(data, (text) => controller.enqueue(encoder.encode(`event: message\ndata: ${text}\n\n`)))
+          onEndpoint(data, messages, (text) =>
+            controller.enqueue(encoder.encode(`event: message\ndata: ${text}\n\n`)),
+          )
         const texts =
           data === undefined || data === '' || /^event: (?!message)/m.test(block)
             ? undefined
