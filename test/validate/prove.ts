@@ -11,7 +11,7 @@ import type { Fault } from './fault.ts'
 type ServerRule = Rule<ServerSubject>
 
 /** How long to wait for an answer that does not come. */
-const PATIENCE_MS = 600
+const PATIENCE_MS = 2_500
 
 /** Checks rules against the correct server, through a fault if there is one. */
 export async function outcomesOf(

@@ -114,7 +114,7 @@ export const ENVELOPE_RULES: readonly Rule<ServerSubject>[] = [
     async check(subject) {
       await subject.survey()
       const results = allMessages(subject).flatMap(({ message }) =>
-        isObject(message['result']) ? [message['result']] : [],
+        isModernResult(message['result']) ? [message['result']] : [],
       )
       if (results.length === 0) return unchecked('the server sent no result')
       const wrong = results.find(
