@@ -1,5 +1,6 @@
 import type { Rule } from './rule.ts'
 import { ENVELOPE_RULES } from './server-rules/envelope.ts'
+import { HTTP_REQUEST_RULES } from './server-rules/http-requests.ts'
 import { JSON_RPC_RULES } from './server-rules/json-rpc.ts'
 import { LIFECYCLE_RULES } from './server-rules/lifecycle.ts'
 import type { ServerSubject } from './server-subject.ts'
@@ -9,4 +10,5 @@ export const SERVER_RULES: readonly Rule<ServerSubject>[] = [
   ...JSON_RPC_RULES,
   ...LIFECYCLE_RULES,
   ...ENVELOPE_RULES,
+  ...HTTP_REQUEST_RULES,
 ]
