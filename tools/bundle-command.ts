@@ -19,7 +19,7 @@ export async function bundleCommand(folder: string): Promise<void> {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    external: ['pierhead', 'pierhead/*', 'esbuild', 'typescript', 'fsevents'],
+    external: ['pierhead', 'pierhead/*', 'esbuild', 'typescript', 'fsevents', 'ws'],
     // Libraries in the older module format load modules of Node with require.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

@@ -59,7 +59,7 @@ function given<Name extends keyof ConnectOptions>(
   return value === undefined ? undefined : ({ [name]: value } as unknown as Pick<ConnectOptions, Name>)
 }
 
-function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
+export function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     lines.map((line) => {
       const at = line.indexOf(':')
@@ -71,7 +71,10 @@ function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
 }
 
 /** The variables for a program: `NAME=value`, or `NAME` for one of ours. */
-function envOf(variables: readonly string[], env: Invocation['io']['env']): Readonly<Record<string, string>> {
+export function envOf(
+  variables: readonly string[],
+  env: Invocation['io']['env'],
+): Readonly<Record<string, string>> {
   return Object.fromEntries(
     variables.map((variable) => {
       const at = variable.indexOf('=')

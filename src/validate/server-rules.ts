@@ -1,5 +1,6 @@
 import type { Rule } from './rule.ts'
 import { ENVELOPE_RULES } from './server-rules/envelope.ts'
+import { HTTP_MODERN_RULES } from './server-rules/http-modern.ts'
 import { HTTP_REQUEST_RULES } from './server-rules/http-requests.ts'
 import { JSON_RPC_RULES } from './server-rules/json-rpc.ts'
 import { LIFECYCLE_RULES } from './server-rules/lifecycle.ts'
@@ -11,4 +12,5 @@ export const SERVER_RULES: readonly Rule<ServerSubject>[] = [
   ...LIFECYCLE_RULES,
   ...ENVELOPE_RULES,
   ...HTTP_REQUEST_RULES,
+  ...HTTP_MODERN_RULES,
 ]

@@ -1,3 +1,4 @@
+import { encodedHeader } from './header-value.ts'
 import { generatedCases } from './generated-cases.ts'
 import { isObject, member, type Message } from './message.ts'
 import { usualAnswer } from './answer.ts'
@@ -95,8 +96,28 @@ export async function callTool(session: Session, tool: Message): Promise<Surveye
     progressToken: token,
     ...(session.isModern && { 'io.modelcontextprotocol/logLevel': 'debug' }),
   }
-  const rounds = await withRounds(session, 'tools/call', { name: tool['name'], arguments: input }, meta)
+  const rounds = await withRounds(
+    session,
+    'tools/call',
+    { name: tool['name'], arguments: input },
+    meta,
+    paramHeaders(tool, input),
+  )
   return { tool, input, ...rounds, from, token }
+}
+
+/** The headers that repeat arguments of a tool, at 2026-07-28. */
+function paramHeaders(tool: Message, input: Message): Readonly<{ [name: string]: string }> {
+  const properties = member(tool, 'inputSchema', 'properties')
+  if (!isObject(properties)) return {}
+  const pairs = Object.entries(properties).flatMap(([key, schema]) => {
+    const header = member(schema, 'x-mcp-header')
+    const value = input[key]
+    return typeof header === 'string' && value !== undefined && value !== null
+      ? [[`mcp-param-${header}`, encodedHeader(String(value))] as const]
+      : []
+  })
+  return Object.fromEntries(pairs)
 }
 
 /** Sends a request, and answers the questions in its results until it is complete. */
@@ -105,13 +126,14 @@ export async function withRounds(
   method: string,
   params: Message,
   meta?: Message,
+  headers?: Readonly<{ [name: string]: string }>,
 ): Promise<{ readonly reply: Reply; readonly asked: readonly Reply[] }> {
   const ms = Math.min(session.ms, CALL_MS)
   const asked: Reply[] = []
-  let reply = await session.request(method, params, { meta, ms })
+  let reply = await session.request(method, params, { meta, ms, headers })
   while (asked.length < MOST_ROUNDS && member(reply.result, 'resultType') === 'input_required') {
     asked.push(reply)
-    reply = await session.request(method, { ...params, ...answersTo(reply) }, { meta, ms })
+    reply = await session.request(method, { ...params, ...answersTo(reply) }, { meta, ms, headers })
   }
   return { reply, asked }
 }

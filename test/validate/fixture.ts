@@ -65,6 +65,18 @@ export function createFixture(): App {
       return 'done'
     },
   )
+  app.tool(
+    'weather',
+    {
+      description: 'Tells the weather in a city',
+      input: {
+        type: 'object',
+        properties: { city: { type: 'string', description: 'The city', 'x-mcp-header': 'City' } },
+        required: ['city'],
+      },
+    },
+    ({ city }) => `It rains in ${String(city)}.`,
+  )
   app.resource('test://text', { name: 'text', description: 'A text', mimeType: 'text/plain' }, () => 'a text')
   app.resource('test://bytes', { name: 'bytes', description: 'Some bytes', mimeType: 'image/png' }, () => ({
     blob: 'iVBORw0KGgo=',
