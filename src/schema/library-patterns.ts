@@ -1,5 +1,6 @@
 import type { Issue } from './issue.ts'
 import { entriesOf, isObject } from './keywords.ts'
+import { UNMATCHED } from './hidden.ts'
 import { zodPartsOf } from './merges.ts'
 import { proveExpression, toPrice, type PatternCost, type Price } from './pattern.ts'
 import type { JsonSchema, StandardSchema } from './schema.ts'
@@ -8,9 +9,6 @@ import { PRICE, spend, startCounting, TooCostly } from './work.ts'
 
 /** The cost of each pattern that a library shows; undefined if the library never matches it. */
 export type LibraryCosts = (source: string) => PatternCost | undefined
-
-/** Formats that zod checks without the pattern that it shows for them. */
-const UNMATCHED = new Set<unknown>(['ends_with', 'starts_with', 'includes', 'ipv6', 'cidrv6', 'base64'])
 
 /** What the patterns of a library cost. Of zod, the flags are known, which JSON Schema cannot show. Others show no patterns with flags that matter. */
 export function libraryCosts(schema: StandardSchema): LibraryCosts {
