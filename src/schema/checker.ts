@@ -1,11 +1,10 @@
 import { hiddenOf } from './hidden.ts'
-import { rejectUnsafe, type SchemaLimits } from './inspect.ts'
+import type { SchemaLimits } from './inspect.ts'
 import { MAX_ISSUES, type Issue } from './issue.ts'
-import { libraryCosts, toGuard } from './library-patterns.ts'
+import { libraryCosts, rejectHidden, toGuard } from './library-patterns.ts'
 import { isSlowToMerge, mergesOf, stepRulesOf } from './merges.ts'
 import { limitSteps, type Validate } from './meter.ts'
 import { endOfTurn, inTurn } from '../base/turn.ts'
-import { proveExpression } from './pattern.ts'
 import { isLarge, isSmall, LARGE, largeFor, Pieces } from './pieces.ts'
 import { toPlace, type Place } from './place.ts'
 import { rawChecker, unfit, type Checked, type Checker } from './raw-checker.ts'
@@ -64,7 +63,7 @@ function standardChecker(schema: StandardSchema, use: Use, json: JsonSchema): Ch
   const merges = mergesOf(schema, json)
   const guard = toGuard(json, libraryCosts(schema))
   const hidden = hiddenOf(schema, use, json)
-  for (const { source, flags } of hidden.patterns) rejectUnsafe(proveExpression(source, flags), true)
+  rejectHidden(hidden.patterns)
   const slowTexts = toSlowTexts(urlsIn(json), hidden.parsesJson)
   let place: Place | undefined
   let cost: Cost | undefined
@@ -131,19 +130,19 @@ function standardChecker(schema: StandardSchema, use: Use, json: JsonSchema): Ch
     }
     return readLarge(yield check(value), value)
   }
+}
 
-  /** Checks a piece. If the library throws, the missing parts may be the cause, so only the whole value decides. */
-  function tried(check: Validate, piece: unknown): Result | Promise<Result> {
-    const nothing = (thrown: unknown): Result => {
-      if (thrown instanceof TooCostly) throw thrown
-      return { value: undefined }
-    }
-    try {
-      const result = check(piece)
-      return 'then' in result ? result.catch(nothing) : result
-    } catch (thrown) {
-      return nothing(thrown)
-    }
+/** Checks a piece. If the library throws, the missing parts may be the cause, so only the whole value decides. */
+function tried(check: Validate, piece: unknown): Result | Promise<Result> {
+  const nothing = (thrown: unknown): Result => {
+    if (thrown instanceof TooCostly) throw thrown
+    return { value: undefined }
+  }
+  try {
+    const result = check(piece)
+    return 'then' in result ? result.catch(nothing) : result
+  } catch (thrown) {
+    return nothing(thrown)
   }
 }
 

@@ -1,4 +1,5 @@
-import type { Issue } from './issue.ts'
+import { unsafePattern } from './inspect.ts'
+import { shorten, type Issue } from './issue.ts'
 import { entriesOf, isObject } from './keywords.ts'
 import { UNMATCHED } from './hidden.ts'
 import { zodPartsOf } from './merges.ts'
@@ -24,6 +25,15 @@ export function libraryCosts(schema: StandardSchema): LibraryCosts {
   return (source) => {
     const flags = flagsOf.get(source)
     return flags === undefined && unmatched.has(source) ? undefined : proveExpression(source, flags)
+  }
+}
+
+/** Rejects unsafe patterns that a library matches, but does not show, so that they have no place in its JSON Schema. */
+export function rejectHidden(patterns: readonly RegExp[]): void {
+  for (const pattern of patterns) {
+    const verdict = proveExpression(pattern.source, pattern.flags)
+    if (verdict.cost === 'unsafe')
+      throw unsafePattern(` ${shorten(String(pattern))}: ${verdict.reason}`, true)
   }
 }
 
