@@ -4,6 +4,7 @@ import { HTTP_MODERN_RULES } from './server-rules/http-modern.ts'
 import { HTTP_REQUEST_RULES } from './server-rules/http-requests.ts'
 import { JSON_RPC_RULES } from './server-rules/json-rpc.ts'
 import { LIFECYCLE_RULES } from './server-rules/lifecycle.ts'
+import { TOOL_RULES } from './server-rules/tools.ts'
 import type { ServerSubject } from './server-subject.ts'
 
 /** The rules for servers, in the order in which they are checked. */
@@ -13,4 +14,5 @@ export const SERVER_RULES: readonly Rule<ServerSubject>[] = [
   ...ENVELOPE_RULES,
   ...HTTP_REQUEST_RULES,
   ...HTTP_MODERN_RULES,
+  ...TOOL_RULES,
 ]
