@@ -5,7 +5,7 @@ const NO_INPUT = { type: 'object', properties: {}, additionalProperties: false }
 
 /** A correct server that uses everything that rules look at, and answers at once. */
 export function createFixture(): App {
-  const app = createServer({ name: 'validated', version: '1.0.0' })
+  const app = createServer({ name: 'validated', version: '1.0.0', pageSize: 6 })
   app.tool(
     'echo',
     {
