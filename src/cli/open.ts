@@ -1,8 +1,10 @@
 import type { Client, ConnectOptions } from 'pierhead/client'
 import type { Invocation, OpenOptions } from './command.ts'
 import { wrongUsage } from './failure.ts'
+import { headersOf } from './option-values.ts'
 import { safe } from './safe-text.ts'
 import type { ResolvedTarget } from './target.ts'
+import { ownVersion } from './version.ts'
 
 /** An open connection to a target. */
 export interface Opened extends AsyncDisposable {
@@ -19,7 +21,7 @@ export async function open(
   const { createClient } = await import('pierhead/client')
   const { target } = resolved
   const options: ConnectOptions = {
-    client: { name: 'pierhead-command', version: '0.1.0' },
+    client: { name: 'pierhead-command', version: ownVersion() },
     ...given('timeout', flags.text('timeout')),
     ...given('total', flags.text('total')),
     ...given('revision', flags.text('revision') as ConnectOptions['revision']),
@@ -57,17 +59,6 @@ function given<Name extends keyof ConnectOptions>(
   value: ConnectOptions[Name],
 ): Pick<ConnectOptions, Name> | undefined {
   return value === undefined ? undefined : ({ [name]: value } as unknown as Pick<ConnectOptions, Name>)
-}
-
-function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    lines.map((line) => {
-      const at = line.indexOf(':')
-      if (at < 1)
-        throw wrongUsage("a header is not of the form 'Name: value'", "Write --header 'X-Team: blue'.")
-      return [line.slice(0, at).trim(), line.slice(at + 1).trim()]
-    }),
-  )
 }
 
 /** The variables for a program: `NAME=value`, or `NAME` for one of ours. */

@@ -87,7 +87,10 @@ describe('auth', () => {
     expect(logout.code).toBe(0)
     expect(logout.stdout).toContain('removed here')
     expect(secrets()).toEqual([])
-    expect(await line(['call', url, 'whoami'], { env })).toMatchObject({ code: 3, stdout: '' })
+    expect(await line(['call', url, 'whoami'], { env })).toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining('"exit":3'),
+    })
     const nothing = await line(['auth', 'logout', '--all'], { env, terminal: true })
     expect(nothing).toMatchObject({ code: 0, stdout: 'There is no login to remove.\n' })
   })
@@ -99,12 +102,12 @@ describe('auth', () => {
       { args: ['--stored-auth-only'], ...person },
     ]) {
       const { code, stdout, stderr } = await line(['list', url, ...options.args], options)
-      expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+      expect({ code, data: stdout.replace(/^\{"error":.*\n/, '') }).toEqual({ code: 3, data: '' })
       expect(stderr).toContain(`pierhead auth login ${url}`)
       expect(stderr).toContain('PIERHEAD_TOKEN')
     }
     const login = await line(['auth', 'login', url], { env })
-    expect(login).toMatchObject({ code: 3, stdout: '' })
+    expect(login).toMatchObject({ code: 3, stdout: expect.stringContaining('"exit":3') })
     expect(login.stderr).toContain('needs a terminal')
     expect(pages).toHaveLength(0)
     expect((await line(['list', url], person)).stdout).toContain('whoami')

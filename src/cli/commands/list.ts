@@ -1,3 +1,5 @@
+import { nearest } from '../../base/nearest.ts'
+import { suggestion } from '../arranged-line.ts'
 import type { Command } from '../command.ts'
 import { wrongUsage } from '../failure.ts'
 import { safeLine } from '../safe-text.ts'
@@ -22,7 +24,10 @@ export const list: Command = {
   ],
   async run({ words: [kind], output, open }) {
     if (kind !== undefined && !Object.hasOwn(KINDS, kind))
-      throw wrongUsage(`"${kind}" is not a kind`, `The kinds are ${Object.keys(KINDS).join(', ')}.`)
+      throw wrongUsage(
+        `"${kind}" is not a kind${suggestion(nearest(kind, Object.keys(KINDS)))}`,
+        `The kinds are ${Object.keys(KINDS).join(', ')}.`,
+      )
     const { client } = await open()
     const { capabilities } = await client.server()
     const kinds = (kind === undefined ? Object.keys(KINDS) : [kind]) as readonly Kind[]

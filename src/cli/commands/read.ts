@@ -6,7 +6,7 @@ export const read: Command = {
   group: 'Use a server',
   summary: 'read a resource',
   hasTarget: true,
-  arguments: [{ name: 'uri', summary: 'the URI of the resource' }],
+  arguments: [{ name: 'uri', summary: 'the URI of the resource', isUri: true }],
   options: [{ flags: '--save <folder>', summary: 'save bytes there' }],
   examples: [['read server.ts notes://42', 'prints a resource of server.ts']],
   async run({ words: [uri = ''], flags, io, output, open }) {

@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts'
-import { wrongUsage } from '../failure.ts'
+import { countOf } from '../option-values.ts'
 import { safeLine } from '../safe-text.ts'
 
 export const watch: Command = {
@@ -21,7 +21,7 @@ export const watch: Command = {
     ['watch server.ts notes://42 --count 1', 'waits for one change of a resource'],
   ],
   async run({ words: uris, flags, io, output, open }) {
-    const most = countOf(flags.text('count'))
+    let left = countOf(flags, 'count') ?? Number.POSITIVE_INFINITY
     const { client } = await open()
     const { capabilities } = await client.server()
     const level = flags.text('log')
@@ -44,7 +44,6 @@ export const watch: Command = {
             resources: capabilities['resources'] !== undefined,
           }
     const onReady = (): void => output.note('watching; Ctrl-C ends')
-    let left = most
     for await (const change of client.watch({ ...watched, onReady, signal: io.signal })) {
       await output.event(change, () =>
         change.kind === 'resource'
@@ -54,11 +53,4 @@ export const watch: Command = {
       if (--left <= 0) break
     }
   },
-}
-
-function countOf(text: string | undefined): number {
-  if (text === undefined) return Number.POSITIVE_INFINITY
-  const count = Number(text)
-  if (Number.isInteger(count) && count > 0) return count
-  throw wrongUsage(`${text} is not a count`, 'Use a whole number from 1.')
 }
