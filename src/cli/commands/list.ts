@@ -54,8 +54,8 @@ interface Item {
   readonly uri?: string
   readonly uriTemplate?: string
   readonly description?: string
-  readonly inputSchema?: Readonly<Record<string, unknown>>
-  readonly arguments?: readonly { readonly name: string; readonly required?: boolean }[]
+  readonly inputSchema?: unknown
+  readonly arguments?: unknown
 }
 
 /** One item in a line or two: how to use it, and what it is for. */

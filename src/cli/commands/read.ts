@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts'
-import { contentsText } from '../content-text.ts'
+import { contentsText, saveBytes, withSaved } from '../content-text.ts'
 
 export const read: Command = {
   name: 'read',
@@ -12,10 +12,9 @@ export const read: Command = {
   async run({ words: [uri = ''], flags, io, output, open }) {
     const { client } = await open()
     const result = await client.read(uri, { signal: io.signal })
-    await output.data(result, () =>
-      result.contents
-        .map((contents) => contentsText(contents, { io, output, folder: flags.text('save') }))
-        .join('\n'),
+    const saved = saveBytes(result.contents, flags.text('save'), io)
+    await output.data(withSaved(result, saved), () =>
+      result.contents.map((contents) => contentsText(contents, { io, output, saved })).join('\n'),
     )
   },
 }

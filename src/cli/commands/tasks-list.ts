@@ -1,7 +1,7 @@
 import type { Client } from 'pierhead/client'
 import type { Command, Invocation } from '../command.ts'
 import { EXIT } from '../exit.ts'
-import { Failure } from '../failure.ts'
+import { Failure, wrongAnswer } from '../failure.ts'
 import { countOf } from '../option-values.ts'
 import { STORE_OPTIONS, withTaskStore } from '../task-store.ts'
 import { remoteRow, rowsText, storedRow, type TaskRow } from '../task-text.ts'
@@ -58,7 +58,8 @@ async function remoteTasks(
   let cursor: unknown
   do {
     const page = await client.request('tasks/list', cursor === undefined ? {} : { cursor: cursor as string })
-    const tasks = Array.isArray(page['tasks']) ? page['tasks'].map(remoteRow) : []
+    if (!Array.isArray(page['tasks'])) throw wrongAnswer('it has no list of tasks')
+    const tasks = page['tasks'].map(remoteRow)
     found.push(...tasks.filter((task) => status === undefined || task.status === status))
     cursor = page['nextCursor']
     if (seen.has(cursor)) break
