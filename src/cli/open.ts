@@ -1,4 +1,5 @@
 import type { Client, ConnectOptions } from 'pierhead/client'
+import { orAborted } from '../base/backoff.ts'
 import type { Invocation, OpenOptions } from './command.ts'
 import { wrongUsage } from './failure.ts'
 import { headersOf } from './option-values.ts'
@@ -44,9 +45,11 @@ export async function open(
   if (onNote !== undefined)
     for (const kind of ['stderr', 'warning'] as const) client.on(kind, (text) => onNote(kind, text))
   const close = (): Promise<void> => client.close()
+  // The signal may have aborted while the code was loaded.
+  io.signal.throwIfAborted()
   io.signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true })
   try {
-    await client.open()
+    await orAborted(client.open(), io.signal)
   } catch (error) {
     await close().catch(() => undefined)
     throw error
