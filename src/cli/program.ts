@@ -2,6 +2,7 @@ import { Command as Program, CommanderError, Option as ProgramOption } from 'com
 import { arrangedLine, optionFailure, optionsOf, type ArrangedLine } from './arranged-line.ts'
 import { Flags, GROUPS, type Argument, type Command, type Option } from './command.ts'
 import { GLOBAL_OPTIONS } from './common-options.ts'
+import { DOCUMENTS } from './documents.ts'
 import { ownVersion } from './version.ts'
 
 /** A command line: the command that it names, and what it says. */
@@ -157,7 +158,7 @@ export function usageOf({
   return words.join(' ')
 }
 
-function moreHelp({ arguments: list = [], examples }: Command): string {
+function moreHelp({ name: command, arguments: list = [], examples }: Command): string {
   const width = Math.max(...list.map(({ name }) => name.length), 0)
   const words = list.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)
   return [
@@ -165,5 +166,7 @@ function moreHelp({ arguments: list = [], examples }: Command): string {
     '',
     'Examples:',
     ...examples.flatMap(([line, does]) => [`  pierhead ${line}`, `      ${does}`]),
+    '',
+    `JSON: ${DOCUMENTS[command] ?? 'none'}`,
   ].join('\n')
 }

@@ -76,9 +76,11 @@ describe('tasks of a server', () => {
     expect(working.stdout).toContain(id)
     expect(working.stdout).not.toContain(ended)
     const shown = await tasks(['show', url, ended])
-    expect(JSON.parse(shown.stdout)).toMatchObject({ status: 'completed', outcome: { result: 'a film' } })
+    expect(JSON.parse(shown.stdout)).toMatchObject({
+      task: { status: 'completed', outcome: { result: 'a film' } },
+    })
     const cancelled = await tasks(['cancel', url, id])
-    expect(JSON.parse(cancelled.stdout)).toMatchObject({ id, status: 'cancelled' })
+    expect(JSON.parse(cancelled.stdout)).toMatchObject({ task: { id, status: 'cancelled' } })
     const again = await tasks(['cancel', url, id])
     expect(again).toMatchObject({ code: 6, stdout: expect.stringContaining('"exit":6') })
     expect(again.stderr).toContain('has ended already')
@@ -142,9 +144,9 @@ describe('tasks of a store', () => {
     const list = await stored(['list', '--status', 'failed'])
     expect(JSON.parse(list.stdout).tasks).toMatchObject([{ id: failed, tool: 'broken' }])
     const shown = await stored(['show', failed])
-    expect(JSON.parse(shown.stdout)).toMatchObject({ id: failed, attempt: 1, arguments: {} })
+    expect(JSON.parse(shown.stdout)).toMatchObject({ task: { id: failed, attempt: 1, arguments: {} } })
     const cancelled = await stored(['cancel', running])
-    expect(JSON.parse(cancelled.stdout)).toMatchObject({ id: running, status: 'cancelled' })
+    expect(JSON.parse(cancelled.stdout)).toMatchObject({ task: { id: running, status: 'cancelled' } })
     const retried = await stored(['retry', failed])
     const [again] = JSON.parse(retried.stdout).tasks
     expect(again.tool).toBe('broken')
