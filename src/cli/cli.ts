@@ -57,7 +57,7 @@ function hideSecrets(flags: Flags, { env }: Io, output: Output): void {
   const valueOf = (text: string, mark: string): string => text.slice(text.indexOf(mark) + 1).trim()
   output.hide([
     env['PIERHEAD_TOKEN'],
-    ...flags.list('header').map((line) => valueOf(line, ':').replace(/^(?:bearer|basic|digest)\s+/i, '')),
+    ...flags.list('header').map((line) => valueOf(line, ':')),
     ...flags.list('env').map((one) => (one.includes('=') ? valueOf(one, '=') : env[one])),
   ])
 }

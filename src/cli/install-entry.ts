@@ -128,7 +128,8 @@ function safeName(text: string): string {
     .slice(0, 64)
 }
 
-const SECRET = /token|key|secret|passw|auth|credential/i
+/** Names of values that are probably secrets. */
+export const SECRET: RegExp = /token|key|secret|passw|auth|credential/i
 
 /** An entry without the values that may be secrets: those of variables and headers, of URLs, and of arguments that look like it. */
 export function redactedEntry(value: unknown): unknown {

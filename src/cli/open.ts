@@ -2,6 +2,7 @@ import type { Client, ConnectOptions } from 'pierhead/client'
 import { orAborted } from '../base/backoff.ts'
 import type { Invocation, OpenOptions } from './command.ts'
 import { wrongUsage } from './failure.ts'
+import { SECRET } from './install-entry.ts'
 import { headersOf } from './option-values.ts'
 import { safe } from './safe-text.ts'
 import type { ResolvedTarget } from './target.ts'
@@ -35,6 +36,7 @@ export async function open(
   const more = flags.list('env')
   if (more.length > 0 && !('command' in target))
     throw wrongUsage('--env sets variables of a program, and the target is a URL', 'Remove --env.')
+  output.hide(configuredSecrets(target))
   const complete =
     'command' in target ? { ...target, env: { ...target.env, ...envOf(more, io.env) } } : target
   const client = createClient(complete, options)
@@ -55,6 +57,12 @@ export async function open(
     throw error
   }
   return { client, target: resolved, [Symbol.asyncDispose]: close }
+}
+
+/** The values of a configuration that are probably secrets. Other variables may be words that errors have too. */
+function configuredSecrets(target: ResolvedTarget['target']): readonly string[] {
+  if ('url' in target) return Object.values(target.headers ?? {})
+  return Object.entries(target.env ?? {}).flatMap(([name, value]) => (SECRET.test(name) ? [value] : []))
 }
 
 function given<Name extends keyof ConnectOptions>(

@@ -23,6 +23,8 @@ interface ShownFailure {
 }
 
 const SHORTEST_SECRET = 6
+/** The first word of an Authorization header, which is not a secret. */
+const SCHEME = /^(?:bearer|basic|digest)$/i
 
 /**
  * What a command prints. Data goes to stdout, as text for people or as JSON for programs; everything else goes to stderr.
@@ -75,7 +77,7 @@ export class Output {
   hide(values: Iterable<string | undefined>): void {
     for (const value of values)
       for (const part of [value ?? '', ...(value ?? '').split(/\s+/)])
-        if (part.length >= SHORTEST_SECRET) this.#secrets.add(part)
+        if (part.length >= SHORTEST_SECRET && !SCHEME.test(part)) this.#secrets.add(part)
   }
 
   /** A text without the values that are hidden. */

@@ -135,6 +135,16 @@ describe('secrets that a server repeats', () => {
     expect(stdout + stderr).not.toContain('hush')
   })
 
+  it('are not printed if they came from a configuration', async () => {
+    const cwd = folder()
+    const [, command, ...args] = answering({})
+    const env = { SECRET: 'hush-hush-3', API_KEY: 'hush-hush-3', MODE: 'method' }
+    writeFileSync(join(cwd, 'mcp.json'), JSON.stringify({ mcpServers: { n: { command, args, env } } }))
+    const { code, stderr } = await line(['list', 'n'], { cwd })
+    expect(code).toBe(6)
+    expect(stderr).not.toContain('hush')
+  })
+
   it('are not in the events of dev', () => {
     let text = ''
     const stdout = { write: (more: string) => (text += more) !== '' }
