@@ -1,5 +1,6 @@
 import type { Invocation } from './command.ts'
-import { headersOf, envOf } from './open.ts'
+import { envOf } from './open.ts'
+import { headersOf } from './option-values.ts'
 import type { ResolvedTarget } from './target.ts'
 import { programDoor, urlDoor, type Door } from '../validate/door.ts'
 import { Trace } from '../validate/trace.ts'
