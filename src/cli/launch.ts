@@ -1,6 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import type { ItemList, ListenOptions, Running } from 'pierhead'
 import { Deferred } from '../base/deferred.ts'
+import { chooseServer, type Exports } from './exported-server.ts'
 import { Failure } from './failure.ts'
 import type { SourceFile } from './source-file.ts'
 import { importSources } from './typescript.ts'
@@ -32,7 +33,10 @@ export async function launch(file: SourceFile, options: LaunchOptions): Promise<
   let exported: LaunchedServer | undefined
   const launcher = {
     worker: options.worker,
+    /** A built file reads this. */
+    listens: false,
     opening(_: LaunchedServer, running: Promise<Running>): void {
+      this.listens = true
       opening.push(running)
       // Whoever waits for the server hears of an error.
       running.catch(() => undefined)
@@ -49,15 +53,16 @@ export async function launch(file: SourceFile, options: LaunchOptions): Promise<
     },
   }
   Object.assign(globalThis, { [Symbol.for('pierhead.launcher')]: launcher })
-  const module = (await import(pathToFileURL(file.path).href)) as Readonly<Record<string, unknown>>
+  const module = (await import(pathToFileURL(file.path).href)) as Exports
   if (opening.length === 0) {
-    const found = exportedServer(module, file)
-    if (!(found instanceof Failure)) {
-      exported = found
-      return found.listen()
+    const choice = chooseServer(module, file.path, file.name)
+    if ('server' in choice) {
+      exported = choice.server as LaunchedServer
+      return exported.listen()
     }
     // A function that the program did not await may come to it.
-    if (!(await listensLater(begun.promise, options.worker?.startMs))) throw found
+    if (!(await listensLater(begun.promise, options.worker?.startMs)))
+      throw new Failure(choice.problem, { hint: choice.hint })
   }
   return firstOpen(opening)
 }
@@ -104,34 +109,4 @@ function namesTransports(options: ListenOptions): boolean {
 
 function withoutTransports(options: ListenOptions): ListenOptions {
   return Object.fromEntries(Object.entries(options).filter(([name]) => !TRANSPORTS.includes(name)))
-}
-
-/** The server that a module exports: under the given name, as default, or as its only one. Or says what is missing. */
-function exportedServer(
-  module: Readonly<Record<string, unknown>>,
-  { path, name }: SourceFile,
-): LaunchedServer | Failure {
-  const servers = Object.entries(module).filter(([, value]) => isServer(value))
-  const [, found] =
-    servers.find(([key]) => key === (name ?? 'default')) ??
-    (name === undefined && servers.length === 1 ? (servers[0] ?? []) : [])
-  if (found !== undefined) return found as LaunchedServer
-  if (name !== undefined)
-    return new Failure(`${path} does not export a server "${name}"`, {
-      hint:
-        servers.length > 0
-          ? `It exports ${servers.map(([key]) => key).join(', ')}.`
-          : 'Write: export const name = createServer(…)',
-    })
-  return new Failure(`${path} neither exports a server nor calls listen()`, {
-    hint:
-      servers.length > 1
-        ? `Name one of its servers: ${servers.map(([key]) => `${path}:${key}`).join(', ')}`
-        : 'End it with: export default app',
-  })
-}
-
-function isServer(value: unknown): value is LaunchedServer {
-  const { listen, connect, tool } = (value ?? {}) as Readonly<Record<string, unknown>>
-  return [listen, connect, tool].every((member) => typeof member === 'function')
 }

@@ -3,6 +3,7 @@ import { toMs } from '../../base/duration.ts'
 import type { Command, Invocation } from '../command.ts'
 import { RELAYED_VARIABLE } from '../dev/messages.ts'
 import { wrongUsage } from '../failure.ts'
+import { projectFolder } from '../project-folder.ts'
 import { ADDRESS_OPTIONS, FILE_ARGUMENT, fileOf, STDIO_OPTION } from '../file-argument.ts'
 import { addressOf, type Address } from '../listen-address.ts'
 
@@ -31,7 +32,6 @@ export const dev: Command = {
     const { words, flags, io, output } = invocation
     const file = fileOf(words[0], io.cwd, 'dev')
     const isStdio = flags.is('stdio')
-    const { projectFolder } = await import('../dev/source-watch.ts')
     const options = {
       file,
       root: projectFolder(file.path),
