@@ -30,11 +30,10 @@ async function check(home: string): Promise<void> {
   const compiler = resolve('node_modules/typescript/bin/tsc')
   const checked = spawnSync(process.execPath, [compiler, '-p', home], { encoding: 'utf8' })
   expect(checked.stdout).toBe('')
-  const files = readdirSync(join(home, 'test')).map((name) => join('test', name))
-  const tested = spawnSync(process.execPath, [...COMMAND.slice(0, -1), '--test', ...files], {
-    cwd: home,
-    encoding: 'utf8',
-  })
+  // One process runs them all, which is faster than `node --test`.
+  const script = readdirSync(join(home, 'test')).map((name) => `import ${JSON.stringify(`./test/${name}`)}`)
+  const args = [...COMMAND.slice(0, -1), '--input-type=module', '--eval', script.join('\n')]
+  const tested = spawnSync(process.execPath, args, { cwd: home, encoding: 'utf8' })
   expect({ status: tested.status, output: tested.stdout }).toMatchObject({ status: 0 })
   expect(JSON.parse((await spawnLine(['test'], { cwd: home })).stdout)).toMatchObject({ failed: 0 })
 }
