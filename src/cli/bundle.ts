@@ -92,7 +92,7 @@ function isInstalled(name: string, file: string): boolean {
 
 /** What certainly keeps a built program from serving. Only running it would find the rest, and it might do more than that. */
 function missingServer({ path, name }: SourceFile, own: Built, whole: Built): NoServer | undefined {
-  const [{ exports = [] } = {}] = Object.values(own.metafile.outputs)
+  const exports = Object.values(own.metafile.outputs).flatMap((output) => output.exports)
   const folder = dirname(path)
   const texts = Object.keys(own.metafile.inputs).map((input) => readFileSync(resolve(folder, input), 'utf8'))
   const reexports = texts.some((text) => /\bexport\s*\*/.test(text))

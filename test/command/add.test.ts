@@ -112,6 +112,7 @@ it('writes schemas without zod where the project has none', async () => {
   await add(home, 'tool', 'more')
   await add(home, 'prompt', 'review')
   await check(home)
+  expect(await answer(home, 'call', 'more', 'text=1')).toMatchObject({ content: [{ text: '1' }] })
 })
 
 it('says that a project of a client has no server', async () => {
