@@ -113,8 +113,8 @@ function paramHeaders(tool: Message, input: Message): Readonly<{ [name: string]:
   const pairs = Object.entries(properties).flatMap(([key, schema]) => {
     const header = member(schema, 'x-mcp-header')
     const value = input[key]
-    return typeof header === 'string' && value !== undefined && value !== null
-      ? [[`mcp-param-${header}`, encodedHeader(String(value))] as const]
+    return typeof header === 'string' && ['string', 'number', 'boolean'].includes(typeof value)
+      ? [[`mcp-param-${header}`, encodedHeader(String(value as string))] as const]
       : []
   })
   return Object.fromEntries(pairs)

@@ -5,7 +5,7 @@ import { EXIT } from '../exit.ts'
 import { Failure, wrongUsage } from '../failure.ts'
 import type { Output } from '../output.ts'
 import { safe, safeLine } from '../safe-text.ts'
-import { pickTarget } from '../target.ts'
+import { onlyTarget } from '../target.ts'
 import { doorsOf } from '../validate-doors.ts'
 import type { Group, Report } from '../../validate/result.ts'
 
@@ -46,7 +46,7 @@ export const validate: Command = {
   async run(invocation) {
     const { words, rest, flags, io, output } = invocation
     const revisions = revisionsOf(flags.text('target'))
-    const { target } = pickTarget(words, rest, flags, io)
+    const target = onlyTarget({ words, program: rest }, flags, io)
     const [{ validateServer }, { groupsOf, reportOf, weightOf }] = await Promise.all([
       import('../../validate/server-run.ts'),
       import('../../validate/result.ts'),
