@@ -99,10 +99,12 @@ const FAULTS: readonly Fault[] = [
   {
     rule: 'R157',
     does: 'changes the order',
-    message: inResult('tools/list', (result) => ({
-      ...result,
-      tools: turn++ % 2 === 0 ? result['tools'] : (result['tools'] as readonly Message[]).toReversed(),
-    })),
+    message: (message, request) => {
+      const tools = member(message, 'result', 'tools') as readonly Message[] | undefined
+      if (request?.['method'] !== 'tools/list' || tools === undefined || Number(message['id']) % 2 === 0)
+        return message
+      return { ...message, result: { ...(message['result'] as Message), tools: tools.toReversed() } }
+    },
   },
   {
     rule: 'R158',
