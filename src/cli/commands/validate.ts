@@ -1,5 +1,7 @@
+import { writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import type { Revision } from '../../protocol/revisions.ts'
-import type { Command } from '../command.ts'
+import type { Command, Invocation } from '../command.ts'
 import { TARGET_OPTIONS } from '../common-options.ts'
 import { EXIT } from '../exit.ts'
 import { Failure, wrongUsage } from '../failure.ts'
@@ -7,6 +9,7 @@ import type { Output } from '../output.ts'
 import { safe, safeLine } from '../safe-text.ts'
 import { onlyTarget } from '../target.ts'
 import { doorsOf } from '../validate-doors.ts'
+import { FORMATS, formatReport, type Format } from '../../validate/report-formats.ts'
 import type { Group, Report } from '../../validate/result.ts'
 
 /** The most time for a whole run. */
@@ -36,11 +39,14 @@ export const validate: Command = {
     },
     { flags: '--rule <id>', summary: 'only this rule, such as R005', isMany: true },
     { flags: '--strict', summary: 'end with code 8 for warnings too' },
+    { flags: '--format <format>', summary: 'print the result for other programs', choices: FORMATS },
+    { flags: '--report <file>', summary: 'also write an HTML page with the exchanges' },
     ...TARGET_OPTIONS,
   ],
   examples: [
     ['validate http://localhost:3000/mcp', 'checks all revisions that the server supports'],
     ['validate --target 2025-11 --server-url http://localhost:3000/mcp', 'checks one revision'],
+    ['validate server.ts --report report.html', 'also writes a page with all exchanges'],
     ['validate server.ts --allow-calls', 'starts server.ts, and also calls its tools'],
   ],
   async run(invocation) {
@@ -81,10 +87,31 @@ export const validate: Command = {
     const report = reportOf(target.label, outcomes, places)
     const failed = groupsOf(outcomes.filter(({ is }) => is === 'failed'))
     const unchecked = groupsOf(outcomes.filter(({ is }) => is === 'unchecked'))
-    await output.data(report, () => textOf(report, failed, unchecked, weightOf, output))
+    await writePage(report, flags.text('report'), invocation)
+    const format = flags.text('format')
+    if (format === undefined)
+      await output.data(report, () => textOf(report, failed, unchecked, weightOf, output))
+    else await output.raw(formatReport(report, format as Format))
     const isBad = report.counts.failures > 0 || (flags.is('strict') && report.counts.warnings > 0)
     return isBad ? EXIT.checks : EXIT.ok
   },
+}
+
+/** Writes the page that was asked for. */
+async function writePage(
+  report: Report,
+  file: string | undefined,
+  { io, output }: Invocation,
+): Promise<void> {
+  if (file === undefined) return
+  const { htmlReport } = await import('../../validate/report-html.ts')
+  const path = resolve(io.cwd, file)
+  try {
+    await writeFile(path, htmlReport(report))
+  } catch (cause) {
+    throw new Failure(`the report could not be written to ${file}: ${(cause as Error).message}`, { cause })
+  }
+  output.note(`Wrote ${file}.`)
 }
 
 /** The revision that was asked for; a month is enough. */
