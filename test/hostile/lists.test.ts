@@ -261,26 +261,6 @@ test.each(LISTS)(
   },
 )
 
-test('C.sane members of changing types take a group about as long as members of one type', async () => {
-  const value = (at: number): unknown => [0, 0.5, 's', {}][at % 4]
-  const page = (isMixed: boolean): readonly object[] =>
-    Array.from({ length: 1500 }, (_, tool) => {
-      const entries = Array.from({ length: 250 }, (_, at) => [`k${at}`, isMixed ? value(at * 7 + tool) : 0])
-      return { name: `t${tool}`, title: 1, inputSchema: { type: 'object' }, ...Object.fromEntries(entries) }
-    })
-  const groupMs = async (isMixed: boolean): Promise<number> => {
-    const tools = page(isMixed)
-    const { client } = await meet(
-      'memory',
-      ({ method }, wire) => method === 'tools/list' && wire.reply({ tools }),
-    )
-    const group = new Group(new Map([['one', client]]), new Map())
-    return processorMs(async () => expect(await all(group.tools())).toHaveLength(1500))
-  }
-  await groupMs(false)
-  expect(await groupMs(true)).toBeLessThan(4 * (await groupMs(false)))
-})
-
 test('C.schema-deep a schema with very many parts takes no longer if all of them are deep', async () => {
   let schema: object = { properties: members(400_000, {}) }
   for (let level = 0; level < 60; level++) schema = { not: schema }
