@@ -249,7 +249,8 @@ test.each(LISTS)(
     const { client } = await meet(
       'memory',
       ({ method }, wire) =>
-        method.endsWith('/list') && wire.reply({ [member]: [item(0, 254), item(1, 255), item(2, 400_000)] }),
+        method?.endsWith('/list') === true &&
+        wire.reply({ [member]: [item(0, 254), item(1, 255), item(2, 400_000)] }),
     )
     client.on('warning', (text) => warnings.push(text))
     const [listed, ...others] = (await all<JsonObject>(client[kind]() as never)) as readonly JsonObject[]

@@ -344,8 +344,7 @@ async function* eachOf<Item>(
         // Middleware may have the item, so it does not change.
         const copy = copyOf(item as JsonObject)
         if (typeof key === 'string') copy['name'] = key
-        copy['server'] = server
-        yield copy as Grouped<Item>
+        yield Object.assign(copy, { server }) as Grouped<Item>
       }
     else if (signal?.aborted === true) throw items
     else onFailure(client, server, items)
