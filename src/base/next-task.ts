@@ -1,8 +1,8 @@
 /** The number of items, and the milliseconds, after which others get a turn, where items follow each other without a pause. */
-const TURN = 1024
+export const TURN = 1024
 const TURN_MS = 20
 
-/** Counts the items of a loop and the time that they take: a peer chooses how large they are. */
+/** Counts the items of a loop that waits for nothing else, and the time that they take: a peer chooses how large they are. */
 export class Turns {
   #items = 0
   // Workers stop this clock while they compute, and have only the items.

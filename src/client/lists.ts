@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
 import { Clock } from '../rpc/clock.ts'
 import { copyOf } from '../base/copy-of.ts'
-import { Turns } from '../base/next-task.ts'
+import { nextTask, TURN, Turns } from '../base/next-task.ts'
 import { weigh } from '../base/weight.ts'
 
 export type ListMethod = 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list'
@@ -46,7 +46,6 @@ export async function* eachItem<Item>(
   const seen = new Set<string>()
   let params: JsonObject = {}
   let waited = clock.elapsed
-  const turns = new Turns()
   let long = 0
   let wide = 0
   try {
@@ -59,21 +58,21 @@ export async function* eachItem<Item>(
       if (items > MAX_ITEMS) throw tooMuch(MAX_ITEMS, 'items')
       weight += weigh(Object.assign(copyOf(result), { [member]: [] }), MAX_WEIGHT - weight + 1)
       const fitting: JsonObject[] = []
+      const turns = new Turns()
       for (const item of list) {
         const members = Object.keys(item).length
         const left = MAX_WEIGHT - weight + 1
         const bytes = members > MAX_MEMBERS ? Math.min(members * MEMBER, left) : weigh(item, left)
         weight += bytes
-        if (bytes > LARGE) itemWeights.set(item, bytes)
         if (members > MAX_MEMBERS) wide++
         else if (isLong(item, maxLength)) long++
-        else fitting.push(item)
+        else fitting.push(mended(item, bytes))
         if (turns.isOver()) await turns.next()
       }
       if (weight > MAX_WEIGHT) throw tooMuch(MAX_WEIGHT, 'bytes')
-      for (const item of fitting) {
-        yield mended(item) as Item
-        if (turns.isOver()) await turns.next()
+      for (const [at, item] of fitting.entries()) {
+        yield item as Item
+        if (at % TURN === TURN - 1) await nextTask()
       }
       const { nextCursor: cursor } = result
       if (typeof cursor !== 'string') return
@@ -112,7 +111,7 @@ const TYPES: readonly (readonly [members: string, is: (value: unknown) => boolea
  * A listed item without the members of a wrong type: one bad item must not cost a list. A tool with an input schema of a wrong type
  * takes any object.
  */
-function mended(item: JsonObject): JsonObject {
+function mended(item: JsonObject, bytes: number): JsonObject {
   let right: Record<string, unknown> | undefined
   for (const [members, is] of TYPES)
     for (const name of members.split(' ')) {
@@ -121,6 +120,7 @@ function mended(item: JsonObject): JsonObject {
       if (name === 'inputSchema') right[name] = { type: 'object' }
       else delete right[name]
     }
+  if (bytes > LARGE) itemWeights.set(right ?? item, bytes)
   return right ?? item
 }
 

@@ -14,7 +14,7 @@ import { toMs } from '../../base/duration.ts'
 import { clip } from '../../base/clip.ts'
 import { nearest } from '../../base/nearest.ts'
 import { copyOf } from '../../base/copy-of.ts'
-import { Turns } from '../../base/next-task.ts'
+import { nextTask, TURN, Turns } from '../../base/next-task.ts'
 import { callable, either, object } from '../../base/kinds.ts'
 import { badOption, checkOptions } from '../../base/options.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
@@ -335,12 +335,12 @@ async function* eachOf<Item>(
   const lists = [...clients].map(
     async ([server, client]) => [server, client, await list(server).catch((error: Error) => error)] as const,
   )
-  const turns = new Turns()
   for (const waiting of lists) {
     const [server, client, items] = await waiting
+    let at = 0
     if (!(items instanceof Error))
       for (const [key, item] of items) {
-        if (turns.isOver()) await turns.next()
+        if (++at % TURN === 0) await nextTask()
         // Middleware may have the item, so it does not change.
         const copy = copyOf(item as JsonObject)
         if (typeof key === 'string') copy['name'] = key
