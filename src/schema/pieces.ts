@@ -1,3 +1,4 @@
+import { put } from '../base/copy-of.ts'
 import { isObject } from './keywords.ts'
 import { ANY_PLACE, type Place, type Undeclared } from './place.ts'
 import type { JsonSchema } from './schema.ts'
@@ -290,13 +291,6 @@ function problemsPerPart(schema: JsonSchema): number {
 
 function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null
-}
-
-/** Adds a member to an object, whatever its name. */
-export function put(copy: Container, name: Step, part: unknown): void {
-  if (name !== '__proto__') copy[name] = part
-  else
-    Object.defineProperty(copy, name, { value: part, enumerable: true, configurable: true, writable: true })
 }
 
 /** The number of parts in a part, itself included; more than `most` if there are more. */

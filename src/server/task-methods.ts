@@ -5,7 +5,7 @@ import { toErrorObject } from '../errors/reply.ts'
 import { ASK_REFUSED, BAD_CURSOR, CURSOR_TOO_LONG } from '../errors/server.ts'
 import { TASK_CANCELLED, TASK_FINAL, UNKNOWN_TASK } from '../errors/tasks.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
-import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, isWide, MAX_MEMBERS, type JsonObject } from '../protocol/jsonrpc.ts'
 import { isFinal } from '../protocol/task-status.ts'
 import type { Peer } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
@@ -90,6 +90,7 @@ export function updateTask(tasks: Tasks, context: Context): Soon<Result> {
   const id = readId(context)
   const responses = context.params['inputResponses']
   if (!isObject(responses)) throw invalid(context, 'inputResponses is not an object')
+  if (isWide(responses)) throw invalid(context, `inputResponses has more than ${MAX_MEMBERS} members`)
   const answers = Object.entries(responses) as [string, JsonObject][]
   const wrong = answers.find(([, answer]) => !isObject(answer))
   if (wrong !== undefined) throw invalid(context, `the answer to "${wrong[0].slice(0, 64)}" is not an object`)

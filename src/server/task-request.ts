@@ -1,3 +1,4 @@
+import { copyOf } from '../base/copy-of.ts'
 import { asSent } from '../base/as-sent.ts'
 import { smallMembers } from '../base/small-members.ts'
 import { soon } from '../base/soon.ts'
@@ -46,19 +47,21 @@ function argumentsOf({ params }: TaskRequest): JsonObject {
 /** The token for progress stays valid as long as the task runs. */
 export function withToken(params: JsonObject, token: string | number | undefined): JsonObject {
   if (token === undefined) return params
-  return { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), [META.progressToken]: token } }
+  const meta = copyOf((params['_meta'] ?? {}) as JsonObject)
+  meta[META.progressToken] = token
+  return Object.assign(copyOf(params), { _meta: meta })
 }
 
 /** What a further attempt needs to know of a request. A task keeps little of what surrounds its arguments: each attempt parses all of it. */
 export function requestOf({ params, peer, source }: Call): TaskRequest {
   const { name, arguments: input, _meta: meta } = params
-  const own = isObject(meta) ? Object.entries(meta).filter(([key]) => !FIRST_ONLY.has(key)) : []
+  const own = isObject(meta) ? copyOf(meta, ...FIRST_ONLY) : {}
   return {
     revision: peer.dialect.revision,
     params: {
       name,
       ...(input === undefined ? {} : { arguments: input }),
-      ...(own.length === 0 ? {} : { _meta: smallMembers(Object.fromEntries(own), TRACE) }),
+      ...(Object.keys(own).length === 0 ? {} : { _meta: smallMembers(own, TRACE) }),
     },
     client: knownClient(peer.client),
     capabilities: smallMembers(peer.capabilities, CAPABILITIES),
@@ -74,7 +77,7 @@ const CLIENT = ['name', 'version', 'title'] as const
 
 function knownClient(client: ClientInfo | undefined): TaskRequest['client'] {
   if (client === undefined) return undefined
-  const known = smallMembers({ ...client }, CLIENT)
+  const known = smallMembers(copyOf(client as unknown as JsonObject), CLIENT)
   const isNamed = CLIENT.every((name) => Object.hasOwn(known, name) || client[name] === undefined)
   return isNamed ? (known as unknown as TaskRequest['client']) : undefined
 }
@@ -112,4 +115,4 @@ function plainClaims(auth: Auth): JsonObject {
 }
 
 /** Members of `_meta` that concern only the request that created the task. */
-const FIRST_ONLY: ReadonlySet<string> = new Set(Object.values(META))
+const FIRST_ONLY: readonly string[] = Object.values(META)

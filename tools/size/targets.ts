@@ -3,10 +3,10 @@ import { TASKS } from './programs.ts'
 
 /** The maximum compressed size of the browser client, in bytes. */
 export const CLIENT_TARGETS = {
-  single: 72_600,
-  initial: 27_900,
+  single: 73_000,
+  initial: 28_100,
   /** The initial chunks from the sources, which import each other more often than the few files of the package do. */
-  sources: 28_300,
+  sources: 28_500,
 } as const
 
 /**
