@@ -39,8 +39,8 @@ async function use(store: TaskStore): Promise<void> {
 
 const columnsIn = (tables: readonly string[]): string =>
   tables.map((table) => `ALTER TABLE ${table} ADD COLUMN novelty TEXT NOT NULL DEFAULT ''`).join(';')
-const OTHER_TABLES = ['pierhead_task_texts', 'pierhead_task_sums', 'pierhead_nodes']
-const TASK_TABLES = ['pierhead_task_heads', ...OTHER_TABLES]
+const OTHER_TABLES = ['pierhead_task_sums', 'pierhead_nodes']
+const TASK_TABLES = ['pierhead_task_heads', 'pierhead_task_contents', 'pierhead_task_requests', ...OTHER_TABLES]
 
 /** The schema of a newer version, which has another column in each table. */
 function newer(schema: Schema, needs: number, tables: readonly string[]): Schema {
@@ -103,10 +103,10 @@ test('with SQLite, a program that is too old for the tables says what to do, als
   const { tasks } = openSqlite(path)
   await use(tasks)
   const script = 'ALTER TABLE pierhead_task_heads RENAME COLUMN status TO state_of_task'
-  upgrade(path, { ...TASK_SCHEMA, needs: 6, migrations: [...TASK_SCHEMA.migrations, script] })
+  upgrade(path, { ...TASK_SCHEMA, needs: 7, migrations: [...TASK_SCHEMA.migrations, script] })
   const failure = {
     kind: 'store_failed',
-    message: expect.stringMatching(/version 6 .* knows only up to 5/) as string,
+    message: expect.stringMatching(/version 7 .* knows only up to 6/) as string,
     hint: expect.stringContaining('newer version of Pierhead') as string,
   }
   expect(() => sqlite(path)).toThrow(expect.objectContaining(failure))
@@ -137,13 +137,14 @@ test('with PostgreSQL, an older program goes on, and starts again, after a newer
   await use(tasks)
   const tables = [
     'pierhead_tasks',
+    'pierhead_task_texts',
     ...OTHER_TABLES,
     'pierhead_cache',
     'pierhead_rates',
     'pierhead_members',
     'pierhead_secrets',
   ]
-  await upgradePostgres('added', { migrations: ['', columnsIn(tables)], needs: 1 })
+  await upgradePostgres('added', { migrations: ['', '', columnsIn(tables)], needs: 1 })
   await use(tasks)
   await cache.set('a', 'text', 1000)
   await use(openPostgres('added').tasks)
