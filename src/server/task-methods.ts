@@ -150,7 +150,9 @@ export function taskResult(tasks: Tasks, load: Load, context: Context): Soon<Res
     if (head === undefined) throw unknownTask(id)
     if (isFinal(head.status)) return resultOf(tasks, id, owner)
     const { allInFlight } = partsOf(context).limits
-    return load.whileAsking(call, allInFlight, () => carry(tasks, head, call)).then(() => resultOf(tasks, id, owner))
+    return load
+      .whileAsking(call, allInFlight, () => carry(tasks, head, call))
+      .then(() => resultOf(tasks, id, owner))
   })
 }
 

@@ -107,7 +107,7 @@ export function readRecord(
 
 /** The columns of a text for `excerptOf`, as SQL: its bytes, and the text unless it has more than a parameter says. */
 export function excerptColumns(text: string): string {
-  return `octet_length(${text}), CASE WHEN octet_length(${text}) <= ? THEN ${text} END`
+  return `octet_length(${text}), CASE WHEN octet_length(${text}) <= CAST(? AS bigint) THEN ${text} END`
 }
 
 /** The excerpt in a row with the columns of `HEAD`, the bytes of a text, and the text unless it is longer. A row that cannot be read gives a task that failed. */

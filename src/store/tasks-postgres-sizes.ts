@@ -21,7 +21,10 @@ export async function sizesOf(
   return new Map(
     rows.map(([id, version, scope, network, request, state, outcome]) => {
       const holder = { scope: String(scope), network: String(network) }
-      return [readableText(String(id)), { version: Number(version), holder, texts: { request, state, outcome } }]
+      return [
+        readableText(String(id)),
+        { version: Number(version), holder, texts: { request, state, outcome } },
+      ]
     }),
   )
 }

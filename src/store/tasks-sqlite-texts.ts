@@ -39,8 +39,7 @@ export class SqliteTaskTexts {
     const sets = texts.map(([name]) => `${name} = ?`).join(', ')
     const stored = texts.map(([, text]) => storedText(text))
     this.#file.run(`UPDATE pierhead_task_contents SET ${sets} WHERE seq = ?`, ...stored, seq)
-    if (change.request !== undefined)
-      this.#file.run('DELETE FROM pierhead_task_requests WHERE seq = ?', seq)
+    if (change.request !== undefined) this.#file.run('DELETE FROM pierhead_task_requests WHERE seq = ?', seq)
   }
 
   /** The bytes of a long request; undefined if a task has none. */

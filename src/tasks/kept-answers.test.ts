@@ -157,6 +157,7 @@ test('the answers of a task have a limit together, and those of a model are long
   run.keepAnswer('second', sampling, { role: 'assistant', model: 'm', content: 'x'.repeat(7000) })
   run.keepAnswer('form', QUESTION, accept('x'.repeat(2000)))
   expect(run.shared.answers.map(([key]) => key)).toEqual(['model', 'form'])
-  const last = async (): Promise<boolean> => node.tasks.answer(id, 'ann', [['where.1', accept('x'.repeat(2000))]])
+  const last = async (): Promise<boolean> =>
+    node.tasks.answer(id, 'ann', [['where.1', accept('x'.repeat(2000))]])
   await expect(last()).rejects.toThrow('with the other answers of its task it has more than 10000 bytes')
 })

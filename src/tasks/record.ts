@@ -62,7 +62,8 @@ export interface TaskRecord extends TaskHead {
 
 /** The head of a record. All heads have the same shape, which is much faster than to copy the rest of an object. */
 export function headOf(record: TaskHead): TaskHead {
-  const { id, server, owner, scope, network, tool, key, same, isShared, status, statusMessage, isError } = record
+  const { id, server, owner, scope, network, tool, key, same, isShared, status, statusMessage, isError } =
+    record
   const { createdAt, updatedAt, ttlMs, pollMs, attempt, dueAt, node, version } = record
   return {
     id,

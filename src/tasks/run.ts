@@ -261,8 +261,7 @@ export class Run implements Channel, CallTask {
       }
       const stored = orElse(store, (error) => {
         this.shared.reopen(questions.filter(([name]) => taken.includes(name)))
-        if (hasNoRoom(error))
-          for (const name of taken) this.tasks.unawaited(() => this.refuse(name, error))
+        if (hasNoRoom(error)) for (const name of taken) this.tasks.unawaited(() => this.refuse(name, error))
         throw error
       })
       return soon(stored, (isStored) => {

@@ -17,6 +17,7 @@ import { newTaskId } from './id.ts'
 import { TaskLinks } from './link.ts'
 import { endOf, isShort, isUnexpected, outcomeText, type TaskOutcome } from './outcome.ts'
 import type { Begun, TaskDraft, TaskHost, TasksOptions } from './host.ts'
+import { lookAt } from './look-at.ts'
 import { newRecord } from './new-record.ts'
 import { TaskReads } from './reads.ts'
 import { headOf, type TaskHead } from './record.ts'
@@ -333,7 +334,7 @@ export class TaskRunner {
             return true
           }
           if (tries === 0) throw mcpError(OVERLOADED, {})
-          return soon(this.#look(run), (isOurs) => isOurs && attempt(tries - 1))
+          return soon(lookAt(run), (isOurs) => isOurs && attempt(tries - 1))
         },
       )
     }
@@ -367,17 +368,7 @@ export class TaskRunner {
   /** Compares a run with its record, which another node may have changed. */
   compare(run: Run): void {
     // Notices that arrive meanwhile share the next look.
-    this.unawaited(() => run.whileChanging(() => this.#look(run)))
-  }
-
-  /** Reads what another node may have changed for a run. False if that has lost its task. */
-  #look(run: Run): Soon<boolean> {
-    const known = run.head as TaskHead
-    return soon(this.store.head(known.id), (head) => {
-      if (head?.version === known.version) return true
-      if (!run.has(head) || !run.mayHaveNews) return run.refresh(head)
-      return soon(this.reads.forRun(head), (found) => run.refresh(found?.head, found?.text))
-    })
+    this.unawaited(() => run.whileChanging(() => lookAt(run)))
   }
 
   /** Ends what waits for tasks, because the server closes. */

@@ -194,7 +194,8 @@ export class Tasks extends TaskRunner {
     return orElse(
       () => this.#amendments.settle(id, owner, amendment),
       (error) => {
-        if (hasNoRoom(error)) for (const name of taken) this.unawaited(() => this.refuse(id, owner, name, error))
+        if (hasNoRoom(error))
+          for (const name of taken) this.unawaited(() => this.refuse(id, owner, name, error))
         throw error
       },
     )

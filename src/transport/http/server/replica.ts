@@ -294,7 +294,7 @@ export class Replica implements SharedSession {
         this.#unsaved = new Map()
         const subscribed = this.#subscribed(this.#leaving)
         // Before the store has them, since a caller that sends too many must not.
-        if (subscribed !== undefined) this.#count(sizeOf(JSON.stringify(subscribed)))
+        if (subscribed !== undefined) await this.#countSoon(sizeOf(JSON.stringify(subscribed)))
         const version = await node.stores.sessions.change(this.#session.id, this.#leaving)
         if (version === undefined) return onEnded(this.#session.id)
         if (subscribed !== undefined) await node.publish(subscribed)
@@ -358,6 +358,11 @@ export class Replica implements SharedSession {
   #count(size: number): void {
     if (this.#parts.node.forwarded.take(this.#session.countedFor, size)) return
     throw mcpError(OVERLOADED, {}, LATER)
+  }
+
+  /** The same for a save, which must not fail before it is under way. */
+  async #countSoon(size: number): Promise<void> {
+    this.#count(size)
   }
 
   /** The response that a client gets if this node dies before it sends another one: to a request, or to all requests of a batch. */
