@@ -108,7 +108,7 @@ export const LIMITS = {
   tasks: { usual: 100_000, strict: 10_000 },
   /** Tasks that the server keeps for one caller: an authenticated caller, otherwise a session. */
   callerTasks: { usual: 10_000, strict: 1_000 },
-  /** Bytes of the result of one task, as JSON. */
+  /** Bytes of the result of one task, as JSON. All answers to its questions may have a quarter of it, and one answer to a form a sixteenth. */
   taskResultBytes: { usual: 16_777_216, strict: 4_194_304 },
   /** Milliseconds that a task is kept after its creation, whatever its client asks for. */
   taskMs: { usual: 86_400_000, strict: 3_600_000 },

@@ -23,15 +23,18 @@ export function withSame(request: TaskRequest): Soon<TaskRequest> {
 }
 
 /** Throws if the task with the same key had other arguments: its result would answer another question. */
-export function checkSame({ store }: Tasks, { id }: TaskHead, { same }: TaskRequest): Soon<void> {
-  return soon(store.get(id), (record) =>
-    soon(record === undefined || hasSame(record.request, same), (isSame) => {
-      if (isSame) return
-      const reason =
-        'a task with the same key has other arguments; send the same arguments, or others that give another key'
-      throw mcpError(BAD_PARAMS, { method: 'tools/call', reason })
-    }),
-  )
+export function checkSame(tasks: Tasks, head: TaskHead, { same }: TaskRequest): Soon<void> {
+  return soon(head.same === '' ? hadSame(tasks, head, same) : head.same === same, (isSame) => {
+    if (isSame) return
+    const reason =
+      'a task with the same key has other arguments; send the same arguments, or others that give another key'
+    throw mcpError(BAD_PARAMS, { method: 'tools/call', reason })
+  })
+}
+
+/** The same for a task of an older program, whose head does not say it. */
+function hadSame({ reads }: Tasks, head: TaskHead, same: string | undefined): Soon<boolean> {
+  return soon(reads.of(head, 'request'), (found) => found === undefined || hasSame(found.text, same))
 }
 
 function hasSame(stored: string, same: string | undefined): Soon<boolean> {
