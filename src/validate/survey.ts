@@ -16,6 +16,8 @@ export interface SurveyedCall {
   /** The place of the trace before the call. */
   readonly from: number
   readonly token: string
+  /** How long it took. */
+  readonly ms: number
 }
 
 /** What the server did when everything that it offers was used once. */
@@ -96,6 +98,7 @@ export async function callTool(session: Session, tool: Message): Promise<Surveye
     progressToken: token,
     ...(session.isModern && { 'io.modelcontextprotocol/logLevel': 'debug' }),
   }
+  const began = performance.now()
   const rounds = await withRounds(
     session,
     'tools/call',
@@ -103,7 +106,7 @@ export async function callTool(session: Session, tool: Message): Promise<Surveye
     meta,
     paramHeaders(tool, input),
   )
-  return { tool, input, ...rounds, from, token }
+  return { tool, input, ...rounds, from, token, ms: performance.now() - began }
 }
 
 /** The headers that repeat arguments of a tool, at 2026-07-28. */

@@ -37,6 +37,8 @@ export interface Fault {
   answer?(message: Message, headers: Readonly<Record<string, string>>): Instead
   /** The same for a text that is not a message, such as broken JSON or a batch. */
   answerText?(text: string): Instead
+  /** Goes on after its input has ended, over stdio. */
+  readonly stays?: boolean | undefined
   /** Changes the request on its way to the server, over HTTP. */
   request?(request: FaultRequest): FaultRequest
   /** Replaces or changes a reply over HTTP. `next` asks the correct server. */

@@ -74,6 +74,7 @@ function faultyStdio(app: App, fault: Fault | undefined): Door {
       ]
       const server = serveStdio(serviceOf(app), { limits: app.limits, input: toServer, output: fromServer })
       join({ fromClient, toClient, fromServer, toServer }, fault)
+      if (fault?.stays !== true) void server.closed.then(() => toClient.end())
       return new LineWire(
         'stdio',
         { input: toClient, output: fromClient },
