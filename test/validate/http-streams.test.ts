@@ -1,0 +1,118 @@
+import { HTTP_STREAM_RULES } from '../../src/validate/server-rules/http-streams.ts'
+import type { Fault, FaultReply } from './fault.ts'
+import { prove } from './prove.ts'
+
+/** Changes the text of streams of events as it passes. */
+function inEvents(change: (block: string) => string): NonNullable<Fault['http']> {
+  return async (_request, next) => {
+    const reply = await next()
+    if (reply.body === null || typeof reply.body === 'string') return reply
+    return { ...reply, body: changed(reply.body, change) }
+  }
+}
+
+function changed(
+  body: ReadableStream<Uint8Array>,
+  change: (block: string) => string,
+): ReadableStream<Uint8Array> {
+  const decoder = new TextDecoder()
+  const encoder = new TextEncoder()
+  return body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => controller.enqueue(encoder.encode(change(decoder.decode(chunk)))),
+    }),
+  )
+}
+
+const event = (message: object): string =>
+  `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`
+
+/** A stream of a text that does not end. */
+function endless(text: string): ReadableStream<Uint8Array> {
+  return new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(text)) })
+}
+
+async function whole({ body }: FaultReply): Promise<string> {
+  return typeof body === 'string' || body === null ? (body ?? '') : new Response(body).text()
+}
+
+const FAULTS: readonly Fault[] = [
+  {
+    rule: 'R080',
+    does: 'answers on the GET stream',
+    http: async ({ method }, next) =>
+      method === 'GET'
+        ? {
+            status: 200,
+            headers: { 'content-type': 'text/event-stream' },
+            body: endless(event({ id: 77, result: {} })),
+          }
+        : next(),
+  },
+  {
+    rule: 'R081',
+    does: 'repeats on the GET stream what it sends elsewhere',
+    http: (() => {
+      const notice = event({
+        method: 'notifications/message',
+        params: { level: 'info', data: 'counted to three' },
+      })
+      return async ({ method, message }, next) => {
+        if (method === 'GET')
+          return { status: 200, headers: { 'content-type': 'text/event-stream' }, body: endless(notice) }
+        const reply = await next()
+        return message?.['method'] === 'tools/call' &&
+          reply.headers['content-type']?.startsWith('text/event-stream')
+          ? { ...reply, body: notice + (await whole(reply)) }
+          : reply
+      }
+    })(),
+  },
+  { rule: 'R091', does: 'uses ids twice', http: inEvents((text) => text.replaceAll(/^id: .*$/gm, 'id: 1')) },
+  {
+    rule: 'R092',
+    does: 'repeats other streams',
+    http: async ({ method, headers }, next) =>
+      method === 'GET' && headers['last-event-id'] !== undefined
+        ? {
+            status: 200,
+            headers: { 'content-type': 'text/event-stream' },
+            body: endless(event({ method: 'notifications/foreign' })),
+          }
+        : next(),
+  },
+  {
+    rule: 'R093',
+    does: 'begins with a message',
+    http: inEvents((text) => text.replaceAll(/^id: .*\ndata: ?\n\n/gm, '')),
+  },
+  {
+    rule: 'R096',
+    does: 'closes streams early',
+    http: async ({ message }, next) => {
+      const reply = await next()
+      return message?.['method'] === 'tools/call' &&
+        reply.headers['content-type']?.startsWith('text/event-stream')
+        ? { ...reply, body: ': nothing\n\n' }
+        : reply
+    },
+  },
+  {
+    rule: 'R097',
+    does: 'leaves streams open',
+    http: async ({ message }, next) => {
+      const reply = await next()
+      return message?.['method'] === 'tools/call' &&
+        reply.headers['content-type']?.startsWith('text/event-stream')
+        ? { ...reply, body: endless(await whole(reply)) }
+        : reply
+    },
+  },
+  {
+    rule: 'R099',
+    does: 'sends events of other types',
+    http: inEvents((text) => `${text}${text.includes('endpoint') ? 'event: hello\ndata: x\n\n' : ''}`),
+  },
+]
+
+prove('Streams of events', HTTP_STREAM_RULES, FAULTS)
