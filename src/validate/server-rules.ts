@@ -9,6 +9,8 @@ import { LINE_RULES } from './server-rules/lines.ts'
 import { PROGRESS_RULES } from './server-rules/progress.ts'
 import { PROMPT_RULES } from './server-rules/prompts.ts'
 import { RESOURCE_RULES } from './server-rules/resources.ts'
+import { ROUND_RULES } from './server-rules/rounds.ts'
+import { SUBSCRIPTION_RULES } from './server-rules/subscriptions.ts'
 import { TOOL_RULES } from './server-rules/tools.ts'
 import type { ServerSubject } from './server-subject.ts'
 
@@ -25,4 +27,6 @@ export const SERVER_RULES: readonly Rule<ServerSubject>[] = [
   ...RESOURCE_RULES,
   ...PROMPT_RULES,
   ...PROGRESS_RULES,
+  ...ROUND_RULES,
+  ...SUBSCRIPTION_RULES,
 ]

@@ -58,7 +58,7 @@ export const HTTP_STREAM_RULES: readonly Rule<ServerSubject>[] = [
       const seen = new Map<string, string>()
       for (const { text, stream, messages } of session.wire.received) {
         // The same notification may be meant twice, but not on two streams.
-        if (messages.length === 0 || messages.every(isResponse)) continue
+        if (messages.every(isResponse)) continue
         if ((seen.get(text) ?? stream) !== stream)
           return failed(`a message came on two streams: ${text.slice(0, 150)}`)
         seen.set(text, stream)

@@ -1,0 +1,177 @@
+import { isObject, member, type Message } from '../message.ts'
+import { E_ONLY, failed, passed, TRANSPORTS, unchecked, unless, type Rule, type Verdict } from '../rule.ts'
+import type { ServerSubject } from '../server-subject.ts'
+import type { Reply } from '../session.ts'
+import { answersTo, type SurveyedCall } from '../survey.ts'
+import { allMessages } from './json-rpc.ts'
+
+/** The methods that may ask the client for input. */
+const MAY_ASK = ['tools/call', 'prompts/get', 'resources/read']
+/** The capability that a question needs. */
+const NEEDS: Readonly<{ [method: string]: string }> = {
+  'elicitation/create': 'elicitation',
+  'sampling/createMessage': 'sampling',
+  'roots/list': 'roots',
+}
+
+/** Rules about results that ask the client for input, at 2026-07-28. */
+export const ROUND_RULES: readonly Rule<ServerSubject>[] = [
+  {
+    id: 'R220',
+    level: 'must',
+    revisions: E_ONLY,
+    transports: TRANSPORTS,
+    rule: 'Only tools/call, prompts/get and resources/read ask for input.',
+    how: 'Looks at every result of the type input_required.',
+    fix: 'Answer other methods with a complete result.',
+    isLast: true,
+    async check(subject) {
+      await subject.survey()
+      const asked = allMessages(subject).filter(
+        ({ message }) => member(message, 'result', 'resultType') === 'input_required',
+      )
+      if (asked.length === 0) return unchecked('nothing asked for input')
+      const wrong = asked
+        .map(({ wire, message }) =>
+          wire.sent.map(({ text }) => JSON.parse(text) as Message).find(({ id }) => id === message['id']),
+        )
+        .find((request) => request !== undefined && !MAY_ASK.includes(String(request['method'])))
+      return unless(wrong && `${String(wrong['method'])} asks for input`)
+    },
+  },
+  {
+    id: 'R221',
+    level: 'must',
+    revisions: E_ONLY,
+    transports: TRANSPORTS,
+    rule: 'A result that asks for input has inputRequests or requestState.',
+    how: 'Looks at every result of the type input_required.',
+    fix: 'Say what is asked in inputRequests, or give a requestState to come back with.',
+    calls: true,
+    check: (subject) =>
+      eachQuestion(subject, ({ result }) =>
+        isObject(result?.['inputRequests']) || typeof result?.['requestState'] === 'string'
+          ? undefined
+          : 'a result asks for input, and says neither what nor how to go on',
+      ),
+  },
+  {
+    id: 'R222',
+    level: 'must',
+    revisions: E_ONLY,
+    transports: TRANSPORTS,
+    rule: 'Questions are only of kinds that the client declared on that request.',
+    how: 'Calls the tools that asked, with all other capabilities but the one that they need.',
+    fix: 'Answer with -32021 if the client cannot answer the question.',
+    calls: true,
+    async check(subject) {
+      const asking = await askingCalls(subject)
+      if (asking.length === 0) return unchecked('no tool asked a question')
+      for (const { tool, input, asked } of asking) {
+        const methods = asked.flatMap(({ result }) => questionsOf(result).map(({ method }) => String(method)))
+        const unknown = methods.find((method) => !Object.hasOwn(NEEDS, method))
+        if (unknown !== undefined) return failed(`a question has the method ${unknown}`)
+        const needed = new Set(methods.map((method) => NEEDS[method] ?? ''))
+        const capabilities = Object.fromEntries(
+          ['elicitation', 'sampling', 'roots'].filter((one) => !needed.has(one)).map((one) => [one, {}]),
+        )
+        const { result } = await (
+          await subject.shared()
+        ).request('tools/call', { name: tool['name'], arguments: input }, { capabilities })
+        const wrong = questionsOf(result).find(({ method }) => needed.has(NEEDS[String(method)] ?? ''))
+        if (wrong !== undefined)
+          return failed(
+            `${String(tool['name'])} asks ${String(wrong['method'])}, which the client did not declare`,
+          )
+      }
+      return passed
+    },
+  },
+  {
+    id: 'R226',
+    level: 'must',
+    revisions: E_ONLY,
+    transports: TRANSPORTS,
+    rule: 'A requestState that was changed is rejected.',
+    how: 'Answers a question with a changed requestState.',
+    fix: 'Sign the state, and answer with -32602 if the signature is wrong.',
+    calls: true,
+    async check(subject) {
+      const call = (await askingCalls(subject)).find(
+        ({ asked }) => typeof asked[0]?.result?.['requestState'] === 'string',
+      )
+      const [first] = call?.asked ?? []
+      if (call === undefined || first === undefined) return unchecked('no question had a requestState')
+      const state = String(first.result?.['requestState'])
+      const middle = Math.floor(state.length / 2)
+      const changed = `${state.slice(0, middle)}${state[middle] === 'A' ? 'B' : 'A'}${state.slice(middle + 1)}`
+      const { error, result } = await (
+        await subject.shared()
+      ).request('tools/call', {
+        name: call.tool['name'],
+        arguments: call.input,
+        ...answersTo(first),
+        requestState: changed,
+      })
+      return unless(
+        error === undefined && result?.['resultType'] !== 'input_required'
+          ? 'a changed requestState is accepted'
+          : undefined,
+      )
+    },
+  },
+  {
+    id: 'R227',
+    level: 'should',
+    revisions: E_ONLY,
+    transports: TRANSPORTS,
+    rule: 'Missing answers are asked for again, and unknown ones are ignored.',
+    how: 'Comes back without answers, and then with one too many.',
+    fix: 'Return the question again if its answer is missing, and look only at the keys that you asked for.',
+    calls: true,
+    async check(subject) {
+      const [call] = await askingCalls(subject)
+      const [first] = call?.asked ?? []
+      if (call === undefined || first === undefined) return unchecked('no tool asked a question')
+      const session = await subject.shared()
+      const params = { name: call.tool['name'], arguments: call.input }
+      const state = first.result?.['requestState']
+      const again = await session.request('tools/call', {
+        ...params,
+        inputResponses: {},
+        ...(state !== undefined && { requestState: state }),
+      })
+      if (again.result?.['resultType'] !== 'input_required')
+        return failed('missing answers are not asked for again')
+      const answers = answersTo(again)
+      const more = {
+        ...answers,
+        inputResponses: {
+          ...(answers['inputResponses'] as Message),
+          'validator-unknown': { action: 'accept' },
+        },
+      }
+      const { result } = await session.request('tools/call', { ...params, ...more })
+      return unless(result === undefined ? 'an answer that nobody asked for is not ignored' : undefined)
+    },
+  },
+]
+
+function questionsOf(result: Message | undefined): readonly Message[] {
+  const asked = result?.['inputRequests']
+  return isObject(asked) ? Object.values(asked).filter(isObject) : []
+}
+
+async function askingCalls(subject: ServerSubject): Promise<readonly SurveyedCall[]> {
+  const { calls } = await subject.survey()
+  return calls.filter(({ asked }) => asked.length > 0)
+}
+
+async function eachQuestion(
+  subject: ServerSubject,
+  wrong: (reply: Reply) => string | undefined,
+): Promise<Verdict> {
+  const asked = (await askingCalls(subject)).flatMap((call) => call.asked)
+  if (asked.length === 0) return unchecked('no tool asked a question')
+  return unless(asked.map(wrong).find((found) => found !== undefined))
+}

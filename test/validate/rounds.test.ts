@@ -1,0 +1,90 @@
+import { ROUND_RULES } from '../../src/validate/server-rules/rounds.ts'
+import { SUBSCRIPTION_RULES } from '../../src/validate/server-rules/subscriptions.ts'
+import { member, type Message } from '../../src/validate/message.ts'
+import { without, type Fault } from './fault.ts'
+import { prove } from './prove.ts'
+
+const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
+const ASKING = {
+  resultType: 'input_required',
+  inputRequests: { q: { method: 'elicitation/create', params: {} } },
+}
+
+/** Changes results that ask for input. */
+function inQuestion(change: (result: Message) => Message): NonNullable<Fault['message']> {
+  return (message) =>
+    member(message, 'result', 'resultType') === 'input_required'
+      ? { ...message, result: change(message['result'] as Message) }
+      : message
+}
+
+const FAULTS: readonly Fault[] = [
+  {
+    rule: 'R220',
+    does: 'asks for input in a list',
+    message: (message, request) =>
+      request?.['method'] === 'prompts/list'
+        ? { jsonrpc: '2.0', id: message['id'], result: ASKING }
+        : message,
+  },
+  {
+    rule: 'R221',
+    does: 'asks for nothing',
+    message: inQuestion((result) => without(result, 'inputRequests', 'requestState')),
+  },
+  {
+    rule: 'R222',
+    does: 'asks what the client did not declare',
+    answer: ({ id, method, params }) =>
+      method === 'tools/call' &&
+      member(params, '_meta', CAPABILITIES, 'elicitation') === undefined &&
+      member(params, 'name') === 'ask'
+        ? { jsonrpc: '2.0', id, result: ASKING }
+        : undefined,
+  },
+  {
+    rule: 'R226',
+    does: 'believes any state',
+    answer: ({ id, method, params }) =>
+      method === 'tools/call' && member(params, 'requestState') !== undefined
+        ? { jsonrpc: '2.0', id, result: { resultType: 'complete', content: [] } }
+        : undefined,
+  },
+  {
+    rule: 'R227',
+    does: 'fails without an answer',
+    answer: ({ id, method, params }) =>
+      method === 'tools/call' &&
+      Object.keys((member(params, 'inputResponses') ?? { x: 1 }) as object).length === 0
+        ? { jsonrpc: '2.0', id, error: { code: -32_602, message: 'no answer' } }
+        : undefined,
+  },
+]
+
+const SUBSCRIPTION_FAULTS: readonly Fault[] = [
+  {
+    rule: 'R228',
+    does: 'names another subscription',
+    message: (message) =>
+      message['method'] === 'notifications/subscriptions/acknowledged'
+        ? { ...message, params: { ...(message['params'] as Message), _meta: {} } }
+        : message,
+  },
+  {
+    rule: 'R229',
+    does: 'acknowledges everything',
+    message: (message) =>
+      message['method'] === 'notifications/subscriptions/acknowledged'
+        ? {
+            ...message,
+            params: {
+              ...(message['params'] as Message),
+              notifications: { toolsListChanged: true, promptsListChanged: true },
+            },
+          }
+        : message,
+  },
+]
+
+prove('Rounds', ROUND_RULES, FAULTS)
+prove('Subscriptions', SUBSCRIPTION_RULES, SUBSCRIPTION_FAULTS)
