@@ -58,7 +58,7 @@ describe('create', () => {
     expect(readFileSync(join(home, 'tools/index.ts'), 'utf8')).toContain('export default')
     expect(readFileSync(join(home, 'server.ts'), 'utf8')).toContain("name: 'my-server'")
     const { dependencies } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'))
-    expect(dependencies.pierhead).toBe(`file:${resolve('.')}`)
+    expect(resolve(home, dependencies.pierhead.slice('file:'.length))).toBe(resolve('.'))
   })
 
   it.each([

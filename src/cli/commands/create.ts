@@ -40,7 +40,7 @@ export const create: Command = {
     copyTemplate(template, folder, name)
     writeFileSync(
       join(folder, 'package.json'),
-      `${JSON.stringify(manifestOf(name, template), undefined, 2)}\n`,
+      `${JSON.stringify(manifestOf(name, template, folder), undefined, 2)}\n`,
     )
     const installs = flags.choice('install') !== false
     if (installs) {
@@ -50,10 +50,10 @@ export const create: Command = {
       output.status('')
       if (code !== 0)
         throw new Failure(`the project is in ${word}, but npm install failed:\n${safe(text.trim())}`, {
-          hint: `Run it again: cd ${word} && npm install`,
+          hint: `Run it again: cd ${shellWord(word)} && npm install`,
         })
     }
-    const next = [`cd ${relative(io.cwd, folder) || '.'}`, ...nextOf(template, installs)]
+    const next = [`cd ${shellWord(shownFolder(word, relative(io.cwd, folder)))}`, ...nextOf(template, installs)]
     await output.data({ name, template, folder, next }, () =>
       [
         `Created ${output.colors.bold(name)}. Next:`,
@@ -79,11 +79,22 @@ function nextOf(template: TemplateName, isInstalled: boolean): readonly string[]
   return isInstalled ? tries : ['npm install', ...tries]
 }
 
-function manifestOf(name: string, template: TemplateName): object {
+/** A folder as a person would name it. */
+function shownFolder(word: string, path: string): string {
+  return path.startsWith('..') ? word : path || '.'
+}
+
+/** A word as it is typed in a shell. */
+function shellWord(word: string): string {
+  if (/^[\w./\\:-]+$/.test(word)) return word
+  return process.platform === 'win32' ? `"${word}"` : `'${word.replaceAll("'", String.raw`'\''`)}'`
+}
+
+function manifestOf(name: string, template: TemplateName, folder: string): object {
   const { devDependencies = {} } = ownManifest()
   const versions = (names: readonly string[]): object =>
     Object.fromEntries(names.map((one) => [one, `^${devDependencies[one] ?? '0'}`]))
-  const { program, needs, server } = TEMPLATES[template]
+  const { program, needs, server, start = `pierhead run ${program}` } = TEMPLATES[template]
   const isServer = server !== undefined
   return {
     name,
@@ -92,13 +103,14 @@ function manifestOf(name: string, template: TemplateName): object {
     type: 'module',
     ...(isServer && { pierhead: { server } }),
     scripts: {
-      ...(isServer && { dev: `pierhead dev ${program}` }),
-      start: isServer ? `pierhead run ${program}` : `node --import pierhead/typescript ${program}`,
-      test: `node --import pierhead/typescript --test test/*.test.ts${isServer ? ' && pierhead test' : ''}`,
+      // Logs of CI are for people, though they are no terminal.
+      ...(isServer && { dev: `pierhead dev --no-json ${program}` }),
+      start: isServer ? start : `node --import pierhead/typescript ${program}`,
+      test: `node --import pierhead/typescript --test test/*.test.ts${isServer ? ' && pierhead test --no-json' : ''}`,
       check: 'tsc',
-      build: `pierhead build --single ${program}`,
+      build: `pierhead build --single --no-json ${program}`,
     },
-    dependencies: { pierhead: ownSpecifier(), ...versions(needs) },
+    dependencies: { pierhead: ownSpecifier(folder), ...versions(needs) },
     devDependencies: versions(DEV_DEPENDENCIES),
     engines: { node: '>=20.19' },
   }
