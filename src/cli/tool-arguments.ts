@@ -116,6 +116,8 @@ function coerced(text: string, schema: Schema, path: string): unknown {
   if (types.has('null') && (text === 'null' || (text === '' && !types.has('string')))) return null
   if (types.has('boolean') && /^(?:true|false|yes|no)$/i.test(text)) return /^(?:true|yes)$/i.test(text)
   if ((types.has('number') || types.has('integer')) && isNumber(text)) return Number(text)
+  if (types.has('boolean') && !types.has('string') && /^(?:on|off|1|0)$/i.test(text))
+    return /^(?:on|1)$/i.test(text)
   if (types.has('object') && text.trimStart().startsWith('{')) return jsonOf(text, path)
   if (types.has('array')) return arrayOf(text, schema, path)
   if (types.has('string')) return text

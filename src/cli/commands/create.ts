@@ -53,7 +53,10 @@ export const create: Command = {
           hint: `Run it again: cd ${shellWord(word)} && npm install`,
         })
     }
-    const next = [`cd ${shellWord(shownFolder(word, relative(io.cwd, folder)))}`, ...nextOf(template, installs)]
+    const next = [
+      `cd ${shellWord(shownFolder(word, relative(io.cwd, folder)))}`,
+      ...nextOf(template, installs),
+    ]
     await output.data({ name, template, folder, next }, () =>
       [
         `Created ${output.colors.bold(name)}. Next:`,
