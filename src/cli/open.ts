@@ -1,6 +1,7 @@
 import type { Client, ConnectOptions } from 'pierhead/client'
 import type { Invocation, OpenOptions } from './command.ts'
 import { wrongUsage } from './failure.ts'
+import { ProgramOutput, startFailure } from './program-output.ts'
 import { safe } from './safe-text.ts'
 import type { ResolvedTarget } from './target.ts'
 
@@ -8,6 +9,8 @@ import type { ResolvedTarget } from './target.ts'
 export interface Opened extends AsyncDisposable {
   readonly client: Client
   readonly target: ResolvedTarget
+  /** What the program of the target prints. */
+  readonly printed: ProgramOutput
 }
 
 /** Connects to a target with the options of the command line. */
@@ -41,15 +44,17 @@ export async function open(
   }
   if (onNote !== undefined)
     for (const kind of ['stderr', 'warning'] as const) client.on(kind, (text) => onNote(kind, text))
+  const printed = new ProgramOutput()
+  client.on('stderr', (line) => printed.add(line))
   const close = (): Promise<void> => client.close()
   io.signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true })
   try {
     await client.open()
   } catch (error) {
     await close().catch(() => undefined)
-    throw error
+    throw startFailure(error, resolved, printed)
   }
-  return { client, target: resolved, [Symbol.asyncDispose]: close }
+  return { client, target: resolved, printed, [Symbol.asyncDispose]: close }
 }
 
 function given<Name extends keyof ConnectOptions>(

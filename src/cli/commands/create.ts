@@ -5,6 +5,7 @@ import type { Command } from '../command.ts'
 import { Failure, wrongUsage } from '../failure.ts'
 import { runProgram } from '../run-program.ts'
 import { safe } from '../safe-text.ts'
+import { shellWord } from '../shell-word.ts'
 import {
   checkFolder,
   copyTemplate,
@@ -85,12 +86,6 @@ function nextOf(template: TemplateName, isInstalled: boolean): readonly string[]
 /** A folder as a person would name it. */
 function shownFolder(word: string, path: string): string {
   return path.startsWith('..') ? word : path || '.'
-}
-
-/** A word as it is typed in a shell. */
-function shellWord(word: string): string {
-  if (/^[\w./\\:-]+$/.test(word)) return word
-  return process.platform === 'win32' ? `"${word}"` : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
 function manifestOf(name: string, template: TemplateName, folder: string): object {
