@@ -6,6 +6,7 @@ import type { Command, Invocation } from '../command.ts'
 import { TARGET_OPTIONS } from '../common-options.ts'
 import { backUp, findBackup, readText, realFile, restore, writeText } from '../config-write.ts'
 import { confirmed } from '../confirm.ts'
+import { EXIT, type ExitCode } from '../exit.ts'
 import { Failure, wrongUsage } from '../failure.ts'
 import { defaultName, entryOf, redactedEntry } from '../install-entry.ts'
 import { withMember } from '../jsonc-edit.ts'
@@ -59,7 +60,7 @@ export const install: Command = {
         `${app.title} has no file for ${app.user === undefined ? 'all projects' : 'a user without a home folder'}`,
         app.user === undefined ? 'Leave --global out.' : 'Set HOME to your home folder.',
       )
-    await (flags.is('undo') ? undo(invocation, app, file) : add(invocation, app, file))
+    return flags.is('undo') ? undo(invocation, app, file) : add(invocation, app, file)
   },
 }
 
@@ -78,7 +79,13 @@ function appOf({ flags, io }: Invocation): ClientApp {
   )
 }
 
-async function add(invocation: Invocation, app: ClientApp, path: string): Promise<void> {
+/** What happens if the user says no: that is no error, but scripts must see that nothing was done. */
+function unchanged({ output, io }: Invocation): ExitCode {
+  output.note('Nothing was changed.')
+  return io.signal.aborted ? EXIT.interrupted : EXIT.failed
+}
+
+async function add(invocation: Invocation, app: ClientApp, path: string): Promise<ExitCode | void> {
   const { words, rest, flags, io, output } = invocation
   const { target } = pickTarget(words, rest, flags, io)
   const entry = entryOf(target, app, flags, io)
@@ -114,7 +121,7 @@ async function add(invocation: Invocation, app: ClientApp, path: string): Promis
     return
   }
   output.note(diffText(where, name, app, old, shown))
-  if (!(await confirmed(invocation, `Write it to ${where}?`))) throw new Failure('nothing was changed')
+  if (!(await confirmed(invocation, `Write it to ${where}?`))) return unchanged(invocation)
   const backup = backUp(file, before, after)
   writeText(file, after, app.project !== undefined && !flags.is('global') ? 0o644 : 0o600)
   await output.data({ client: app.name, file: path, name, changed: true, entry: shown, backup }, () =>
@@ -174,7 +181,7 @@ function diffText(where: string, name: string, app: ClientApp, old: unknown, sho
   ].join('\n')
 }
 
-async function undo(invocation: Invocation, app: ClientApp, path: string): Promise<void> {
+async function undo(invocation: Invocation, app: ClientApp, path: string): Promise<ExitCode | void> {
   const { io, output, flags } = invocation
   const file = realFile(path)
   const where = relative(io.cwd, path).startsWith('..') ? path : relative(io.cwd, path)
@@ -185,8 +192,7 @@ async function undo(invocation: Invocation, app: ClientApp, path: string): Promi
     throw new Failure(`${where} was changed since, and going back would lose these changes`, {
       hint: `Remove the entry yourself, or add --yes to go back to ${backup.path}.`,
     })
-  if (!(await confirmed(invocation, `Bring back ${where} as it was?`)))
-    throw new Failure('nothing was changed')
+  if (!(await confirmed(invocation, `Bring back ${where} as it was?`))) return unchanged(invocation)
   restore(file, backup.path)
   await output.data({ client: app.name, file: path, restored: true }, () => `${where} is as it was before.`)
 }

@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts'
 import { contentText } from '../content-text.ts'
 import { wrongUsage } from '../failure.ts'
+import { checkPromptArguments } from '../prompt-arguments.ts'
 
 export const prompt: Command = {
   name: 'prompt',
@@ -15,6 +16,7 @@ export const prompt: Command = {
   async run({ words: [name = '', ...words], io, output, open }) {
     const args = pairsOf(words)
     const { client } = await open()
+    checkPromptArguments(name, args, await client.prompts().toArray())
     const result = await client.prompt(name, args, { signal: io.signal })
     await output.data(result, () =>
       result.messages
