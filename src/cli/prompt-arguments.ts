@@ -20,18 +20,24 @@ export function checkPromptArguments(
         : `The prompts are ${safeLine(names.slice(0, 30).join(', '), 500)}${names.length > 30 ? ', …' : ''}.`,
     )
   }
-  const hint = `The prompt is ${safeLine(signatureOf({ name, arguments: prompt.arguments ?? [] }), 500)}.`
-  const known = prompt.arguments ?? []
+  const known = argumentsOf(prompt)
+  const hint = `The prompt is ${safeLine(signatureOf({ name, arguments: known }), 500)}.`
   const names = known.map((one) => one.name)
   for (const key of Object.keys(args))
     if (!names.includes(key))
       throw wrongUsage(`the prompt has no argument "${key}"${meant(nearest(key, names))}`, hint)
-  const missing = known.filter((one) => one.required === true && !Object.hasOwn(args, one.name))
+  const missing = known.filter((one) => one.required && !Object.hasOwn(args, one.name))
   if (missing.length > 0)
     throw wrongUsage(
       `${missing.map((one) => `"${safeLine(one.name)}"`).join(', ')} ${missing.length > 1 ? 'are' : 'is'} missing`,
       hint,
     )
+}
+
+function argumentsOf({
+  arguments: list = [],
+}: Prompt): readonly { readonly name: string; readonly required: boolean }[] {
+  return list.map(({ name, required }) => ({ name, required: required === true }))
 }
 
 function meant(similar: string | undefined): string {

@@ -77,7 +77,7 @@ function templateOf(word: string): TemplateName {
   )
 }
 
-/** The three commands that come next. */
+/** The commands to try, after `cd`. */
 function nextOf(template: TemplateName, isInstalled: boolean): readonly string[] {
   const { tries } = TEMPLATES[template]
   return isInstalled ? tries : ['npm install', ...tries]

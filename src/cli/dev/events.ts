@@ -140,7 +140,7 @@ function namesOf(files: readonly string[]): string {
 function announced(changed: readonly ItemList[]): string {
   return changed.length === 0
     ? ''
-    : `; clients were told that the ${changed.length === 1 ? 'list' : 'lists'} of ${changed.join(', ')} changed`
+    : `; clients were notified that the ${changed.length === 1 ? 'list' : 'lists'} of ${changed.join(', ')} changed`
 }
 
 function timeText(ms: number): string {
