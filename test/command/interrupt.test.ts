@@ -9,7 +9,12 @@ describe('Ctrl-C', () => {
   it('leaves a task alone, and says how to find it', async () => {
     let begin: () => void = () => undefined
     const began = new Promise<void>((resolve) => (begin = resolve))
-    const app = createServer({ name: 'films', version: '1.0.0', log: () => undefined, limits: { drainMs: 1 } })
+    const app = createServer({
+      name: 'films',
+      version: '1.0.0',
+      log: () => undefined,
+      limits: { drainMs: 1 },
+    })
     app.tool('render', { task: 'required' }, () => {
       begin()
       return new Promise<string>(() => undefined)

@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts'
 import { wrongUsage } from '../failure.ts'
+import { KnownLists } from '../known-lists.ts'
 import { safeLine } from '../safe-text.ts'
 
 export const watch: Command = {
@@ -7,7 +8,8 @@ export const watch: Command = {
   group: 'Use a server',
   summary: 'print changes of lists and resources, and log messages',
   details:
-    'Prints one line for each change until Ctrl-C, or until --count changes came. Without URIs it watches the lists.',
+    'Prints one line for each change until Ctrl-C, or until --count changes came. Without URIs it watches the lists, ' +
+    'and compares them: after a lost connection, which may have hidden changes, it prints only those that happened.',
   hasTarget: true,
   arguments: [
     { name: 'uri', summary: 'resources to watch; the lists by default', isOptional: true, isMany: true },
@@ -45,7 +47,12 @@ export const watch: Command = {
           }
     const onReady = (): void => output.note('watching; Ctrl-C ends')
     let left = most
+    const lists = uris.length > 0 ? undefined : await KnownLists.read(client, watched)
     for await (const change of client.watch({ ...watched, onReady, signal: io.signal })) {
+      if (change.kind !== 'resource' && (await lists?.isSame(change.kind)) === true) {
+        if (flags.is('verbose')) output.note(`the list of ${change.kind} was announced, and is the same`)
+        continue
+      }
       await output.event(change, () =>
         change.kind === 'resource'
           ? `${safeLine(change.uri, 500)} changed`
