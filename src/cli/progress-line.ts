@@ -17,8 +17,9 @@ export function progressLine(
     // The size of a terminal may change.
     const columns = io.stderr.columns ?? 80
     const bars = columns < 60 ? SHORT : WIDTH
-    const text = `${total === undefined ? count(progress) : bar(progress, total, bars)} ${safeLine(message, 500)}`
-    output.status(cutToWidth(text, columns - 1))
+    const words = typeof message === 'string' ? safeLine(message, 500) : ''
+    const shown = total === undefined ? count(progress) : bar(progress, total, bars)
+    output.status(cutToWidth(`${shown} ${words}`, columns - 1))
   }
 }
 

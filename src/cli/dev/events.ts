@@ -57,7 +57,7 @@ export class DevLog {
   }
 
   add(event: DevEvent): void {
-    if (this.#isJson) this.#json.write(`${safeJson(event)}\n`)
+    if (this.#isJson) this.#json.write(`${safeJson(redacted(event))}\n`)
     else this.#print(event)
   }
 
@@ -134,6 +134,13 @@ export class DevLog {
     for (const line of lines) this.#output.note(`  ${safeLine(line, 300)}`)
     if (more > 0) this.#output.note(`  … and ${more} more: npx tsc --noEmit`)
   }
+}
+
+/** An event without the secrets of a URL that it names. */
+function redacted(event: DevEvent): DevEvent {
+  return event.event === 'call' && event.target !== undefined
+    ? { ...event, target: redactedUrl(event.target) }
+    : event
 }
 
 function namesOf(files: readonly string[]): string {
