@@ -27,7 +27,7 @@ export const create: Command = {
     .join(', ')}.`,
   arguments: [{ name: 'folder', summary: 'such as my-server' }],
   options: [
-    { flags: '--template <name>', summary: 'what to begin with (minimal)' },
+    { flags: '--template <name>', summary: 'what to begin with (minimal)', values: Object.keys(TEMPLATES) },
     { flags: '--no-install', summary: 'do not run npm install' },
   ],
   examples: [

@@ -35,7 +35,7 @@ export const install: Command = {
     },
   ],
   options: [
-    { flags: '-c, --client <name>', summary: `the client: ${NAMES.join(', ')}` },
+    { flags: '-c, --client <name>', summary: `the client: ${NAMES.join(', ')}`, values: NAMES },
     { flags: '--name <name>', summary: 'the name of the server in the configuration' },
     {
       flags: '--global',
