@@ -2,7 +2,7 @@
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u
 /** Characters that are drawn over the one before. */
-const NARROW = /^[\p{M}\u200b-\u200d\ufe0f]$/u
+const NARROW = /^(?:\p{M}|\p{Cf})$/u
 
 /** The columns that a text takes in a terminal. */
 export function widthOf(text: string): number {

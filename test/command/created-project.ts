@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
-import { expect } from 'vitest'
 import { line } from './line.ts'
 
 /** A project that `create` made, with the packages of this repository and the built command. */
@@ -16,7 +15,7 @@ export class CreatedProject {
     const { code, stderr } = await line(['create', name, '--no-install', '--template', template], {
       cwd: folder,
     })
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    if (code !== 0) throw new Error(`create ended with ${code}: ${stderr}`)
     const modules = join(folder, name, 'node_modules')
     mkdirSync(join(modules, '.bin'), { recursive: true })
     symlinkSync(resolve('.'), join(modules, 'pierhead'))
