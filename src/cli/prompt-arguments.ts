@@ -1,23 +1,31 @@
-import type { Prompt } from 'pierhead/client'
+import type { Client, Prompt } from 'pierhead/client'
 import { nearest } from '../base/nearest.ts'
-import { wrongUsage } from './failure.ts'
+import { EXIT } from './exit.ts'
+import { failureOf, wrongUsage } from './failure.ts'
 import { safeLine } from './safe-text.ts'
 import { signatureOf } from './signature.ts'
 
-/** Rejects a prompt that the server does not list, arguments that it does not have, and missing ones. */
-export function checkPromptArguments(
+/** Rejects a prompt that looks like a slip, arguments that it does not have, and missing ones. A server may have prompts that it does not list. */
+export async function checkPrompt(
+  client: Client,
   name: string,
   args: Readonly<Record<string, string>>,
-  prompts: readonly Prompt[],
-): void {
+): Promise<void> {
+  const prompts = await client
+    .prompts()
+    .toArray()
+    .catch((error: unknown) => {
+      if (failureOf(error).exit !== EXIT.server) throw error
+      return []
+    })
   const prompt = prompts.find((one) => one.name === name)
   if (prompt === undefined) {
     const names = prompts.map((one) => one.name)
+    const similar = nearest(name, names)
+    if (similar === undefined) return
     throw wrongUsage(
-      `there is no prompt "${name}"${meant(nearest(name, names))}`,
-      names.length === 0
-        ? 'The server has no prompts.'
-        : `The prompts are ${safeLine(names.slice(0, 30).join(', '), 500)}${names.length > 30 ? ', …' : ''}.`,
+      `there is no prompt "${name}"${meant(similar)}`,
+      `The prompts are ${safeLine(names.slice(0, 30).join(', '), 500)}${names.length > 30 ? ', …' : ''}.`,
     )
   }
   const known = argumentsOf(prompt)
