@@ -47,6 +47,12 @@ export class Membership {
     return [...inMemory(store, this.#service.offers('tasks')), ...inParent]
   }
 
+  /** All processes of the parent are about to end. If it has the sessions, no other node goes on with them. */
+  endAll(): void {
+    if (this.stores.endWithParent === true)
+      void this.#joined?.then(({ node }) => (node.isLast = true)).catch(() => undefined)
+  }
+
   /** Leaves the other nodes, once they can know everything that this one had to say. */
   async leave(): Promise<void> {
     const joined = await this.#joined?.catch(() => undefined)

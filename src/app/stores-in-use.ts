@@ -5,4 +5,6 @@ export interface StoresInUse {
   current: ServerStore | undefined
   /** Kinds that only the processes of this parent share, as other nodes see them. */
   inParent: readonly string[]
+  /** Whether sessions end with the parent process. */
+  endWithParent?: boolean
 }

@@ -28,10 +28,13 @@ test('the first of the most similar candidates is found, if it differs by at mos
   const word = (): string =>
     Array.from({ length: 1 + Math.floor(next() * 14) }, () => 'abc'[Math.floor(next() * 3)]).join('')
   let found = 0
-  for (let round = 0; round < 1500; round++) {
+  for (let round = 0; round < 2000; round++) {
     const meant = word()
     const candidates = Array.from({ length: 6 }, word)
-    const steps = candidates.map((one) => distance(meant, one))
+    // Names of one letter are similar only to themselves.
+    const steps = candidates.map((one) =>
+      (one.length < 2 || meant.length < 2) && one !== meant ? 99 : distance(meant, one),
+    )
     const least = Math.min(...steps)
     const isNear = least <= Math.max(1, Math.floor(meant.length / 3))
     if (isNear) found++
@@ -43,6 +46,12 @@ test('the first of the most similar candidates is found, if it differs by at mos
   }
   expect(found).toBeGreaterThan(200)
   expect(found).toBeLessThan(1000)
+})
+
+test('a name of one letter is like no other', () => {
+  expect(nearest('c', ['a', 'b', 'cd'])).toBeUndefined()
+  expect(nearest('on', ['n'])).toBeUndefined()
+  expect(nearest('A', ['a'])).toBe('a')
 })
 
 test('capitals do not count, and a long word is like nothing', () => {

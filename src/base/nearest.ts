@@ -1,7 +1,10 @@
 /** The most steps of one search, about a millisecond: any peer may send wrong names. */
 const MAX_STEPS = 50_000
 
-/** The candidate most similar to a word, if any is similar enough and found within the limit. `work` counts the steps. */
+/**
+ * The candidate most similar to a word, if any is similar enough and found within the limit. Names of one letter are similar only to
+ * themselves. `work` counts the steps.
+ */
 export function nearest(
   word: string,
   candidates: Iterable<string>,
@@ -9,12 +12,13 @@ export function nearest(
 ): string | undefined {
   if (word.length > 128) return undefined
   let best: string | undefined
-  let least = Math.max(1, Math.floor(word.length / 3)) + 1
+  let least = word.length < 2 ? 1 : Math.max(1, Math.floor(word.length / 3)) + 1
   for (const candidate of candidates) {
     // Candidates count even if they are not compared, so there are at most 1000.
     work.steps += 50
     if (work.steps > MAX_STEPS) break
-    if (Math.abs(candidate.length - word.length) >= least) continue
+    if (Math.abs(candidate.length - word.length) >= least || (candidate.length < 2 && word.length > 1))
+      continue
     const steps = distance(word.toLowerCase(), candidate.toLowerCase(), least, work)
     if (steps < least) [best, least] = [candidate, steps]
   }

@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Answers, FormAnswer, FormQuestion } from 'pierhead/client'
 import type { Io } from './io.ts'
+import { unlessInterrupted } from './interrupted-question.ts'
 import type { Output } from './output.ts'
 import { safe, safeLine } from './safe-text.ts'
 
@@ -38,7 +39,7 @@ const MOST_FIELDS = 50
 export function terminalAnswers(io: Io, output: Output): Answers {
   let last: Promise<unknown> = Promise.resolve()
   const inTurn = <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
-    const answer = last.then(ask)
+    const answer = last.then(() => unlessInterrupted(io, ask))
     last = answer.catch(() => undefined)
     return answer
   }
@@ -61,12 +62,12 @@ export function terminalAnswers(io: Io, output: Output): Answers {
           `The server asks you to open ${output.noteColors.cyan(safeLine(url, 2000))}\n${safe(message)}`,
         )
         const agreed = await confirm({ message: 'Will you open it?', initialValue: false, ...asking(signal) })
-        return { action: isCancel(agreed) ? 'cancel' : agreed ? 'accept' : 'decline' }
+        return { action: !isCancel(agreed) && agreed ? 'accept' : 'decline' }
       }),
   }
 }
 
-/** Asks for every field of a form. Ctrl-C cancels it. */
+/** Asks for every field of a form. Esc declines it. */
 async function askForm({ message, schema }: FormQuestion, asking: Asking): Promise<FormAnswer> {
   const { confirm, isCancel, note } = await import('@clack/prompts')
   note(safe(message), 'The server asks', asking)
@@ -79,12 +80,11 @@ async function askForm({ message, schema }: FormQuestion, asking: Asking): Promi
     message: fields.length === 0 ? 'Do you agree?' : 'Will you answer?',
     ...asking,
   })
-  if (isCancel(agreed)) return { action: 'cancel' }
-  if (!agreed) return { action: 'decline' }
+  if (isCancel(agreed) || !agreed) return { action: 'decline' }
   const content: Record<string, unknown> = {}
   for (const [name, field] of fields) {
     const value = await askField(name, field, required.includes(name), asking)
-    if (isCancel(value)) return { action: 'cancel' }
+    if (isCancel(value)) return { action: 'decline' }
     if (value !== undefined) content[name] = value
   }
   return { action: 'accept', content }

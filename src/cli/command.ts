@@ -17,6 +17,8 @@ export interface Argument {
   readonly isUri?: boolean
   /** Takes all words that are left; only the last one may. */
   readonly isMany?: boolean
+  /** Values that shells suggest. */
+  readonly values?: readonly string[]
 }
 
 /** An option, written as in the help: `-t, --timeout <time>`, or `--all` for a flag. */
@@ -27,6 +29,8 @@ export interface Option {
   readonly isMany?: boolean
   /** The only values that it takes. */
   readonly choices?: readonly string[]
+  /** Values that shells suggest, if the command checks them itself. */
+  readonly values?: readonly string[]
 }
 
 /** One command: everything that help, completion and the reference page say of it, and the function that does it. */

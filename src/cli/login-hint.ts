@@ -1,6 +1,8 @@
 import { McpError } from 'pierhead/client'
 import { EXIT } from './exit.ts'
 import { Failure } from './failure.ts'
+import { safeLine } from './safe-text.ts'
+import { shellWord } from './shell-word.ts'
 import { redactedUrl, type ResolvedTarget } from './target.ts'
 
 /** What a command throws, with the way to log in if the server asks for that. */
@@ -11,12 +13,19 @@ export function withLoginHint(thrown: unknown, target: ResolvedTarget | undefine
   const where = target.from === 'configuration' ? target.label : url
   if (kind === 'login_needed') {
     const { reason = '' } = (data ?? {}) as { readonly reason?: string }
+    const login = `pierhead auth login ${shellWord(where)}${scopeOptions(data)}`
     return new Failure(`${target.label} asks for a login${REASONS[reason] ?? ''}`, {
       exit: EXIT.auth,
-      hint: `Log in on a terminal: pierhead auth login ${where}\nWithout a terminal, set PIERHEAD_TOKEN to a token.`,
+      hint: `Log in on a terminal: ${login}\nWithout a terminal, set PIERHEAD_TOKEN to a token.`,
       cause: thrown,
     })
   }
+  if (kind === 'insufficient_scope')
+    return new Failure(thrown.message, {
+      exit: EXIT.auth,
+      hint: `Log in with more scopes: pierhead auth login ${shellWord(where)}${scopeOptions(data)}\nIf PIERHEAD_TOKEN or --header has the token, it must be one with these scopes.`,
+      cause: thrown,
+    })
   if (kind === 'http_failed' && (data as { readonly status?: unknown } | undefined)?.status === 401)
     return new Failure(thrown.message, {
       exit: EXIT.auth,
@@ -30,6 +39,18 @@ export function withLoginHint(thrown: unknown, target: ResolvedTarget | undefine
     cause: thrown,
   })
 }
+
+/** The options that ask for the scopes that a server names. */
+function scopeOptions(data: unknown): string {
+  const { scopes } = (data ?? {}) as { readonly scopes?: unknown }
+  const names = Array.isArray(scopes) ? scopes.filter((one): one is string => typeof one === 'string') : []
+  return names
+    .slice(0, MOST_SCOPES)
+    .map((name) => ` --scope ${shellWord(safeLine(name))}`)
+    .join('')
+}
+
+const MOST_SCOPES = 20
 
 /** Why the stored login is not enough. */
 const REASONS: Readonly<Record<string, string>> = {

@@ -4,6 +4,7 @@ import type { Invocation, OpenOptions } from './command.ts'
 import { wrongUsage } from './failure.ts'
 import { SECRET } from './install-entry.ts'
 import { headersOf } from './option-values.ts'
+import { ProgramOutput, startFailure } from './program-output.ts'
 import { safe } from './safe-text.ts'
 import type { ResolvedTarget } from './target.ts'
 import { ownVersion } from './version.ts'
@@ -12,6 +13,8 @@ import { ownVersion } from './version.ts'
 export interface Opened extends AsyncDisposable {
   readonly client: Client
   readonly target: ResolvedTarget
+  /** What the program of the target prints. */
+  readonly printed: ProgramOutput
 }
 
 /** Connects to a target with the options of the command line. */
@@ -46,6 +49,8 @@ export async function open(
   }
   if (onNote !== undefined)
     for (const kind of ['stderr', 'warning'] as const) client.on(kind, (text) => onNote(kind, text))
+  const printed = new ProgramOutput()
+  client.on('stderr', (line) => printed.add(line))
   const close = (): Promise<void> => client.close()
   // The signal may have aborted while the code was loaded.
   io.signal.throwIfAborted()
@@ -54,9 +59,9 @@ export async function open(
     await orAborted(client.open(), io.signal)
   } catch (error) {
     await close().catch(() => undefined)
-    throw error
+    throw startFailure(error, resolved, printed)
   }
-  return { client, target: resolved, [Symbol.asyncDispose]: close }
+  return { client, target: resolved, printed, [Symbol.asyncDispose]: close }
 }
 
 /** The values of a configuration that are probably secrets. Other variables may be words that errors have too. */

@@ -4,11 +4,12 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { wrongUsage } from './failure.ts'
 
@@ -19,6 +20,8 @@ export interface Template {
   readonly server?: string
   /** The program that `npm start` runs and `npm run build` builds. */
   readonly program: string
+  /** What `npm start` runs. Default: `pierhead run` with the server, which serves stdio if it is not on a terminal. */
+  readonly start?: string
   /** The packages that it needs besides this one. */
   readonly needs: readonly string[]
   /** The commands to try, after those that start it. */
@@ -37,9 +40,10 @@ export const TEMPLATES: Readonly<Record<TemplateName, Template>> = {
   },
   http: {
     about: 'a server over HTTP whose callers log in',
-    server: 'app.ts',
+    server: 'server.ts',
     program: 'server.ts',
-    needs: [],
+    start: 'pierhead run --http server.ts',
+    needs: ['zod'],
     tries: ['npm run dev', 'npx pierhead call whoami'],
   },
   tasks: {
@@ -76,7 +80,7 @@ export function checkFolder(folder: string): string {
   const name = basename(folder)
     .toLowerCase()
     .replaceAll(/[^a-z0-9._-]+/g, '-')
-    .replace(/^[._-]+/, '')
+    .replaceAll(/^[._-]+|[._-]+$/g, '')
   if (name === '')
     throw wrongUsage(
       `"${basename(folder)}" is not a name for a project`,
@@ -102,12 +106,12 @@ export function copyTemplate(template: TemplateName, folder: string, name: strin
   }
 }
 
-/** What a project writes to depend on this copy of the package: a version, or where a tarball or checkout is. */
-export function ownSpecifier(): string {
+/** What a project in a folder writes to depend on this copy of the package: a version, or where a tarball or checkout is. */
+export function ownSpecifier(home: string): string {
   const folder = packageFolder()
   const { version } = ownManifest()
   const modules = dirname(folder)
-  if (basename(modules) !== 'node_modules') return `file:${folder}`
+  if (basename(modules) !== 'node_modules') return fileSpecifier(folder, home)
   const lock = join(modules, '.package-lock.json')
   if (!existsSync(lock)) return `^${version}`
   const { packages = {} } = JSON.parse(readFileSync(lock, 'utf8')) as {
@@ -115,6 +119,12 @@ export function ownSpecifier(): string {
   }
   const resolved = packages['node_modules/pierhead']?.resolved
   return resolved?.startsWith('file:') === true
-    ? `file:${resolve(dirname(modules), resolved.slice('file:'.length))}`
+    ? fileSpecifier(resolve(dirname(modules), resolved.slice('file:'.length)), home)
     : `^${version}`
+}
+
+/** A path relative to the project, so that both can move together; an absolute one if they are on different drives. */
+function fileSpecifier(path: string, home: string): string {
+  const real = existsSync(path) ? realpathSync(path) : path
+  return `file:${relative(realpathSync(home), real).replaceAll('\\', '/')}`
 }

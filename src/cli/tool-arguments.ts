@@ -138,6 +138,8 @@ function coerced(text: string, schema: Schema, path: string): unknown {
     if (isExact(text)) return Number(text)
     if (!types.has('string')) throw tooManyDigits(path, text)
   }
+  if (types.has('boolean') && !types.has('string') && /^(?:on|off|1|0)$/i.test(text))
+    return /^(?:on|1)$/i.test(text)
   if (types.has('object') && text.trimStart().startsWith('{')) return jsonOf(text, path)
   if (types.has('array')) return arrayOf(text, schema, path)
   if (types.has('string')) return text

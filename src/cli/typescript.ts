@@ -20,6 +20,8 @@ export function importSources(file: string): void {
   if (process.execArgv.some((arg) => /(?:^|[=/])tsx(?:$|\/)/.test(arg))) return
   const self = import.meta.resolve('pierhead/package.json')
   const data: HookData = { esbuild: needsEsbuild(file) ? esbuildOf(file) : undefined, self }
+  // Otherwise stack traces show lines of what esbuild wrote.
+  if (data.esbuild !== undefined) process.setSourceMapsEnabled(true)
   register(self.replace(/package\.json$/, 'dist/cli/source-hooks.js'), { data })
 }
 

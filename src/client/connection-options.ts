@@ -55,6 +55,8 @@ export interface RequestOptions {
   /** Whether the request may be sent again if the connection fails before the answer arrives. */
   readonly repeatable?: boolean | undefined
   readonly onProgress?: ((progress: Progress) => void) | undefined
+  /** Called with the id of a task that the request became. */
+  readonly onTask?: ((id: string) => void) | undefined
   /** The latest progress, which that of a task continues. */
   readonly reported?: { last?: Progress } | undefined
   /** Whether to send the request even if the server did not declare the capability it needs. */

@@ -48,6 +48,8 @@ export interface CallOptions {
    * only restarts `timeout`.
    */
   readonly onProgress?: ((progress: Progress) => void) | undefined
+  /** Called with the id of the task that a call became, if it did; `client.resume` takes it. Default: nothing is. */
+  readonly onTask?: ((id: string) => void) | undefined
   /**
    * Whether repeating the request is harmless, so that it may be sent again if the connection fails. Default: the hints of a listed
    * tool decide for calls; lists, reads, prompts and completions are `true`, and `request` is `false`.
@@ -64,6 +66,7 @@ export const CALL_OPTIONS: KindsOf<CallOptions> = {
   headers: object<Readonly<Record<string, string>>>('an object: header values by name'),
   auth: CLIENT_AUTH,
   onProgress: callable<NonNullable<CallOptions['onProgress']>>(),
+  onTask: callable<NonNullable<CallOptions['onTask']>>(),
   idempotent: FLAG,
   meta: object<JsonObject>(),
 }
@@ -115,7 +118,7 @@ export function repeatable(options: CallOptions): CallOptions {
 
 /** Converts the options of a call to those of a connection. */
 export function toRequestOptions(options: CallOptions): RequestOptions {
-  const { timeout, total, signal, headers, auth, onProgress, idempotent } = options
+  const { timeout, total, signal, headers, auth, onProgress, onTask, idempotent } = options
   return {
     idleMs: timeout === undefined ? undefined : toMs(timeout, 'timeout'),
     totalMs: total === undefined ? undefined : toMs(total, 'total'),
@@ -123,6 +126,7 @@ export function toRequestOptions(options: CallOptions): RequestOptions {
     headers,
     auth,
     onProgress,
+    onTask,
     reported: onProgress && {},
     repeatable: idempotent,
   }

@@ -34,6 +34,7 @@ export async function waitForTask(
   { method, options, result }: UnfinishedRequest,
 ): Promise<JsonObject> {
   const following = await follow(conversation, method, result, options)
+  options.onTask?.(following.id)
   const deadline = conversation.connection.deadline(method, { ...options, idleMs: Infinity })
   let last = options.reported?.last
   const off = following.onProgress((next) => {

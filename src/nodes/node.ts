@@ -36,6 +36,8 @@ export class Node {
   #isUnknown = false
   #isBeating = false
   #hasLeft = false
+  /** Whether no other node goes on when this one ends. */
+  isLast = false
   readonly stores: NodeStores
   /** Counts what callers send to other nodes through this one. */
   readonly forwarded: Forwarded = new Forwarded()

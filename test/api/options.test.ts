@@ -61,7 +61,8 @@ const connect: Names<ConnectOptions> = {
 }
 // oxfmt-ignore
 const call: Names<CallOptions> = {
-  timeout: true, total: true, signal: true, headers: true, auth: true, onProgress: true, idempotent: true, meta: true,
+  timeout: true, total: true, signal: true, headers: true, auth: true, onProgress: true,
+        onTask: true, idempotent: true, meta: true,
 }
 const recovery: Names<RecoveryOptions> = { tries: true, first: true, longest: true, timeouts: true }
 const tls: Names<ClientTls> = { ca: true, cert: true, key: true, pin: true, servername: true }

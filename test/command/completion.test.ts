@@ -23,6 +23,30 @@ describe('completion', () => {
     expect(await suggested(['pierhead', 'call', 'server.ts', 'add', '--sav'])).toEqual(['--save'])
   })
 
+  it.each([
+    [
+      ['add', ''],
+      ['tool', 'resource', 'prompt'],
+    ],
+    [['add', 'pro'], ['prompt']],
+    [['completion', 'z'], ['zsh']],
+    [
+      ['create', 'films', '--template', ''],
+      ['minimal', 'http', 'tasks', 'client'],
+    ],
+    [['install', 'server.ts', '-c', 'cur'], ['cursor']],
+    [['call', '--inherit', 's'], ['safe']],
+    [['tasks', 'list', '--status', 'comp'], ['completed']],
+  ])('suggests fixed values: %j', async (words, values) => {
+    expect(await suggested(['pierhead', ...words])).toEqual(values)
+  })
+
+  it('suggests fixed values in fish', async () => {
+    const { stdout } = await line(['completion', 'fish'])
+    expect(stdout).toMatch(/from create' -l template -x -a 'minimal http tasks client'/)
+    expect(stdout).toContain("-n '__fish_seen_subcommand_from add' -f -a 'tool resource prompt'")
+  })
+
   it('knows three shells, and says so', async () => {
     expect((await line(['completion', 'fish'])).stdout).toContain("-l save -d 'save images")
     expect((await line(['completion', 'zsh'])).stdout).toContain('#compdef pierhead mcp')

@@ -57,7 +57,7 @@ describe('create', () => {
       expect(existsSync(join(home, file))).toBe(true)
     expect(readFileSync(join(home, 'server.ts'), 'utf8')).toContain("name: 'my-server'")
     const { dependencies } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'))
-    expect(dependencies.pierhead).toBe(`file:${resolve('.')}`)
+    expect(resolve(home, dependencies.pierhead.slice('file:'.length))).toBe(resolve('.'))
   })
 
   it.each([

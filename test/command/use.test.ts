@@ -181,7 +181,12 @@ describe('read, prompt, complete and watch', () => {
     const app = createServer({ name: 'changing', version: '1.0.0' })
     app.tool('one', {}, () => '1')
     const changing = await app.listen({ http: { port: 0 } })
-    const timer = setInterval(() => app.changed('tools'), 50)
+    let count = 0
+    const timer = setInterval(() => {
+      // Every second announcement is of a list that is the same.
+      if (++count % 2 === 0) app.tool(`tool-${count}`, {}, () => '')
+      else app.changed('tools')
+    }, 50)
     try {
       const { code, stdout } = await line(['watch', changing.url ?? '', '--count', '2'])
       expect(code).toBe(0)

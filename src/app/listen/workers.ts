@@ -123,7 +123,10 @@ async function listenAsWorker(
   const channel = new Channel(portToParent(), {
     news: (news: News) => onNews(news),
     reloadTls: () => local?.running.reloadTls(),
-    stop: () => void exitWhenClosed([app], 0),
+    stop: () => {
+      hooksOf(app).membership.endAll()
+      void exitWhenClosed([app], 0)
+    },
     retire: async () => {
       await local?.retire()
       await exitWhenClosed([app], 0)
@@ -154,6 +157,7 @@ function useStores(app: App<Context>, link: StoreLink, parent: string): (news: N
   const { driver, onNews } = parentStore(link)
   const { stores, inParent } = combineStores(inUse.current, driver)
   inUse.current = stores
+  inUse.endWithParent = stores.sessions === driver.sessions
   inUse.inParent = inParent.map((kind) => `${kind}@${parent}`)
   return onNews
 }

@@ -15,7 +15,7 @@ export const add: Command = {
   group: 'Build a server',
   summary: 'add a tool, resource or prompt to a project, with its test',
   arguments: [
-    { name: 'kind', summary: KINDS.join(', ') },
+    { name: 'kind', summary: KINDS.join(', '), values: KINDS },
     { name: 'name', summary: 'such as word-count' },
   ],
   examples: [

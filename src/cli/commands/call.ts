@@ -6,8 +6,11 @@ import { EXIT } from '../exit.ts'
 import { nearest } from '../../base/nearest.ts'
 import { type Failure, wrongUsage } from '../failure.ts'
 import { progressLine } from '../progress-line.ts'
-import { safeJson, safeLine } from '../safe-text.ts'
+import type { Output } from '../output.ts'
+import type { ProgramOutput } from '../program-output.ts'
+import { safe, safeJson, safeLine } from '../safe-text.ts'
 import { signatureOf } from '../signature.ts'
+import { untilInterrupted } from '../interrupted-call.ts'
 import { toolArguments } from '../tool-arguments.ts'
 
 export const call: Command = {
@@ -36,8 +39,15 @@ export const call: Command = {
     ['call server.ts add a=1 b=2', 'calls the tool add of server.ts'],
     ['call http://localhost:3000/mcp search --input \'{"q":"tides"}\'', 'gives the arguments as JSON'],
   ],
-  async run({ words: [name = '', ...words], flags, io, output, open }) {
-    const { client } = await open()
+  async run(invocation) {
+    const {
+      words: [name = '', ...words],
+      flags,
+      io,
+      output,
+      open,
+    } = invocation
+    const { client, target, printed } = await open()
     const tools = await client.tools().toArray()
     const tool = tools.find((one) => one.name === name)
     if (tool === undefined)
@@ -52,15 +62,16 @@ export const call: Command = {
         `${missing.map((one) => `"${safeLine(one)}"`).join(', ')} ${missing.length > 1 ? 'are' : 'is'} missing`,
         `The tool is ${safeLine(signatureOf(tool), 500)}.`,
       )
-    const onProgress = progressLine(output)
-    const result: CallToolResult = await client.callRaw(name, input, {
-      signal: io.signal,
-      ...(onProgress && { onProgress }),
-    })
+    const onProgress = progressLine(output, io)
+    const result = await untilInterrupted(invocation, target, (options) =>
+      client.callRaw(name, input, { ...options, ...(onProgress && { onProgress }) }),
+    )
     output.status('')
     const saved = saveBytes(result.content, flags.text('save'), io)
     await output.data(withSaved(result, saved), () => resultText(result))
-    return result.isError === true ? EXIT.tool : EXIT.ok
+    if (result.isError !== true) return EXIT.ok
+    if ('command' in target.target) await noteCause(result, printed, output)
+    return EXIT.tool
 
     function resultText({ structuredContent, content, isError }: CallToolResult): string {
       const text =
@@ -70,6 +81,16 @@ export const call: Command = {
       return isError === true ? output.colors.red(text === '' ? 'The tool failed.' : text) : text
     }
   },
+}
+
+/** Tells what the program printed about a failure of which it told its client only a reference. */
+async function noteCause({ content }: CallToolResult, printed: ProgramOutput, output: Output): Promise<void> {
+  const [first] = content
+  const [, reference] = first?.type === 'text' ? (/\(reference ([\w-]{8,64})\)$/.exec(first.text) ?? []) : []
+  if (reference === undefined) return
+  const lines = await printed.causeOf(reference)
+  if (lines.length === 0) return output.note('--verbose shows what the program prints.')
+  output.note(lines.map((line) => `  ${safe(line)}`).join('\n'))
 }
 
 function unknownTool(name: string, names: readonly string[]): Failure {

@@ -9,7 +9,7 @@ export const completion: Command = {
   group: 'Set up',
   summary: 'print a script that completes commands and options in a shell',
   details: 'Add what it prints to the start-up file of your shell.',
-  arguments: [{ name: 'shell', summary: SHELLS.join(', ') }],
+  arguments: [{ name: 'shell', summary: SHELLS.join(', '), values: SHELLS }],
   examples: [
     ['completion bash >> ~/.bashrc', 'completes commands in bash from the next shell on'],
     ['completion fish > ~/.config/fish/completions/pierhead.fish', 'completes them in fish'],

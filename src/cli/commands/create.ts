@@ -27,7 +27,7 @@ export const create: Command = {
     .join(', ')}.`,
   arguments: [{ name: 'folder', summary: 'such as my-server' }],
   options: [
-    { flags: '--template <name>', summary: 'what to begin with (minimal)' },
+    { flags: '--template <name>', summary: 'what to begin with (minimal)', values: Object.keys(TEMPLATES) },
     { flags: '--no-install', summary: 'do not run npm install' },
   ],
   examples: [
@@ -41,7 +41,7 @@ export const create: Command = {
     copyTemplate(template, folder, name)
     writeFileSync(
       join(folder, 'package.json'),
-      `${JSON.stringify(manifestOf(name, template), undefined, 2)}\n`,
+      `${JSON.stringify(manifestOf(name, template, folder), undefined, 2)}\n`,
     )
     const installs = flags.choice('install') !== false
     if (installs) {
@@ -54,7 +54,10 @@ export const create: Command = {
           hint: `Run it again: cd ${shellWord(word)} && npm install`,
         })
     }
-    const next = [`cd ${shellWord(relative(io.cwd, folder) || '.')}`, ...nextOf(template, installs)]
+    const next = [
+      `cd ${shellWord(shownFolder(word, relative(io.cwd, folder)))}`,
+      ...nextOf(template, installs),
+    ]
     await output.data({ name, template, folder, next }, () =>
       [
         `Created ${output.colors.bold(name)}. Next:`,
@@ -80,11 +83,16 @@ function nextOf(template: TemplateName, isInstalled: boolean): readonly string[]
   return isInstalled ? tries : ['npm install', ...tries]
 }
 
-function manifestOf(name: string, template: TemplateName): object {
+/** A folder as a person would name it. */
+function shownFolder(word: string, path: string): string {
+  return path.startsWith('..') ? word : path || '.'
+}
+
+function manifestOf(name: string, template: TemplateName, folder: string): object {
   const { devDependencies = {} } = ownManifest()
   const versions = (names: readonly string[]): object =>
     Object.fromEntries(names.map((one) => [one, `^${devDependencies[one] ?? '0'}`]))
-  const { program, needs, server } = TEMPLATES[template]
+  const { program, needs, server, start = `pierhead run ${program}` } = TEMPLATES[template]
   const isServer = server !== undefined
   return {
     name,
@@ -93,13 +101,14 @@ function manifestOf(name: string, template: TemplateName): object {
     type: 'module',
     ...(isServer && { pierhead: { server } }),
     scripts: {
-      ...(isServer && { dev: `pierhead dev ${program}` }),
-      start: isServer ? `pierhead run ${program}` : `node --import pierhead/typescript ${program}`,
-      test: `node --import pierhead/typescript --test test/*.test.ts${isServer ? ' && pierhead test' : ''}`,
+      // Logs of CI are for people, though they are no terminal.
+      ...(isServer && { dev: `pierhead dev --no-json ${program}` }),
+      start: isServer ? start : `node --import pierhead/typescript ${program}`,
+      test: `node --import pierhead/typescript --test test/*.test.ts${isServer ? ' && pierhead test --no-json' : ''}`,
       check: 'tsc',
-      build: `pierhead build --single ${program}`,
+      build: `pierhead build --single --no-json ${program}`,
     },
-    dependencies: { pierhead: ownSpecifier(), ...versions(needs) },
+    dependencies: { pierhead: ownSpecifier(folder), ...versions(needs) },
     devDependencies: versions(DEV_DEPENDENCIES),
     engines: { node: '>=20.19' },
   }

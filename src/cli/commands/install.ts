@@ -7,6 +7,7 @@ import type { Command, Invocation } from '../command.ts'
 import { TARGET_OPTIONS } from '../common-options.ts'
 import { backUp, findBackup, readText, realFile, restore, writeText } from '../config-write.ts'
 import { confirmed } from '../confirm.ts'
+import { EXIT, type ExitCode } from '../exit.ts'
 import { Failure, wrongUsage } from '../failure.ts'
 import { defaultName, entryOf, redactedEntry } from '../install-entry.ts'
 import { withMember } from '../jsonc-edit.ts'
@@ -34,7 +35,7 @@ export const install: Command = {
     },
   ],
   options: [
-    { flags: '-c, --client <name>', summary: `the client: ${NAMES.join(', ')}` },
+    { flags: '-c, --client <name>', summary: `the client: ${NAMES.join(', ')}`, values: NAMES },
     { flags: '--name <name>', summary: 'the name of the server in the configuration' },
     {
       flags: '--global',
@@ -60,7 +61,7 @@ export const install: Command = {
         `${app.title} has no file for ${app.user === undefined ? 'all projects' : 'a user without a home folder'}`,
         app.user === undefined ? 'Leave --global out.' : 'Set HOME to your home folder.',
       )
-    await (flags.is('undo') ? undo(invocation, app, file) : add(invocation, app, file))
+    return flags.is('undo') ? undo(invocation, app, file) : add(invocation, app, file)
   },
 }
 
@@ -75,7 +76,13 @@ function appOf({ flags, io }: Invocation): ClientApp {
   throw wrongUsage(`there is no client "${name}"${suggestion(nearest(name, NAMES))}`, hint)
 }
 
-async function add(invocation: Invocation, app: ClientApp, path: string): Promise<void> {
+/** What happens if the user says no: that is no error, but scripts must see that nothing was done. */
+function unchanged({ output, io }: Invocation): ExitCode {
+  output.note('Nothing was changed.')
+  return io.signal.aborted ? EXIT.interrupted : EXIT.failed
+}
+
+async function add(invocation: Invocation, app: ClientApp, path: string): Promise<ExitCode | void> {
   const { words, rest, flags, io, output } = invocation
   const target = onlyTarget({ words, program: rest }, flags, io)
   const entry = entryOf(target, app, flags, io)
@@ -111,8 +118,7 @@ async function add(invocation: Invocation, app: ClientApp, path: string): Promis
     return
   }
   const change = diffText(where, name, app, old, shown)
-  if (!(await confirmed(invocation, `Write it to ${where}?`, change)))
-    throw new Failure('nothing was changed')
+  if (!(await confirmed(invocation, `Write it to ${where}?`, change))) return unchanged(invocation)
   const backup = backUp(file, before, after)
   writeText(file, after, app.project !== undefined && !flags.is('global') ? 0o644 : 0o600)
   await output.data({ client: app.name, file: path, name, isChanged: true, entry: shown, backup }, () =>
@@ -172,7 +178,7 @@ function diffText(where: string, name: string, app: ClientApp, old: unknown, sho
   ].join('\n')
 }
 
-async function undo(invocation: Invocation, app: ClientApp, path: string): Promise<void> {
+async function undo(invocation: Invocation, app: ClientApp, path: string): Promise<ExitCode | void> {
   const { io, output, flags } = invocation
   const file = realFile(path)
   const where = relative(io.cwd, path).startsWith('..') ? path : relative(io.cwd, path)
@@ -183,8 +189,7 @@ async function undo(invocation: Invocation, app: ClientApp, path: string): Promi
     throw new Failure(`${where} was changed since, and going back would lose these changes`, {
       hint: `Remove the entry yourself, or add --yes to go back to ${backup.path}.`,
     })
-  if (!(await confirmed(invocation, `Bring back ${where} as it was?`)))
-    throw new Failure('nothing was changed')
+  if (!(await confirmed(invocation, `Bring back ${where} as it was?`))) return unchanged(invocation)
   restore(file, backup.path)
   await output.data({ client: app.name, file: path, isRestored: true }, () => `${where} is as it was before.`)
 }

@@ -24,7 +24,12 @@ export const keysShow: Command = {
     const shown = relative(io.cwd, file) || file
     // createKeys would create it.
     if (!existsSync(file) || !statSync(file).isFile())
-      throw wrongUsage(`there is no file ${shown}`, `Create a pair: pierhead keys create ${shown}`)
+      throw wrongUsage(
+        `there is no file ${shown}`,
+        shown.endsWith('.json')
+          ? `A list begins with the first key: pierhead keys allow ${shown} KEY`
+          : `Create a pair: pierhead keys create ${shown}`,
+      )
     const { allowKeys, createKeys } = await import('pierhead/auth')
     if (!isList(file)) {
       const { publicKey, fingerprint } = createKeys(file)

@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts'
 import { contentText, saveBytes, withSaved } from '../content-text.ts'
 import { wrongUsage } from '../failure.ts'
+import { checkPrompt } from '../prompt-arguments.ts'
 import { safeLine } from '../safe-text.ts'
 
 export const prompt: Command = {
@@ -17,6 +18,7 @@ export const prompt: Command = {
   async run({ words: [name = '', ...words], flags, io, output, open }) {
     const args = pairsOf(words)
     const { client } = await open()
+    await checkPrompt(client, name, args)
     const result = await client.prompt(name, args, { signal: io.signal })
     const saved = saveBytes(
       result.messages.map(({ content }) => content),

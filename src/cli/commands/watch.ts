@@ -1,6 +1,7 @@
 import type { Client } from 'pierhead/client'
 import type { Command } from '../command.ts'
 import { Failure } from '../failure.ts'
+import { KnownLists } from '../known-lists.ts'
 import { countOf } from '../option-values.ts'
 import type { Output } from '../output.ts'
 import { safeLine } from '../safe-text.ts'
@@ -10,8 +11,9 @@ export const watch: Command = {
   group: 'Use a server',
   summary: 'print changes of lists and resources, and log messages',
   details:
-    'Prints one line for each change until Ctrl-C, or until --count changes came. Without URIs it watches the lists. After a lost connection, ' +
-    'everything may have changed: it then says so, as a note and as { "kind": "reconnected" }, which does not count.',
+    'Prints one line for each change until Ctrl-C, or until --count changes came. Without URIs it watches the lists. After a lost connection ' +
+    'it says so, as a note and as { "kind": "reconnected" }, which does not count. Lists are compared then, so that only those that changed are ' +
+    'printed; resources may have changed.',
   hasTarget: true,
   arguments: [
     { name: 'uri', summary: 'resources to watch; the lists by default', isOptional: true, isMany: true },
@@ -49,8 +51,10 @@ export const watch: Command = {
           }
     const onReady = (): void => output.note('watching; Ctrl-C ends')
     const again = reconnects(client, watched, output)
+    const lists = uris.length > 0 ? undefined : await KnownLists.read(client, watched)
     for await (const change of client.watch({ ...watched, onReady, signal: io.signal })) {
-      if (again.explains(change)) continue
+      const isKnown = change.kind === 'resource' ? again.explains(change) : await lists?.isSame(change.kind)
+      if (isKnown === true) continue
       await output.event(change, () =>
         change.kind === 'resource'
           ? `${safeLine(change.uri, 500)} changed`
@@ -84,7 +88,7 @@ function reconnects(
     const uris = typeof resources === 'object' ? resources : []
     const kinds = Object.entries({ ...lists, resources }).filter(([, isWatched]) => isWatched === true)
     for (const key of [...uris, ...kinds.map(([kind]) => kind)]) expected.add(key)
-    output.note('connected again; changes in between were not reported')
+    output.note(uris.length > 0 ? 'connected again; changes in between were not reported' : 'connected again')
     if (output.isJson) void output.event({ kind: 'reconnected' }, () => '')
   })
   return { explains: ({ kind, uri }) => expected.delete(uri ?? kind) }

@@ -71,7 +71,11 @@ export class DevLog {
       case 'listening':
         return this.#output.note(this.#listeningText(event.file, event.url))
       case 'reloading':
-        return this.#output.note(colors.dim(`${namesOf(event.files)} changed; reloading …`))
+        return this.#output.note(
+          colors.dim(
+            event.files.length === 0 ? 'reloading …' : `${namesOf(event.files)} changed; reloading …`,
+          ),
+        )
       case 'reloaded':
         return this.#output.note(`${colors.green('reloaded')}${announced(event.changed)}`)
       case 'types':
@@ -140,7 +144,7 @@ function redacted(event: DevEvent): DevEvent {
 }
 
 function namesOf(files: readonly string[]): string {
-  const [first = 'something', ...others] = files.map((file) => safeLine(file, 80))
+  const [first = '', ...others] = files.map((file) => safeLine(file, 80))
   return others.length === 0 ? first : `${first} and ${others.length} more`
 }
 

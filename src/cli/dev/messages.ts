@@ -8,6 +8,8 @@ export type Digests = Readonly<Record<ItemList, string>>
 /** What the process with the program tells the one that watches. */
 export type WorkerMessage =
   | { readonly kind: 'call'; readonly call: CallEvent }
+  /** It takes requests; its lists are being read. */
+  | { readonly kind: 'listening' }
   | { readonly kind: 'ready'; readonly digests: Digests }
   | { readonly kind: 'failed'; readonly error: ShownError }
 

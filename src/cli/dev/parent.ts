@@ -34,6 +34,10 @@ class DevParent {
   #running: Running | undefined
   /** Settles when the program that was started last serves, or does not; undefined if that is known. */
   #next: Deferred<Ready> | undefined
+  /** The processes that were there before the last start, or were given up. How they end concerns nobody. */
+  readonly #former = new WeakSet<Worker>()
+  /** The processes that take requests. */
+  readonly #listening = new WeakSet<Worker>()
   /** The processes that serve, or have served and are about to end. */
   readonly #ready = new Set<Worker>()
   #digests: Digests | undefined
@@ -51,6 +55,7 @@ class DevParent {
     const { io, log, startMs } = options
     this.#reloads = new Reloads(options, {
       start: () => this.#start(),
+      abandon: () => this.#abandon(),
       failed: (error) => this.#showFailure(error),
       isClosing: () => io.signal.aborted,
     })
@@ -93,7 +98,7 @@ class DevParent {
     const { io } = this.#options
     if (io.stdin.isTTY !== true) return
     createInterface({ input: io.stdin }).on('line', (line) => {
-      if (line.trim() === 'r') void this.#reloads.reload(['r'])
+      if (line.trim() === 'r') void this.#reloads.reload([], true)
       if (line.trim() === 'q') process.kill(process.pid, 'SIGINT')
     })
   }
@@ -103,12 +108,29 @@ class DevParent {
     const { log } = this.#options
     const slow = setTimeout(() => log.add({ event: 'note', message: STILL_STARTING }), SLOW_MS)
     this.#lastError = undefined
+    for (const worker of this.#unready()) this.#former.add(worker)
     this.#next = new Deferred()
     try {
       this.#adopt(await this.#started(this.#next))
     } finally {
       clearTimeout(slow)
       this.#next = undefined
+    }
+  }
+
+  #unready(): readonly Worker[] {
+    return Object.values(cluster.workers ?? {}).filter(
+      (worker): worker is Worker => worker !== undefined && !this.#ready.has(worker),
+    )
+  }
+
+  /** Ends the program that starts. */
+  #abandon(): void {
+    for (const worker of this.#unready()) {
+      this.#former.add(worker)
+      // One that takes requests already has replaced the one before. The next one replaces it.
+      if (this.#listening.has(worker)) this.#next?.reject(new ProgramEnded('before its lists were read'))
+      else worker.process.kill('SIGKILL')
     }
   }
 
@@ -141,6 +163,9 @@ class DevParent {
       case 'failed':
         this.#lastError = message.error
         return
+      case 'listening':
+        this.#listening.add(worker)
+        return
       case 'ready':
         this.#ready.add(worker)
         if (this.#next === undefined) return this.#adopt({ worker, digests: message.digests })
@@ -151,7 +176,7 @@ class DevParent {
 
   #onEnd(worker: Worker, code: number | null, signal: string | null): void {
     // An old process ends after a new one serves. Any other has failed.
-    if (this.#ready.delete(worker)) return
+    if (this.#ready.delete(worker) || this.#former.has(worker)) return
     this.#next?.reject(new ProgramEnded(signal === null ? `with code ${String(code)}` : `by ${signal}`))
   }
 

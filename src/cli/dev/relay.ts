@@ -33,6 +33,8 @@ class Relay {
   readonly #conversation = new Conversation()
   readonly #messages: RelayedMessages
   readonly #programs = new Set<RelayedProgram>()
+  /** The program that does not serve yet. */
+  #starting: RelayedProgram | undefined
   #digests: Digests | undefined
   #count = 0
   /** How often in a row a program ended soon after it began to serve. */
@@ -55,6 +57,7 @@ class Relay {
     this.#options = options
     this.#reloads = new Reloads(options, {
       start: () => this.#start(),
+      abandon: () => this.#starting?.kill(),
       failed: (error) =>
         log.add({ event: 'failed', ...explained(error), isServed: this.#messages.current !== undefined }),
       isClosing: () => this.#closing.signal.aborted,
@@ -83,12 +86,14 @@ class Relay {
   }
 
   async #start(): Promise<void> {
-    const program = this.#spawn()
+    const program = (this.#starting = this.#spawn())
     try {
       await this.#replaceBy(program)
     } catch (error) {
       program.kill()
       throw error
+    } finally {
+      this.#starting = undefined
     }
   }
 
@@ -113,6 +118,7 @@ class Relay {
     const changed = changedLists(this.#digests, digests)
     this.#digests = digests
     this.#since = performance.now()
+    this.#starting = undefined
     const before = this.#messages.switchTo(program)
     if (before !== undefined) void this.#retire(before)
     await this.#inTime(program.whenMoved())

@@ -186,6 +186,8 @@ export class RelayedProgram {
       case 'failed':
         this.#error = message.error
         return
+      case 'listening':
+        return
       case 'ready':
         return this.#ready.resolve(message.digests)
       case undefined:

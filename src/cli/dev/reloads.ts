@@ -17,6 +17,8 @@ export interface DevOptions extends WorkerOptions {
 export interface Starter {
   /** Runs the program as it is now, in place of the one before. Resolves when it serves. */
   start(): Promise<void>
+  /** Ends a program that does not serve yet, so that `start` throws: its sources have changed. */
+  abandon(): void
   /** Is called with what `start` threw. */
   failed(error: unknown): void
   /** Whether `dev` is about to end. */
@@ -28,8 +30,8 @@ export class Reloads {
   readonly #options: DevOptions
   readonly #starter: Starter
   readonly #types: TypeCheck
-  /** Files that changed while a program was starting; undefined while none is. */
-  #waiting: Set<string> | undefined
+  /** Files that changed while a program was starting, if somebody wants another one; undefined while none is. */
+  #waiting: { readonly files: Set<string>; isWanted: boolean } | undefined
   #unwatch: (() => Promise<void>) | undefined
 
   constructor(options: DevOptions, starter: Starter) {
@@ -53,21 +55,26 @@ export class Reloads {
     void this.reload([])
   }
 
-  /** Runs the program as it is now. While one starts, changes wait. */
-  async reload(files: readonly string[]): Promise<void> {
-    if (this.#waiting !== undefined) return files.forEach((file) => this.#waiting?.add(file))
+  /** Runs the program as it is now, because files changed, or somebody asked for it. One that does not serve yet is given up. */
+  async reload(files: readonly string[], isAsked: boolean = false): Promise<void> {
+    if (this.#waiting !== undefined) {
+      for (const file of files) this.#waiting.files.add(file)
+      this.#waiting.isWanted ||= isAsked || files.length > 0
+      if (this.#waiting.isWanted) this.#starter.abandon()
+      return
+    }
     const { log, checksTypes } = this.#options
-    this.#waiting = new Set()
-    if (files.length > 0) log.add({ event: 'reloading', files })
+    const waiting = (this.#waiting = { files: new Set<string>(), isWanted: false })
+    if (files.length > 0 || isAsked) log.add({ event: 'reloading', files })
     if (checksTypes) this.#types.run()
     try {
       await this.#starter.start()
     } catch (error) {
-      if (!this.#starter.isClosing()) this.#starter.failed(error)
+      // Nobody wants to know what became of a program that was given up.
+      if (!this.#starter.isClosing() && !waiting.isWanted) this.#starter.failed(error)
     }
-    const waiting = [...this.#waiting]
     this.#waiting = undefined
-    if (waiting.length > 0 && !this.#starter.isClosing()) await this.reload(waiting)
+    if (waiting.isWanted && !this.#starter.isClosing()) await this.reload([...waiting.files], true)
   }
 
   stopTypes(): void {

@@ -1,6 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { ServerResponse } from 'node:http'
-import type { Observer, ObservedRequest, RequestEnd } from 'pierhead'
+import type { McpError, Observer, ObservedRequest, RequestEnd } from 'pierhead'
 import { launch, type LaunchedServer, type LaunchOptions } from '../launch.ts'
 import { httpAt, stdioOf, type Address } from '../listen-address.ts'
 import type { SourceFile } from '../source-file.ts'
@@ -61,6 +61,7 @@ async function serve(
     await tell({ kind: 'failed', error: shownError(error, root) })
     process.exit(1)
   }
+  await tell({ kind: 'listening' })
   await tell({ kind: 'ready', digests: await readLists(server) })
   return new Promise(() => undefined)
 }
@@ -92,12 +93,17 @@ function observer(): Observer {
 function callEvent({ method, target }: ObservedRequest, end: RequestEnd): CallEvent {
   return {
     event: 'call',
-    method: method ?? 'unreadable message',
+    method: method ?? (isLogin(end.error) ? 'request without a login' : 'unreadable message'),
     target,
     outcome: end.outcome,
     error: end.error?.message,
     ms: end.durationMs,
   }
+}
+
+/** Whether a caller was turned away because of its credentials, before its message was read. */
+function isLogin(error: McpError | undefined): boolean {
+  return error?.kind.startsWith('auth_') === true
 }
 
 function tell(message: WorkerMessage): Promise<void> {

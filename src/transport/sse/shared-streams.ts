@@ -121,7 +121,8 @@ export class SharedSse {
 
   /** Rejects a request if its stream is about to end, or if this node stops. */
   #checkStopping({ holderNode }: SharedClient): void {
-    if (holderNode < 0) throw mcpError(SHUTTING_DOWN, {}, AT_ONCE)
+    if (holderNode < 0 || (this.#isStopping && this.#clients.node.isLast))
+      throw mcpError(SHUTTING_DOWN, {}, AT_ONCE)
     if (this.#isStopping) throw mcpError(NODE_STOPPING, {}, AT_ONCE)
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testClient } from 'pierhead/testing'
-import app from '../app.ts'
+import app from '../server.ts'
 
 test('whoami knows the caller', async () => {
   await using client = await testClient(app, { auth: { sub: 'ann', scopes: ['notes:read'] } })

@@ -1,10 +1,10 @@
 import { toErrorObject, toStatus } from '../../../errors/reply.ts'
 import { BAD_PARAMS } from '../../../errors/wire.ts'
 import { type McpError, mcpError } from '../../../errors/error.ts'
-import { BAD_ACCEPT, NODE_STOPPING, SESSION_REQUIRED } from '../../../errors/http.ts'
+import { BAD_ACCEPT, SESSION_REQUIRED } from '../../../errors/http.ts'
 import { CONNECTION_CLOSED, OVERLOADED } from '../../../errors/rpc.ts'
 import { ALREADY_INITIALIZED } from '../../../errors/server.ts'
-import { AT_ONCE, MUCH_LATER, SOON } from '../../../errors/retry-after.ts'
+import { MUCH_LATER, SOON } from '../../../errors/retry-after.ts'
 import type { JsonObject, RequestId, Message } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { MethodParams } from '../../../protocol/wire-adapter.ts'
@@ -45,9 +45,6 @@ import { Sessions, type HttpSession } from './sessions.ts'
 import { statelessPeer } from './stateless.ts'
 import { Sweeper } from './sweeper.ts'
 
-/** Other nodes go on with the sessions of this one, so clients keep theirs. */
-const nodeStopping = (): McpError => mcpError(NODE_STOPPING, {}, AT_ONCE)
-
 /** One URL that serves every revision. It takes a request as plain parts and returns the reply. */
 export class Endpoint implements HttpHandler {
   /** Handlers at other paths. */
@@ -84,7 +81,7 @@ export class Endpoint implements HttpHandler {
     this.limits = options.limits
     this.#onClosed = options.onClosed
     this.#inFlight = new InFlight(service, options.limits)
-    if (options.replicas !== undefined) this.#inFlight.closingError = nodeStopping
+    if (options.replicas !== undefined) this.#inFlight.closingError = options.replicas.closingError
     const unwatch = service.leases.watch((concerns) => this.#inFlight.cancelOf(concerns))
     this.#written = budgetsOf(service, options.limits).write
     checkUnsent(service, options.limits)

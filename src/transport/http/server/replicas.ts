@@ -1,13 +1,14 @@
 import { delayOf, pause } from '../../../base/backoff.ts'
 import { McpError, mcpError } from '../../../errors/error.ts'
-import { BAD_ACCEPT } from '../../../errors/http.ts'
+import { BAD_ACCEPT, NODE_STOPPING } from '../../../errors/http.ts'
+import { AT_ONCE } from '../../../errors/retry-after.ts'
 import type { NodeMessage } from '../../../nodes/messages.ts'
 import type { Node } from '../../../nodes/node.ts'
 import type { NodeListener } from '../../../nodes/node-options.ts'
 import type { Message } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import { LATEST } from '../../../protocol/revisions.ts'
-import { ownerOf } from '../../../rpc/call.ts'
+import { ownerOf, shuttingDown } from '../../../rpc/call.ts'
 import type { Service } from '../../../rpc/service.ts'
 import { COUNTED_FOR, OWNER, SERVER, TRANSPORT, type SessionContents } from '../../../rpc/session-fields.ts'
 import type { Session } from '../../../rpc/session.ts'
@@ -67,6 +68,10 @@ export class Replicas implements NodeListener {
       onEnded: (id) => this.#ended(id),
     }
   }
+
+  /** The error of requests while the node stops: other nodes go on with its sessions, so clients keep theirs, unless all end. */
+  readonly closingError = (): McpError =>
+    this.#node.isLast ? shuttingDown() : mcpError(NODE_STOPPING, {}, AT_ONCE)
 
   /** Gives a session the part that all nodes share. */
   readonly share = (session: HttpSession): SharedSession => new Replica(session, this.#parts)

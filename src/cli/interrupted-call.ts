@@ -1,0 +1,34 @@
+import type { CallOptions } from 'pierhead/client'
+import { onAbort } from '../base/on-abort.ts'
+import type { Invocation } from './command.ts'
+import { safeLine } from './safe-text.ts'
+import { shellWord } from './shell-word.ts'
+import { redactedUrl, type ResolvedTarget } from './target.ts'
+
+/** Runs a call until Ctrl-C. That cancels it on the server, unless it has become a task: then it goes on, and the user hears how to find it. */
+export async function untilInterrupted<Result>(
+  { io, output }: Invocation,
+  { target, from, label }: ResolvedTarget,
+  run: (options: Pick<CallOptions, 'signal' | 'onTask'>) => Promise<Result>,
+): Promise<Result> {
+  const controller = new AbortController()
+  let task: string | undefined
+  const remove = onAbort(io.signal, () => {
+    // Closing the connection, which Ctrl-C also does, leaves a task alone.
+    if (task === undefined) return controller.abort()
+    const id = safeLine(task, 200)
+    output.status('')
+    const url = 'url' in target ? redactedUrl(String(target.url)) : undefined
+    const where = url !== undefined && from === 'configuration' ? label : url
+    output.note(
+      where === undefined
+        ? `Task ${id} ended with the program that this command had started.`
+        : `Task ${id} is still running: pierhead tasks show ${shellWord(where)} ${shellWord(id)}`,
+    )
+  })
+  try {
+    return await run({ signal: controller.signal, onTask: (id) => (task = id) })
+  } finally {
+    remove()
+  }
+}

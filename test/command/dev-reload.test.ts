@@ -1,0 +1,147 @@
+import { resolve } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { connect, type Client } from 'pierhead/client'
+import { Dev, isRunning, Project, versionOf } from './dev-project.ts'
+import { line } from './line.ts'
+import { Terminal } from './terminal.ts'
+
+const HUNG = "import { writeFileSync } from 'node:fs'\nwriteFileSync('pid', String(process.pid))\nfor (;;);\n"
+
+async function client(url: string): Promise<Client> {
+  const one = await connect(url)
+  onTestFinished(() => one.close())
+  return one
+}
+
+/** Waits until the hung program runs, and answers its process. */
+async function hung(project: Project): Promise<number> {
+  await expect.poll(() => project.read('pid'), { timeout: 60_000 }).toMatch(/^\d+$/)
+  return Number(project.read('pid'))
+}
+
+describe('a save while a program hangs in its start', () => {
+  it.each([[[]], [['--stdio', '--json']]])('ends it at once: %j', { timeout: 120_000 }, async (args) => {
+    const project = new Project(HUNG)
+    const dev = new Dev(project, ['--start-time', '10m', ...args])
+    const isStdio = args.length > 0
+    const pid = await hung(project)
+    project.save('server.ts', versionOf('first'))
+    await dev.when(() => [dev.stderr, JSON.stringify(dev.events)].join('').includes('"event":"listening"'))
+    expect(isRunning(pid)).toBe(false)
+    expect(isStdio ? dev.stderr : JSON.stringify(dev.events)).not.toContain('"failed"')
+  })
+
+  it(
+    'leaves the old one in service, and shows no end of the hung one after the new one',
+    { timeout: 120_000 },
+    async () => {
+      const project = new Project(versionOf('first'))
+      const dev = new Dev(project, ['--start-time', '10m'])
+      const one = await client(await dev.url())
+      project.save('server.ts', HUNG)
+      const pid = await hung(project)
+      expect(await one.call('version')).toBe('first')
+      project.save('server.ts', versionOf('second'))
+      await dev.until('reloaded')
+      expect(await one.call('version')).toBe('second')
+      await expect.poll(() => isRunning(pid)).toBe(false)
+      expect(dev.events.map(({ event }) => event)).not.toContain('failed')
+      expect(dev.events.map(({ event }) => event)).not.toContain('warning')
+    },
+  )
+
+  it('or one that took too long shows one failure', { timeout: 120_000 }, async () => {
+    const project = new Project(versionOf('first'))
+    const dev = new Dev(project, ['--start-time', '10s'])
+    await dev.url()
+    project.save('server.ts', HUNG)
+    await dev.until('failed')
+    project.save('server.ts', versionOf('second'))
+    await dev.until('reloaded')
+    expect(dev.events.filter(({ event }) => event === 'failed')).toHaveLength(1)
+  })
+})
+
+describe('dev', () => {
+  it('shows a request without a token as that', async () => {
+    const project = new Project(`
+import { createServer } from 'pierhead'
+import { bearer } from 'pierhead/auth'
+export default createServer({ name: 'closed', version: '1.0.0', auth: bearer(() => undefined) })
+`)
+    const dev = new Dev(project)
+    const url = await dev.url()
+    await fetch(url, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } })
+    expect(await dev.until('call')).toMatchObject({ method: 'request without a login', outcome: 'error' })
+  })
+
+  it('says on Ctrl-C that it ends, and not that others go on', { timeout: 120_000 }, async () => {
+    const dev = new Dev(
+      new Project(
+        versionOf('first').replace("version: '1.0.0'", "version: '1.0.0', limits: { drainMs: 500 }"),
+      ),
+    )
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-11-25',
+    }
+    const url = await dev.url()
+    const post = (message: object, more: object = {}): Promise<Response> =>
+      fetch(url, {
+        method: 'POST',
+        headers: { ...headers, ...more },
+        body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+      })
+    const clientInfo = { name: 'raw', version: '1.0.0' }
+    const opened = await post({
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo },
+    })
+    const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' }
+    const params = { name: 'slow', arguments: {}, _meta: { progressToken: 1 } }
+    // The headers come with the first progress.
+    const slow = await post({ id: 2, method: 'tools/call', params }, session)
+    const [text] = await Promise.all([slow.text(), dev.interrupt()])
+    expect(text).toContain('"error"')
+    expect(text).not.toContain('other nodes')
+  })
+
+  it('and watch tell only changes that happened, once', { timeout: 120_000 }, async () => {
+    const project = new Project(versionOf('first'))
+    const dev = new Dev(project)
+    const url = await dev.url()
+    const watched = line(['watch', url, '--count', '2'])
+    await expect.poll(() => dev.events.filter(({ event }) => event === 'call').length).toBeGreaterThan(2)
+    project.save('server.ts', versionOf('second'))
+    await dev.until('reloaded')
+    project.save('server.ts', versionOf('third', "app.tool('added', {}, () => 'added')"))
+    await dev.until('reloaded', 2)
+    project.save(
+      'server.ts',
+      versionOf('fourth', "app.tool('added', {}, () => 'a')\napp.prompt('bye', {}, () => 'Bye!')"),
+    )
+    await dev.until('reloaded', 3)
+    const { stdout } = await watched
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((text) => JSON.parse(text).kind),
+    ).toEqual(['tools', 'prompts'])
+  })
+
+  it('reloads with r and Enter, and says only that', { timeout: 300_000 }, async () => {
+    const project = new Project(versionOf('first'))
+    using terminal = new Terminal('reload', project.home, { NO_COLOR: '1', PORT: '0' })
+    const main = resolve('src/cli/main.ts')
+    terminal.type(
+      `node --import ${resolve('node_modules/tsx/dist/loader.mjs')} --conditions=pierhead-source ${main} dev --no-types`,
+    )
+    await terminal.shows('Ctrl-C ends it')
+    terminal.type('r')
+    expect(await terminal.shows('reloaded')).not.toContain('r changed')
+    terminal.press('C-c')
+  })
+})

@@ -1,0 +1,46 @@
+import { join, resolve } from 'node:path'
+import { createServer } from 'pierhead'
+import { connect } from 'pierhead/client'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { line } from './line.ts'
+import { Terminal } from './terminal.ts'
+
+describe('Ctrl-C', () => {
+  it('leaves a task alone, and says how to find it', async () => {
+    const controller = new AbortController()
+    const app = createServer({
+      name: 'films',
+      version: '1.0.0',
+      log: () => undefined,
+      limits: { drainMs: 1 },
+    })
+    app.tool('render', { task: 'required' }, () => new Promise<string>(() => undefined))
+    // The command follows the task when it knows its id.
+    const isFollowing = (method = ''): boolean => method === 'subscriptions/listen' || method === 'tasks/get'
+    app.use({ observer: { start: ({ method }) => void (isFollowing(method) && controller.abort()) } })
+    const { url = '' } = await app.listen({ http: { port: 0 } })
+    onTestFinished(() => app.close())
+    const { code, stderr } = await line(['call', url, 'render'], { signal: controller.signal })
+    expect(code).toBe(130)
+    const [, id = ''] = /^Task (\S+) is still running: pierhead tasks show (?:\S+) \1$/m.exec(stderr) ?? []
+    expect(stderr).toContain(`pierhead tasks show ${url} ${id}`)
+    await using client = await connect(url)
+    expect(await (await client.resume(id)).status()).toMatchObject({ status: 'working' })
+  })
+
+  it.each([
+    ['C-c', /code 130/, undefined],
+    ['Escape', /code 0/, 'decline'],
+  ])('at a question ends the call, and Esc declines: %s', { timeout: 300_000 }, async (key, code, text) => {
+    using terminal = new Terminal(`interrupt-${key}`, resolve('.'), { NO_COLOR: '1' })
+    const server = join(import.meta.dirname, 'asking-server.ts')
+    terminal.type(
+      `node --import tsx --conditions=pierhead-source src/cli/main.ts call order -- node --import tsx --conditions=pierhead-source ${server}; echo "code $?"`,
+    )
+    await terminal.shows('Will you answer?')
+    terminal.press(key)
+    const screen = await terminal.shows(/code \d+/)
+    expect(screen).toMatch(code)
+    expect(/^(?:cancel|decline)$/m.exec(screen)?.[0]).toBe(text)
+  })
+})
