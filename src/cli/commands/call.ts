@@ -6,6 +6,7 @@ import { nearest } from '../../base/nearest.ts'
 import { Failure } from '../failure.ts'
 import { progressLine } from '../progress-line.ts'
 import { safeJson, safeLine } from '../safe-text.ts'
+import { saveBytes } from '../saved-bytes.ts'
 import { signatureOf } from '../signature.ts'
 import { toolArguments } from '../tool-arguments.ts'
 
@@ -59,6 +60,7 @@ export const call: Command = {
       signal: io.signal,
       ...(onProgress && { onProgress }),
     })
+    const saved = await saveBytes(result.content, { io, output, folder: flags.text('save') })
     output.status('')
     await output.data(result, () => resultText(result))
     return result.isError === true ? EXIT.tool : EXIT.ok
@@ -67,7 +69,7 @@ export const call: Command = {
       const text =
         structuredContent !== undefined && content.every((block) => block.type === 'text')
           ? safeJson(structuredContent, 2)
-          : contentText(content, { io, output, folder: flags.text('save') })
+          : contentText(content, { io, output, saved })
       return isError === true ? output.colors.red(text === '' ? 'The tool failed.' : text) : text
     }
   },

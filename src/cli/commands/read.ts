@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts'
 import { contentsText } from '../content-text.ts'
+import { saveBytes } from '../saved-bytes.ts'
 
 export const read: Command = {
   name: 'read',
@@ -12,10 +13,10 @@ export const read: Command = {
   async run({ words: [uri = ''], flags, io, output, open }) {
     const { client } = await open()
     const result = await client.read(uri, { signal: io.signal })
+    const saved = await saveBytes(result.contents, { io, output, folder: flags.text('save') })
+    output.status('')
     await output.data(result, () =>
-      result.contents
-        .map((contents) => contentsText(contents, { io, output, folder: flags.text('save') }))
-        .join('\n'),
+      result.contents.map((contents) => contentsText(contents, { io, output, saved })).join('\n'),
     )
   },
 }
