@@ -30,7 +30,7 @@ export interface SentBytes {
 
 /** The bytes of a block or of the contents of a resource; undefined for text. */
 export function bytesOf(content: ContentBlock | ResourceContents): SentBytes | undefined {
-  const { type, data, mimeType, blob } = content as Readonly<Record<string, unknown>>
+  const { type, data, mimeType, blob } = content as unknown as Readonly<Record<string, unknown>>
   const named = typeof mimeType === 'string' ? mimeType : ''
   if ((type === 'image' || type === 'audio') && typeof data === 'string')
     return { what: type, data, type: named }

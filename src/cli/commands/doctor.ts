@@ -36,6 +36,7 @@ export const doctor: Command = {
     checkNode(findings)
     const target = await findTarget(invocation, findings)
     if (target !== undefined) await checkTarget(target, invocation, findings)
+    invocation.io.signal.throwIfAborted()
     output.status('')
     const { list } = findings
     const problems = list.filter(({ level }) => level === 'problem').length
@@ -93,6 +94,7 @@ async function checkTarget(
     const { checkProgram } = await import('../check-program.ts')
     if (!checkProgram(target, io, findings)) return
   }
+  io.signal.throwIfAborted()
   const { checkServer } = await import('../check-server.ts')
   await checkServer(resolved, invocation, findings)
 }
