@@ -8,7 +8,7 @@ import type { Findings } from './finding.ts'
 import type { Io } from './io.ts'
 import { safeLine } from './safe-text.ts'
 import { lookedUp, smallFetch, type SmallReply } from './small-fetch.ts'
-import { redactedUrl } from './target.ts'
+import { redactedUrl } from './redaction.ts'
 import { parseUrl } from '../protocol/url.ts'
 
 const PATIENCE_MS = 10_000

@@ -6,6 +6,7 @@ import { wrongUsage } from './failure.ts'
 import type { Flags } from './command.ts'
 import type { Io } from './io.ts'
 import { ownProgram } from './own-program.ts'
+import { redactedUrl } from './redaction.ts'
 import { parseUrl } from '../protocol/url.ts'
 
 /** A server that a command talks to. */
@@ -83,11 +84,6 @@ function urlTarget(word: string): ResolvedTarget {
     throw wrongUsage(`"${redactedUrl(word)}" is not a valid URL`, 'Write it like http://localhost:3000/mcp.')
   }
   return { label: redactedUrl(url.href), target: { url: word }, from: 'url' }
-}
-
-/** A URL without its user, password and the values of its query, which may be secrets. */
-export function redactedUrl(text: string): string {
-  return text.replace(/\/\/[^/?#@]*@/, '//***@').replaceAll(/([?&][^=&#]+=)[^&#]*/g, '$1***')
 }
 
 function programTarget(program: readonly string[], { cwd }: Io): ResolvedTarget {

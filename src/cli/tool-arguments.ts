@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { nearest } from '../base/nearest.ts'
 import { wrongUsage } from './failure.ts'
 import type { Io } from './io.ts'
+import { JsoncError, parseJsonc } from './jsonc.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -151,11 +152,22 @@ function objectOf(text: string, from: string): JsonObject {
 function jsonOf(text: string, from: string): unknown {
   try {
     return JSON.parse(text)
-  } catch (error) {
+  } catch {
+    // The message of the parser would show a part of the text, which may be a secret.
     throw wrongUsage(
-      `${from} is not valid JSON: ${(error as Error).message}`,
+      `${from} is not valid JSON${placeOf(text)}`,
       'Mind the quotes of your shell: \'{"a": 1}\'.',
     )
+  }
+}
+
+/** Where a text stops to be JSON, without any of it. */
+function placeOf(text: string): string {
+  try {
+    parseJsonc(text)
+    return ': JSON has no comments, and no comma before } and ]'
+  } catch (error) {
+    return error instanceof JsoncError ? `: ${error.message}` : ''
   }
 }
 

@@ -6,7 +6,8 @@ import { loginEntries, needLogins } from '../login-entries.ts'
 import { withLoginHint } from '../login-hint.ts'
 import { entryText, shownEntry } from '../login-text.ts'
 import { hasPerson, loginMethod } from '../stored-auth.ts'
-import { redactedUrl, resolveTarget, type ResolvedTarget } from '../target.ts'
+import { redactedUrl } from '../redaction.ts'
+import { resolveTarget, type ResolvedTarget } from '../target.ts'
 
 export const authLogin: Command = {
   name: 'auth login',
