@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import { isAbsolute, relative } from 'node:path'
 import { checkProgram } from './check-program.ts'
 import { appFile, CLIENT_APPS, type ClientApp } from './client-apps.ts'
-import { projectFiles } from './config-files.ts'
 import { readText } from './config-write.ts'
 import { Findings } from './finding.ts'
 import type { Io } from './io.ts'
 import { JsoncError, parseJsonc } from './jsonc.ts'
+import { projectFiles } from './project-files.ts'
 import { isUrl as isParsed } from '../protocol/url.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -18,7 +18,7 @@ export function foundConfigs(io: Pick<Io, 'cwd' | 'env'>): readonly string[] {
   const own = CLIENT_APPS.flatMap((app) => [appFile(app, io, false), appFile(app, io, true)]).filter(
     (file): file is string => file !== undefined && existsSync(file),
   )
-  return [...new Set([...projectFiles(io.cwd), ...own])]
+  return [...new Set([...projectFiles(io), ...own])]
 }
 
 /** Checks a configuration without starting anything; only the entry with a name, if there is one. */

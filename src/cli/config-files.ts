@@ -1,13 +1,11 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { CommandTarget, Config, UrlTarget } from 'pierhead/client'
 import { nearest } from '../base/nearest.ts'
 import { wrongUsage } from './failure.ts'
 import type { Io } from './io.ts'
 import { parseJsonc } from './jsonc.ts'
-
-/** The files in a project that name servers, in the order in which they count. */
-const PROJECT_FILES = ['mcp.json', '.mcp.json', '.cursor/mcp.json', '.vscode/mcp.json'] as const
+import { projectFiles } from './project-files.ts'
 
 const MOST_BYTES = 1_000_000
 
@@ -24,7 +22,7 @@ export function configuredServer(
   io: Pick<Io, 'cwd' | 'env'>,
   config?: string,
 ): ConfiguredServer | undefined {
-  for (const file of config === undefined ? projectFiles(io.cwd) : [resolve(io.cwd, config)]) {
+  for (const file of config === undefined ? projectFiles(io) : [resolve(io.cwd, config)]) {
     const entry = serversIn(file).get(name)
     if (entry !== undefined) return { name, file, entry: expanded(entry, io.env, file) }
   }
@@ -32,23 +30,18 @@ export function configuredServer(
 }
 
 /** The names of all servers that can be named. */
-function configuredNames(cwd: string, config?: string): readonly string[] {
-  const files = config === undefined ? projectFiles(cwd) : [resolve(cwd, config)]
+function configuredNames(io: Pick<Io, 'cwd' | 'env'>, config?: string): readonly string[] {
+  const files = config === undefined ? projectFiles(io) : [resolve(io.cwd, config)]
   return [...new Set(files.flatMap((file) => [...serversIn(file).keys()]))]
 }
 
 /** The name of a configured server that is most like a word. */
-export function similarName(word: string, cwd: string, config?: string): string | undefined {
-  return nearest(word, configuredNames(cwd, config))
-}
-
-/** The configuration files of a folder and those above it that exist. */
-export function projectFiles(cwd: string): readonly string[] {
-  const found: string[] = []
-  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
-    found.push(...PROJECT_FILES.map((name) => join(folder, name)).filter((file) => existsSync(file)))
-    if (dirname(folder) === folder) return found
-  }
+export function similarName(
+  word: string,
+  io: Pick<Io, 'cwd' | 'env'>,
+  config?: string,
+): string | undefined {
+  return nearest(word, configuredNames(io, config))
 }
 
 /** The servers of a file by name. Comments and trailing commas, which editors allow, are accepted. */
@@ -66,7 +59,10 @@ function serversIn(file: string): ReadonlyMap<string, CommandTarget | UrlTarget>
 export function readConfig(file: string): Config {
   let text: string
   try {
-    if (statSync(file).size > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES} bytes`)
+    const stat = statSync(file)
+    // Reading from a pipe would wait for ever.
+    if (!stat.isFile()) throw new Error('it is not a file')
+    if (stat.size > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES} bytes`)
     text = readFileSync(file, 'utf8')
   } catch (error) {
     throw wrongUsage(

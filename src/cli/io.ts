@@ -20,6 +20,9 @@ export interface Writable {
   write(text: string, done?: (error?: Error | null) => void): boolean
 }
 
+/** The exit code of programs that write to a pipe without a reader: 128, and the number of SIGPIPE. */
+const CLOSED_PIPE = 141
+
 /** The streams of this process. The first Ctrl-C aborts `signal`, the second ends the process at once. */
 export function processIo(): Io {
   const controller = new AbortController()
@@ -29,12 +32,15 @@ export function processIo(): Io {
       if (++interrupts > 1) process.exit(130)
       controller.abort()
     })
-  // A reader such as `head` that has seen enough is not an error.
-  for (const stream of [process.stdout, process.stderr])
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0)
-      throw error
-    })
+  // A reader such as `head` that has seen enough gets no message, but scripts must not take this for success.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(CLOSED_PIPE)
+    throw error
+  })
+  // Without a reader of its notes, the command still has its work to do.
+  process.stderr.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
   return {
     stdin: process.stdin as ReadStream,
     stdout: process.stdout as WriteStream,

@@ -6,6 +6,7 @@ import { wrongUsage } from './failure.ts'
 import type { Flags } from './command.ts'
 import type { Io } from './io.ts'
 import { ownProgram } from './own-program.ts'
+import { foreignFiles } from './project-files.ts'
 import { redactedUrl } from './redaction.ts'
 import { parseUrl } from '../protocol/url.ts'
 
@@ -69,11 +70,16 @@ export function resolveTarget(word: string, flags: Flags, io: Io): ResolvedTarge
     return { label: name, target, from: 'configuration', file }
   }
   if (SOURCE.test(word)) return fileTarget(resolve(io.cwd, word), { from: 'file', cwd: io.cwd })
-  const similar = similarName(word, io.cwd, flags.text('config'))
+  const similar = similarName(word, io, flags.text('config'))
   throw wrongUsage(
     `"${word}" is not a target${similar === undefined ? '' : `; did you mean "${similar}"?`}`,
-    WAYS,
+    [WAYS, ...foreignFiles(io).map(notRead)].join('\n'),
   )
+}
+
+/** Why a file was not read. */
+function notRead(file: string): string {
+  return `${file} was not read, because it belongs to another user. If you trust it, name it: --config ${file}`
 }
 
 function urlTarget(word: string): ResolvedTarget {

@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts'
+import { safeLine } from '../safe-text.ts'
 
 export const ping: Command = {
   name: 'ping',
@@ -24,7 +25,7 @@ export const ping: Command = {
     const shown = (ms: number): string => `${ms.toFixed(1)} ms`
     await output.data({ target: target.label, connectMs, times }, () =>
       [
-        `connected to ${target.label} in ${shown(connectMs)}`,
+        `connected to ${safeLine(target.label, 500)} in ${shown(connectMs)}`,
         ...times.map((ms) => `answered in ${shown(ms)}`),
       ].join('\n'),
     )
