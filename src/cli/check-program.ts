@@ -1,5 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs'
-import { delimiter, extname, join, resolve } from 'node:path'
+import { delimiter, extname, isAbsolute, join, resolve } from 'node:path'
 import type { Findings } from './finding.ts'
 import { redactedLine } from './redaction.ts'
 import type { Io } from './io.ts'
@@ -68,7 +68,8 @@ function onPath(command: string, env: Io['env']): string | undefined {
       : ['']
   return (env['PATH'] ?? env['Path'] ?? '')
     .split(delimiter)
-    .filter((folder) => folder !== '')
+    // Programs in the current folder are never run by accident, and neither is one named here.
+    .filter((folder) => isAbsolute(folder))
     .flatMap((folder) => endings.map((ending) => join(folder, command + ending)))
     .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true && isExecutable(path))
 }

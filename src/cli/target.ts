@@ -7,7 +7,7 @@ import type { Flags } from './command.ts'
 import type { Io } from './io.ts'
 import { ownProgram } from './own-program.ts'
 import { foreignFiles } from './project-files.ts'
-import { redactedUrl } from './redaction.ts'
+import { redactedLine, redactedUrl } from './redaction.ts'
 import { parseUrl } from '../protocol/url.ts'
 
 /** A server that a command talks to. */
@@ -95,7 +95,7 @@ function urlTarget(word: string): ResolvedTarget {
 function programTarget(program: readonly string[], { cwd }: Io): ResolvedTarget {
   const [command = '', ...args] = program
   if (command === '') throw wrongUsage('the program after -- is empty', 'Write -- node server.js.')
-  return { label: command, target: { command, args, cwd }, from: 'program' }
+  return { label: redactedLine(command), target: { command, args, cwd }, from: 'program' }
 }
 
 interface FileOptions {
