@@ -120,7 +120,8 @@ async function askField(name: string, field: Field, isRequired: boolean, asking:
   const label = safeLine(typeof field.title === 'string' ? field.title : name, 80)
   const about = typeof field.description === 'string' ? ` (${safeLine(field.description, 200)})` : ''
   const choices = choicesOf(field.type === 'array' ? (field.items ?? {}) : field)
-  const some = choices.count > MOST_CHOICES ? `, only the first ${MOST_CHOICES} of ${choices.count} choices` : ''
+  const some =
+    choices.count > MOST_CHOICES ? `, only the first ${MOST_CHOICES} of ${choices.count} choices` : ''
   const message = `${label}${about}${isRequired ? '' : ', optional'}${some}`
   if (field.type === 'boolean') return confirm({ message, initialValue: field.default === true, ...asking })
   if (field.type === 'array') {
@@ -185,7 +186,9 @@ function choicesOf(field: Field): Choices {
   if (!Array.isArray(values)) return { list: [], count: 0 }
   const names = Array.isArray(field.enumNames) ? (field.enumNames as readonly unknown[]) : []
   const list = values.slice(0, MOST_CHOICES).flatMap((one: unknown, i) => {
-    const { const: value, title } = (titled === undefined ? { const: one, title: names[i] } : (one ?? {})) as {
+    const { const: value, title } = (
+      titled === undefined ? { const: one, title: names[i] } : (one ?? {})
+    ) as {
       readonly const?: unknown
       readonly title?: unknown
     }

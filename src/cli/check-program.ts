@@ -66,12 +66,14 @@ function onPath(command: string, env: Io['env']): string | undefined {
     process.platform === 'win32' && extname(command) === ''
       ? (env['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';')
       : ['']
-  return (env['PATH'] ?? env['Path'] ?? '')
-    .split(delimiter)
-    // Programs in the current folder are never run by accident, and neither is one named here.
-    .filter((folder) => isAbsolute(folder))
-    .flatMap((folder) => endings.map((ending) => join(folder, command + ending)))
-    .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true && isExecutable(path))
+  return (
+    (env['PATH'] ?? env['Path'] ?? '')
+      .split(delimiter)
+      // Programs in the current folder are never run by accident, and neither is one named here.
+      .filter((folder) => isAbsolute(folder))
+      .flatMap((folder) => endings.map((ending) => join(folder, command + ending)))
+      .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true && isExecutable(path))
+  )
 }
 
 function isExecutable(path: string): boolean {

@@ -36,11 +36,7 @@ function configuredNames(io: Pick<Io, 'cwd' | 'env'>, config?: string): readonly
 }
 
 /** The name of a configured server that is most like a word. */
-export function similarName(
-  word: string,
-  io: Pick<Io, 'cwd' | 'env'>,
-  config?: string,
-): string | undefined {
+export function similarName(word: string, io: Pick<Io, 'cwd' | 'env'>, config?: string): string | undefined {
   return nearest(word, configuredNames(io, config))
 }
 

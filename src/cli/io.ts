@@ -1,5 +1,6 @@
 import type { ReadStream, WriteStream } from 'node:tty'
 import type { OpenPage } from 'pierhead/auth/client'
+import { EXIT } from './exit.ts'
 
 /** The outside world of a command: the terminal or pipes, the environment and the folder. Tests bring their own. */
 export interface Io {
@@ -20,9 +21,6 @@ export interface Writable {
   write(text: string, done?: (error?: Error | null) => void): boolean
 }
 
-/** The exit code of programs that write to a pipe without a reader: 128, and the number of SIGPIPE. */
-const CLOSED_PIPE = 141
-
 /** The streams of this process. The first Ctrl-C aborts `signal`, the second ends the process at once. */
 export function processIo(): Io {
   const controller = new AbortController()
@@ -34,7 +32,7 @@ export function processIo(): Io {
     })
   // A reader such as `head` that has seen enough gets no message, but scripts must not take this for success.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(CLOSED_PIPE)
+    if (error.code === 'EPIPE') process.exit(EXIT.unread)
     throw error
   })
   // Without a reader of its notes, the command still has its work to do.

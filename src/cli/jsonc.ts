@@ -92,7 +92,8 @@ class Parser {
       this.#at = start + found.length
       return { start, end: this.#at, value }
     } catch {
-      if (char !== '"') throw this.#error('expected a value: a text in "", a number, true, false, null, [ or {')
+      if (char !== '"')
+        throw this.#error('expected a value: a text in "", a number, true, false, null, [ or {')
       throw this.#error('a text is not complete: it needs " at its end, and \\ before special characters')
     }
   }

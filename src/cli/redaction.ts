@@ -83,7 +83,7 @@ export function isReference(text: string): boolean {
 }
 
 /** Arguments without those that look like secrets. */
-export function redactedArgs(args: readonly unknown[]): readonly unknown[] {
+function redactedArgs(args: readonly unknown[]): readonly unknown[] {
   return args.map((arg, i) => {
     const before: unknown = args[i - 1]
     if (typeof arg !== 'string') return HIDDEN
@@ -108,7 +108,9 @@ function redactedArg(arg: string, before: string): string {
 export function redactedLine(text: string): string {
   const words = text.trim().split(/\s+/)
   if (words.length < 2) return redactedText(text)
-  const at = words.findIndex((word) => HEADER.test(word) || VARIABLE.test(word) || SECRET.test(word) || /[[{]/.test(word))
+  const at = words.findIndex(
+    (word) => HEADER.test(word) || VARIABLE.test(word) || SECRET.test(word) || /[[{]/.test(word),
+  )
   const isFlag = /^--?[A-Za-z][\w-]*$/.test(words[at] ?? '')
   const shown = at < 0 ? words : words.slice(0, isFlag ? at + 1 : at)
   return [...redactedArgs(shown), ...(at < 0 ? [] : [HIDDEN])].join(' ')

@@ -26,7 +26,11 @@ const CALLS: Readonly<Record<string, (id: unknown) => void>> = {
     send({
       id,
       result: {
-        content: Array.from({ length: count }, () => ({ type: 'image', data: 'AAAA', mimeType: 'image/png' })),
+        content: Array.from({ length: count }, () => ({
+          type: 'image',
+          data: 'AAAA',
+          mimeType: 'image/png',
+        })),
       },
     }),
   ask: (id) => {
@@ -58,7 +62,10 @@ createInterface({ input: process.stdin }).on('line', (text) => {
     })
   if (method === 'ping') return send({ id, result: {} })
   if (method === 'tools/list')
-    return send({ id, result: way === 'tools' ? toolsFrom(Number(params?.cursor ?? 0)) : { tools: [tool('t')] } })
+    return send({
+      id,
+      result: way === 'tools' ? toolsFrom(Number(params?.cursor ?? 0)) : { tools: [tool('t')] },
+    })
   if (method === 'tools/call') return CALLS[way]?.(id)
   send({ id, error: { code: -32601, message: 'no' } })
 })

@@ -31,7 +31,11 @@ describe('words of the command line', () => {
   })
 
   it('that begin with a dash are no URLs [P.command-arguments]', async () => {
-    for (const words of [['-http://127.0.0.1:1/'], ['--http://127.0.0.1:1/'], ['--server', '-http://127.0.0.1:1/']]) {
+    for (const words of [
+      ['-http://127.0.0.1:1/'],
+      ['--http://127.0.0.1:1/'],
+      ['--server', '-http://127.0.0.1:1/'],
+    ]) {
       const { code, stderr } = await run('list', ...words)
       expect(code).toBe(2)
       expect(stderr).toMatch(/unknown option|is not a target|missing/)
@@ -42,7 +46,18 @@ describe('words of the command line', () => {
   })
 
   it('are data: variables, patterns and commands in them are not expanded [P.command-arguments]', async () => {
-    const texts = ['$SECRET_NAME', '${SECRET_NAME}', '%SECRET_NAME%', '$(id)', '`id`', '~', '*', '{a,b}', '\\n', '!!']
+    const texts = [
+      '$SECRET_NAME',
+      '${SECRET_NAME}',
+      '%SECRET_NAME%',
+      '$(id)',
+      '`id`',
+      '~',
+      '*',
+      '{a,b}',
+      '\\n',
+      '!!',
+    ]
     for (const text of [texts.join(' '), '${SECRET_NAME}'])
       expect(shownIn(await run('call', 'show', `text=${text}`, ...program)).given).toEqual({ text })
     const shown = shownIn(await run('call', 'show', ...program, ...texts))

@@ -38,11 +38,14 @@ describe('a program that misbehaves', () => {
       for (let i = 0; i < 200; i++) write(chunk)
     `
     for (const words of [['ping'], ['ping', '--verbose'], ['doctor']]) {
-      const { code, memory, stdout, stderr } = await run([...words, '--timeout', '2m'], plainServer(folder, flood))
+      const { code, memory, stdout, stderr } = await run(
+        [...words, '--timeout', '2m'],
+        plainServer(folder, flood),
+      )
       expect(code).toBe(0)
       expect(memory).toBeLessThan(quiet.memory + ROOM)
       expect(stdout + stderr).not.toContain('\u001b')
-      if (words.includes('--verbose')) expect(stderr).toContain('bytes were omitted')
+      expect(stderr.includes('bytes were omitted')).toBe(words.includes('--verbose'))
     }
   }, 300_000)
 
@@ -61,7 +64,10 @@ describe('a program that misbehaves', () => {
       folder,
       `${NOTED}process.stdin.on('data', (text) => { if (String(text).includes('"ping"')) process.exit(3) })`,
     )
-    const { code, stderr } = await run(['ping', '--count', '100', '--timeout', '5s', '--total', '20s'], server)
+    const { code, stderr } = await run(
+      ['ping', '--count', '100', '--timeout', '5s', '--total', '20s'],
+      server,
+    )
     expect([4, 6, 7]).toContain(code)
     expect(stderr).toContain('error:')
     expect(starts()).toBeLessThan(20)
@@ -102,11 +108,11 @@ describe('a program that misbehaves', () => {
        process.stdin.once('data', flood)`,
     )
     for (const words of [['ping'], ['doctor']]) {
-      const { code, memory, stdout, stderr } = await run([...words, '--timeout', '20s'], server)
+      const { code, memory, stdout, stderr } = await run([...words, '--timeout', '8s'], server)
       expect([4, 6, 7, 8]).toContain(code)
       expect(memory).toBeLessThan(quiet.memory + ROOM)
       expect(stdout.length + stderr.length).toBeLessThan(20_000)
-      expect(stdout + stderr).toMatch(/bytes|timed out|did not answer|not a message|line/)
+      expect(stdout + stderr).toContain('its stdout contains no messages, only: xxx')
     }
   }, 120_000)
 })

@@ -54,7 +54,10 @@ describe('a server whose replies never end', () => {
 
 describe('a server with very many tools', () => {
   it('does not make the checks take longer than the tools are worth', () => {
-    const tools = Array.from({ length: 400_000 }, (_, i) => ({ name: `get_user_${i}`, inputSchema: { type: 'object' } }))
+    const tools = Array.from({ length: 400_000 }, (_, i) => ({
+      name: `get_user_${i}`,
+      inputSchema: { type: 'object' },
+    }))
     const found = lintTools(tools).map(({ text }) => text)
     expect(found).toContain(
       'there are 400000 tools, and some models take no more than 128; only the first 1000 were looked at one by one',
@@ -72,7 +75,12 @@ describe('a server with very many tools', () => {
   })
 
   it('is checked, with the first of its tools', async () => {
-    const program = [process.execPath, '--import', 'tsx', join(import.meta.dirname, 'hostile-amounts-server.ts')]
+    const program = [
+      process.execPath,
+      '--import',
+      'tsx',
+      join(import.meta.dirname, 'hostile-amounts-server.ts'),
+    ]
     const { stdout } = await line(['doctor', '--', ...program, 'tools', '50000'])
     const { findings } = JSON.parse(stdout) as { findings: { text: string }[] }
     expect(findings.map(({ text }) => text)).toContain('tools: 50000')

@@ -137,10 +137,14 @@ describe('secrets in what install and doctor show', () => {
     expect(added.code).toBe(0)
     // As one text, as people write it by mistake.
     const config = join(cwd, 'm.json')
-    writeFileSync(config, JSON.stringify({ mcpServers: { a: { command: `no-such-program ${args.join(' ')}` } } }))
+    writeFileSync(
+      config,
+      JSON.stringify({ mcpServers: { a: { command: `no-such-program ${args.join(' ')}` } } }),
+    )
     const checked = await run('doctor', '--config', config)
     expect(checked.stdout).toContain('no-such-program')
-    for (const { stdout, stderr } of [printed, added, checked]) expect(stdout + stderr).not.toContain('SECRET')
+    for (const { stdout, stderr } of [printed, added, checked])
+      expect(stdout + stderr).not.toContain('SECRET')
   })
 
   it.each(['https://h/mcp?x=SECRET#access_token=SECRET', 'https://u:p@SECRET@h/mcp', 'https://h/mcp?SECRET'])(

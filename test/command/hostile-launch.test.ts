@@ -50,7 +50,16 @@ describe('the program to launch', () => {
   })
 
   it('gets its arguments literally [P.command-launch]', async () => {
-    const args = ['; touch PWNED', '$(touch PWNED)', '`touch PWNED`', 'a\ntouch PWNED', '| touch PWNED', '-rf', '', '"']
+    const args = [
+      '; touch PWNED',
+      '$(touch PWNED)',
+      '`touch PWNED`',
+      'a\ntouch PWNED',
+      '| touch PWNED',
+      '-rf',
+      '',
+      '"',
+    ]
     configure({ command: process.execPath, args: [server, ...args] })
     expect(shownIn(await run(['call', 'evil', 'show'])).argv).toEqual(args)
     expect(shownIn(await run(['call', 'show', '--', process.execPath, server, ...args])).argv).toEqual(args)
@@ -90,8 +99,15 @@ describe('the program to launch', () => {
 
   it('does not get variables that load code, wherever they come from [P.command-launch]', async () => {
     const library = join(folder, 'no-such-library.so')
-    writeFileSync(join(folder, 'evil.cjs'), `require('node:fs').writeFileSync('${join(folder, 'PWNED')}', '')`)
-    const evil = { NODE_OPTIONS: `--require ${join(folder, 'evil.cjs')}`, LD_PRELOAD: library, LD_LIBRARY_PATH: folder }
+    writeFileSync(
+      join(folder, 'evil.cjs'),
+      `require('node:fs').writeFileSync('${join(folder, 'PWNED')}', '')`,
+    )
+    const evil = {
+      NODE_OPTIONS: `--require ${join(folder, 'evil.cjs')}`,
+      LD_PRELOAD: library,
+      LD_LIBRARY_PATH: folder,
+    }
     const program = ['--', process.execPath, server]
     const own = { NODE_OPTIONS: '--no-warnings', LD_LIBRARY_PATH: folder, ANOTHER_SECRET: 'hush' }
     const inherited = shownIn(await run(['call', 'show', ...program], own))

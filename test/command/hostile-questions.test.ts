@@ -90,7 +90,9 @@ describe('a page to open', () => {
     const answer = answers.elicitUrl?.({ url, message } as never, signal)
     let isDone = false
     void Promise.resolve(answer).then(() => (isDone = true))
-    await vi.waitFor(() => expect(isDone || text().includes('Will you open it?')).toBe(true), { timeout: 20_000 })
+    await vi.waitFor(() => expect(isDone || text().includes('Will you open it?')).toBe(true), {
+      timeout: 20_000,
+    })
     leave()
     return { text: text(), answer: await answer }
   }
@@ -106,7 +108,9 @@ describe('a page to open', () => {
   })
 
   it('is always shown with its whole host', async () => {
-    const { text } = await page(`https://${'good.example/'.replace('/', '.')}${'a'.repeat(50)}.evil.example/x`)
+    const { text } = await page(
+      `https://${'good.example/'.replace('/', '.')}${'a'.repeat(50)}.evil.example/x`,
+    )
     expect(text).toContain('.evil.example')
     const user = await page(`https://good.example%2f${'x'.repeat(200)}@evil.example/`)
     expect(user.text).toContain('a page of evil.example')
@@ -122,13 +126,10 @@ describe('a page to open', () => {
     ['not a URL', 'https://'],
     ['a very long host', `https://${'a.'.repeat(5000)}example/`],
     ['a very long user', `https://good.example%2f${'x'.repeat(3000)}@evil.example/`],
-  ])(
-    'is declined if it is %s',
-    async (_, url) => {
-      const { text, answer } = await page(url)
-      expect(answer).toEqual({ action: 'decline' })
-      expect(text).toContain('declined')
-      expect(text.length).toBeLessThan(5000)
-    },
-  )
+  ])('is declined if it is %s', async (_, url) => {
+    const { text, answer } = await page(url)
+    expect(answer).toEqual({ action: 'decline' })
+    expect(text).toContain('declined')
+    expect(text.length).toBeLessThan(5000)
+  })
 })

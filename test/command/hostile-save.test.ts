@@ -14,7 +14,19 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 function images(count: number): readonly string[] {
   const server = join(import.meta.dirname, 'hostile-amounts-server.ts')
-  return ['call', 't', '--save', folder, '--', process.execPath, '--import', 'tsx', server, 'images', `${count}`]
+  return [
+    'call',
+    't',
+    '--save',
+    folder,
+    '--',
+    process.execPath,
+    '--import',
+    'tsx',
+    server,
+    'images',
+    `${count}`,
+  ]
 }
 
 describe('call --save with a server that sends a lot', () => {
@@ -39,7 +51,12 @@ describe('call --save with a server that sends a lot', () => {
     writeFileSync(join(folder, 'image-1.png'), 'mine')
     mkdirSync(join(folder, 'image-3.png'))
     await line(images(2), { terminal: true })
-    expect(readdirSync(folder).toSorted()).toEqual(['image-1.png', 'image-2.png', 'image-3.png', 'image-4.png'])
+    expect(readdirSync(folder).toSorted()).toEqual([
+      'image-1.png',
+      'image-2.png',
+      'image-3.png',
+      'image-4.png',
+    ])
     expect(existsSync(join(folder, 'image-5.png'))).toBe(false)
   })
 })

@@ -63,8 +63,12 @@ export function measuredLine(args: readonly string[], options: LineOptions = {})
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
   })
   let [stdout, stderr, memory] = ['', '', 0]
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout = (stdout + text).slice(0, 1_000_000)))
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(0, 1_000_000)))
+  child.stdout
+    ?.setEncoding('utf8')
+    .on('data', (text: string) => (stdout = (stdout + text).slice(0, 1_000_000)))
+  child.stderr
+    ?.setEncoding('utf8')
+    .on('data', (text: string) => (stderr = (stderr + text).slice(0, 1_000_000)))
   child.stdio[3]?.on('data', (bytes: Buffer) => (memory = Number(bytes)))
   child.stdin?.end(options.stdin ?? '')
   return new Promise((resolve, reject) => {

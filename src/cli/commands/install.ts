@@ -1,10 +1,25 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { nearest } from '../../base/nearest.ts'
-import { appFile, CLIENT_APPS, foundApps, spelledEntry, type ClientApp, type ServerEntry } from '../client-apps.ts'
+import {
+  appFile,
+  CLIENT_APPS,
+  foundApps,
+  spelledEntry,
+  type ClientApp,
+  type ServerEntry,
+} from '../client-apps.ts'
 import type { Command, Invocation } from '../command.ts'
 import { TARGET_OPTIONS } from '../common-options.ts'
-import { backUp, findBackup, readText, realFile, realProjectFile, restore, writeText } from '../config-write.ts'
+import {
+  backUp,
+  findBackup,
+  readText,
+  realFile,
+  realProjectFile,
+  restore,
+  writeText,
+} from '../config-write.ts'
 import { confirmed } from '../confirm.ts'
 import { Failure, wrongUsage } from '../failure.ts'
 import { defaultName, entryOf } from '../install-entry.ts'
