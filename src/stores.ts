@@ -5,11 +5,13 @@ export type {
   Rejected,
   Soon,
   TaskChange,
+  TaskExcerpt,
   TaskQuery,
   TaskRoom,
   TaskStore,
   TaskSum,
   TaskSums,
+  TaskText,
 } from './tasks/store.ts'
 export { hasBytes, rejectionOf, tasksTooLarge } from './tasks/room.ts'
 export type { CacheStore } from './rpc/cache-store.ts'

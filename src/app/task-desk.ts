@@ -27,7 +27,7 @@ export interface TaskListOptions {
 
 /** A task as operators see it: its record, what was asked of it, and how it ended. */
 export interface ShownTask extends TaskHead {
-  /** The arguments of the call. */
+  /** The arguments of the call; empty if these were longer than 4 KB and the task has completed or was cancelled, because nothing needs them any more. */
   readonly arguments: JsonObject
   /** The client that started it, as it calls itself. */
   readonly client: ClientInfo | undefined

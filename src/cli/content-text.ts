@@ -1,3 +1,4 @@
+import { relative } from 'node:path'
 import type { ContentBlock, ResourceContents } from 'pierhead/client'
 import type { Io } from './io.ts'
 import type { Output } from './output.ts'
@@ -25,8 +26,12 @@ function blockText(block: ContentBlock, options: ContentOptions): string {
       return bytesText(block, options)
     case 'resource_link':
       return `${safeLine(block.uri, 500)}${block.name === undefined ? '' : `  ${safeLine(block.name)}`}`
-    case 'resource':
-      return contentsText(block.resource, options)
+    case 'resource': {
+      const { resource } = block
+      return 'text' in resource && typeof resource.text === 'string'
+        ? safe(resource.text)
+        : bytesText(block, options)
+    }
     default:
       return safe(JSON.stringify(block))
   }
@@ -44,7 +49,7 @@ function bytesText(content: ContentBlock | ResourceContents, { io, output, saved
   const bytes = Buffer.from(sent.data, 'base64')
   const name = `${sent.what} ${safeLine(sent.type, 60)}, ${bytes.length} bytes`
   const path = saved?.get(content)
-  if (path !== undefined) return `${name}, saved as ${safeLine(path, 1000)}`
+  if (path !== undefined) return `${name}, saved as ${safeLine(relative(io.cwd, path), 1000)}`
   const picture = sent.what === 'image' && !output.isJson ? pictureText(bytes, io) : undefined
   return picture ?? `[${name}; --save <folder> saves it]`
 }

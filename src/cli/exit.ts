@@ -21,6 +21,8 @@ export const EXIT = {
   interrupted: 130,
   /** Nobody reads the output any more, such as `head` that has seen enough. */
   unread: 141,
+  /** Ended by SIGTERM. */
+  terminated: 143,
 } as const
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
@@ -38,4 +40,5 @@ export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   checks: 'tests or checks failed',
   interrupted: 'you pressed Ctrl-C',
   unread: 'the program that reads the output has ended, such as `head`',
+  terminated: 'another program ended the command with SIGTERM',
 }

@@ -4,9 +4,17 @@ import type { Io } from './io.ts'
 import { userFolders } from './user-folders.ts'
 
 /** The files in a project that name servers, in the order in which they count. */
-const NAMES = ['mcp.json', '.mcp.json', '.cursor/mcp.json', '.vscode/mcp.json'] as const
+const NAMES = [
+  'mcp.json',
+  '.mcp.json',
+  '.cursor/mcp.json',
+  '.vscode/mcp.json',
+  '.zed/settings.json',
+  '.gemini/settings.json',
+] as const
 
-type Surroundings = Pick<Io, 'cwd' | 'env'>
+/** What decides where configurations are. */
+export type Surroundings = Pick<Io, 'cwd' | 'env'>
 
 /** The configuration files of a project that exist and that may be trusted: those of a folder and of those above it, up to the root of the project. */
 export function projectFiles(io: Surroundings): readonly string[] {

@@ -1,5 +1,5 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
-import { join, relative, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { ContentBlock, ResourceContents } from 'pierhead/client'
 import type { Io } from './io.ts'
 import type { Output } from './output.ts'
@@ -28,44 +28,54 @@ export interface SentBytes {
   readonly type: string
 }
 
-/** The bytes of a block or of the contents of a resource; undefined for text. */
+/** The bytes of a block or of the contents of a resource; undefined if it has none. */
 export function bytesOf(content: ContentBlock | ResourceContents): SentBytes | undefined {
-  const { type, data, mimeType, blob } = content as unknown as Readonly<Record<string, unknown>>
-  const named = typeof mimeType === 'string' ? mimeType : ''
-  if ((type === 'image' || type === 'audio') && typeof data === 'string')
-    return { what: type, data, type: named }
-  return typeof blob === 'string' ? { what: 'data', data: blob, type: named } : undefined
+  const { type, data, mimeType, resource, blob } = content as unknown as Readonly<Record<string, unknown>>
+  if (type === 'resource') return bytesOf(resource as ResourceContents)
+  const isMedia = type === 'image' || type === 'audio'
+  const text = isMedia ? data : blob
+  if (typeof text !== 'string') return undefined
+  return { what: isMedia ? type : 'data', data: text, type: typeof mimeType === 'string' ? mimeType : '' }
 }
 
-/** The paths of saved files by the content that had the bytes. */
+/** Blocks or contents with bytes, and the whole paths of the files that have these. */
 export type SavedFiles = ReadonlyMap<object, string>
 
-/** Saves the bytes of contents as new files of a folder. The server does not choose their names. Ctrl-C ends it. */
+/**
+ * Saves the bytes of blocks and contents as new files of a folder; undefined if there is no folder. The server does not choose
+ * their names. Ctrl-C ends it.
+ */
 export async function saveBytes(
   contents: readonly (ContentBlock | ResourceContents)[],
-  { io, output, folder }: { readonly io: Io; readonly output: Output; readonly folder: string | undefined },
-): Promise<SavedFiles> {
+  folder: string | undefined,
+  { io, output }: { readonly io: Io; readonly output: Output },
+): Promise<SavedFiles | undefined> {
+  if (folder === undefined) return undefined
   const saved = new Map<object, string>()
-  if (folder === undefined) return saved
   const all = contents.flatMap((content) => {
-    const inside = (content as { readonly resource?: ResourceContents }).resource ?? content
-    const bytes = bytesOf(inside)
-    return bytes === undefined ? [] : [{ inside, bytes }]
+    const bytes = bytesOf(content)
+    return bytes === undefined ? [] : [{ content, bytes }]
   })
   if (all.length === 0) return saved
   const home = resolve(io.cwd, folder)
   await mkdir(home, { recursive: true })
   const names = new FreeNames(await readdir(home))
-  for (const { inside, bytes } of all.slice(0, MOST_FILES)) {
+  for (const { content, bytes } of all.slice(0, MOST_FILES)) {
     io.signal.throwIfAborted()
     output.status(`saving ${saved.size + 1} of ${all.length} …`)
-    saved.set(inside, relative(io.cwd, await write(bytes, home, names, io.signal)))
+    saved.set(content, await write(bytes, home, names, io.signal))
   }
+  output.status('')
   if (all.length > MOST_FILES)
     output.warn(
       `only the first ${MOST_FILES} of ${all.length} files were saved; --json prints the bytes of all of them`,
     )
   return saved
+}
+
+/** A result for programs, with the files that were saved. */
+export function withSaved(result: object, saved: SavedFiles | undefined): object {
+  return saved === undefined ? result : { ...result, saved: [...saved.values()] }
 }
 
 async function write(

@@ -39,3 +39,28 @@ test('a URL that is too long to be shown to a user is rejected', async () => {
   })
   expect(opened).toEqual([longest])
 })
+
+test('a question with more params than any has is rejected before they are copied', async () => {
+  const asked: object[] = []
+  const sample = (params: object): { role: string } => {
+    asked.push(params)
+    return { role: 'assistant' }
+  }
+  const ask = (count: number): Promise<unknown> => {
+    const params = Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 0]))
+    return answerQuestion(
+      { sample },
+      'sampling/createMessage',
+      { system: 's', ...params },
+      AbortSignal.any([]),
+    )
+  }
+  await expect(ask(10_000)).rejects.toMatchObject({
+    kind: 'bad_params',
+    message: expect.stringContaining('there are more than 10000'),
+  })
+  expect(asked).toEqual([])
+  await ask(9999)
+  expect(asked[0]).toMatchObject({ systemPrompt: 's', k9998: 0 })
+  expect(asked[0]).not.toHaveProperty('system')
+})

@@ -1,8 +1,9 @@
+import { copyOf, put } from '../base/copy-of.ts'
 import { badOption } from '../base/options.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { UNKNOWN_METHOD } from '../errors/rpc.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
-import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, isWide, MAX_MEMBERS, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { Root } from '../protocol/spec/2026-07-28.ts'
 import { MAX_URL, toWebUrl } from '../protocol/web-url.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
@@ -98,6 +99,7 @@ export async function answerQuestion(
   params: JsonObject,
   signal: AbortSignal,
 ): Promise<JsonObject> {
+  if (isWide(params)) throw mcpError(BAD_PARAMS, { method, reason: `there are more than ${MAX_MEMBERS}` })
   switch (method) {
     case 'ping':
       return {}
@@ -129,10 +131,10 @@ async function sample(
       reason: 'the client did not declare tools',
     })
   }
-  const { system, ...rest } = params
+  const { system, systemPrompt } = params
   // `system` is an alias of `systemPrompt`.
-  const isAlias = system !== undefined && params['systemPrompt'] === undefined
-  return run(isAlias ? { ...rest, systemPrompt: system } : params, signal)
+  const isAlias = system !== undefined && systemPrompt === undefined
+  return run(isAlias ? Object.assign(copyOf(params, 'system'), { systemPrompt: system }) : params, signal)
 }
 
 async function elicit(answers: Answers, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
@@ -164,7 +166,7 @@ function readForm({ requestedSchema: schema = { type: 'object', properties: {} }
   const isForm =
     type === 'object' &&
     isObject(properties) &&
-    Object.values(properties).every(isObject) &&
+    Object.keys(properties).every((name) => isObject(properties[name])) &&
     Array.isArray(required) &&
     required.every((name) => typeof name === 'string')
   if (isForm) return schema as JsonObject
@@ -183,12 +185,13 @@ const ACTIONS: ReadonlySet<string> = new Set(['accept', 'decline', 'reject', 'ca
 
 /** Adds the default of every property that is missing from the content. */
 function withDefaults(schema: JsonObject, content: JsonObject): JsonObject {
-  const filled = new Map(Object.entries(content))
-  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonObject>)
-  for (const [name, property] of properties) {
-    if (!filled.has(name) && property['default'] !== undefined) filled.set(name, property['default'])
+  const filled = copyOf(content)
+  const properties = (schema['properties'] ?? {}) as Readonly<Record<string, JsonObject>>
+  for (const name of Object.keys(properties)) {
+    const usual = properties[name]!['default']
+    if (usual !== undefined && !Object.hasOwn(filled, name)) put(filled, name, usual)
   }
-  return Object.fromEntries(filled)
+  return filled
 }
 
 function unsupported(method: string): McpError {

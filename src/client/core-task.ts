@@ -1,3 +1,4 @@
+import { copyOf } from '../base/copy-of.ts'
 import { pause } from '../base/backoff.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
@@ -86,8 +87,12 @@ export class CoreTask extends Following {
 }
 
 /** The result as a direct call would have it. */
-function toResult({ _meta, ...result }: JsonObject, id: string): JsonObject {
-  const { [META.relatedTask]: related, ...meta } = isObject(_meta) ? _meta : {}
+function toResult(sent: JsonObject, id: string): JsonObject {
+  const { _meta } = sent
+  const result = copyOf(sent, '_meta')
+  const related = isObject(_meta) ? _meta[META.relatedTask] : undefined
+  const meta = isObject(_meta) ? copyOf(_meta, META.relatedTask) : {}
   if (isObject(related) && related['taskId'] !== id) throw badTask(RESULT, 'it belongs to another task')
-  return checkResult('tools/call', Object.keys(meta).length === 0 ? result : { ...result, _meta: meta })
+  if (Object.keys(meta).length > 0) result['_meta'] = meta
+  return checkResult('tools/call', result)
 }

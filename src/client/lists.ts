@@ -3,13 +3,18 @@ import { ANSWER_TOO_LARGE, BAD_ANSWER } from '../errors/client.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST, type Revision } from '../protocol/revisions.ts'
 import { Clock } from '../rpc/clock.ts'
-import { nextTask, TURN } from '../base/next-task.ts'
+import { copyOf } from '../base/copy-of.ts'
+import { nextTask, TURN, Turns } from '../base/next-task.ts'
 import { weigh } from '../base/weight.ts'
 
 export type ListMethod = 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list'
 
 const MAX_ITEMS = 1_000_000
 const MAX_WEIGHT = 134_217_728
+/** The most members of an item, which has few. */
+const MAX_MEMBERS = 256
+/** The least weight of a member. */
+const MEMBER = 72
 /** The weight of an item that takes longer to weigh than to look up. */
 const LARGE = 65_536
 
@@ -41,7 +46,8 @@ export async function* eachItem<Item>(
   const seen = new Set<string>()
   let params: JsonObject = {}
   let waited = clock.elapsed
-  let skipped = 0
+  let long = 0
+  let wide = 0
   try {
     for (let pages = 0, items = 0, weight = 0; ; pages++) {
       clock.elapsed = waited
@@ -50,16 +56,22 @@ export async function* eachItem<Item>(
       const list = result[member] as readonly JsonObject[]
       items += list.length
       if (items > MAX_ITEMS) throw tooMuch(MAX_ITEMS, 'items')
-      weight += weigh({ ...result, [member]: [] }, MAX_WEIGHT - weight + 1)
+      weight += weigh(Object.assign(copyOf(result), { [member]: [] }), MAX_WEIGHT - weight + 1)
+      const fitting: JsonObject[] = []
+      const turns = new Turns()
       for (const item of list) {
-        const bytes = weigh(item, MAX_WEIGHT - weight + 1)
+        const members = Object.keys(item).length
+        const left = MAX_WEIGHT - weight + 1
+        const bytes = members > MAX_MEMBERS ? Math.min(members * MEMBER, left) : weigh(item, left)
         weight += bytes
-        if (bytes > LARGE) itemWeights.set(item, bytes)
+        if (members > MAX_MEMBERS) wide++
+        else if (isLong(item, maxLength)) long++
+        else fitting.push(mended(item, bytes))
+        if (turns.isOver()) await turns.next()
       }
       if (weight > MAX_WEIGHT) throw tooMuch(MAX_WEIGHT, 'bytes')
-      for (const [at, item] of list.entries()) {
-        if (isLong(item, maxLength)) skipped++
-        else yield mended(item) as Item
+      for (const [at, item] of fitting.entries()) {
+        yield item as Item
         if (at % TURN === TURN - 1) await nextTask()
       }
       const { nextCursor: cursor } = result
@@ -73,8 +85,9 @@ export async function* eachItem<Item>(
       params = { cursor }
     }
   } finally {
-    if (skipped > 0)
-      warn(`skipped ${skipped} items of ${method}: a name or URI has more than ${maxLength} characters`)
+    if (long > 0)
+      warn(`skipped ${long} items of ${method}: a name or URI has more than ${maxLength} characters`)
+    if (wide > 0) warn(`skipped ${wide} items of ${method}: they have more than ${MAX_MEMBERS} members`)
   }
 }
 
@@ -98,16 +111,16 @@ const TYPES: readonly (readonly [members: string, is: (value: unknown) => boolea
  * A listed item without the members of a wrong type: one bad item must not cost a list. A tool with an input schema of a wrong type
  * takes any object.
  */
-function mended(item: JsonObject): JsonObject {
+function mended(item: JsonObject, bytes: number): JsonObject {
   let right: Record<string, unknown> | undefined
   for (const [members, is] of TYPES)
     for (const name of members.split(' ')) {
       if (item[name] === undefined || is(item[name])) continue
-      // A peer chooses how many members there are, so they are copied once.
-      right ??= { ...item }
+      right ??= copyOf(item)
       if (name === 'inputSchema') right[name] = { type: 'object' }
       else delete right[name]
     }
+  if (bytes > LARGE) itemWeights.set(right ?? item, bytes)
   return right ?? item
 }
 

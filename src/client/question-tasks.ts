@@ -1,3 +1,4 @@
+import { copyOf } from '../base/copy-of.ts'
 import { orAborted } from '../base/backoff.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
 import { weigh } from '../base/weight.ts'
@@ -85,12 +86,8 @@ export class QuestionTasks {
     for (const id of this.#tasks.keys()) this.#forget(id)
   }
 
-  #begin(
-    method: string,
-    { task: wanted, ...params }: JsonObject,
-    forms: Forms,
-    tell: QuestionSender['tell'],
-  ): JsonObject {
+  #begin(method: string, asked: JsonObject, forms: Forms, tell: QuestionSender['tell']): JsonObject {
+    const params = copyOf(asked, 'task')
     const [ended] = [...this.#tasks].find(([, { status }]) => status !== 'working') ?? []
     if (this.#tasks.size === MAX_TASKS && ended !== undefined) this.#forget(ended)
     // The room is taken until the question is answered, even if nobody waits for that.
@@ -106,7 +103,7 @@ export class QuestionTasks {
       createdAt,
       updatedAt: createdAt,
       status: 'working',
-      ttl: ttlOf((wanted as JsonObject)['ttl']),
+      ttl: ttlOf((asked['task'] as JsonObject)['ttl']),
       answer: orAborted(answer, stop.signal),
       stop,
       bytes: 0,

@@ -1,16 +1,14 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_ANSWER } from '../errors/client.ts'
-import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, isWide, MAX_MEMBERS, type JsonObject } from '../protocol/jsonrpc.ts'
 import { LATEST } from '../protocol/revisions.ts'
+import { copyOf } from '../base/copy-of.ts'
 import { untrustedText } from '../base/untrusted-text.ts'
 import { decodeResult } from '../wire/2026-07-28/decode-result.ts'
 import type { Agreement } from './negotiate.ts'
 
 /** The member of a task that was asked for which has the token of its progress. No server can send it. */
 export const TOKEN: unique symbol = Symbol('token')
-
-/** The most members of a result, which has few: to copy, cache and weigh more of them takes several times as long as to parse them. */
-const MAX_MEMBERS = 10_000
 
 type Check = (result: JsonObject) => string | undefined
 
@@ -66,11 +64,13 @@ export function readResult(
   { revision, forms: { adapter } }: Pick<Agreement, 'revision' | 'forms'>,
   token?: unknown,
 ): JsonObject {
-  if (Object.keys(encoded).length > MAX_MEMBERS)
-    throw mcpError(BAD_ANSWER, { method, issue: `it has more than ${MAX_MEMBERS} members` })
+  const wide = isWide(encoded) ? 'it' : isWide(encoded['_meta']) ? 'its _meta' : undefined
+  if (wide !== undefined)
+    throw mcpError(BAD_ANSWER, { method, issue: `${wide} has more than ${MAX_MEMBERS} members` })
   const { resultType = 'complete', task } = encoded
   if (revision !== LATEST) {
-    if (token !== undefined && isObject(task)) return { ...task, resultType: 'task', [TOKEN]: token }
+    if (token !== undefined && isObject(task))
+      return Object.assign(copyOf(task), { resultType: 'task', [TOKEN]: token })
     return checkResult(method, adapter === undefined ? encoded : adapter.decodeResult(method, encoded))
   }
   if (resultType === 'input_required' || resultType === 'task') return encoded

@@ -61,11 +61,17 @@ export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: 
 }
 
 /** Leaves out what a user cannot or should not open: an application may open the URLs without a look at them. */
-function withSafeUrls({ elicitations, ...facts }: JsonObject): JsonObject {
-  if (!Array.isArray(elicitations)) return facts
-  const first = elicitations.slice(0, MAX_URLS).filter(isObject)
-  const checked = first.map((item) => ({ ...item, url: toWebUrl(item['url']) }))
-  return { ...facts, elicitations: checked.filter(({ url }) => url !== undefined) }
+function withSafeUrls(facts: Record<string, unknown>): JsonObject {
+  const { elicitations } = facts
+  // Nobody else has what was received. A copy would take longer than parsing it.
+  if (!Array.isArray(elicitations)) delete facts['elicitations']
+  else
+    facts['elicitations'] = elicitations.slice(0, MAX_URLS).filter((item) => {
+      const url = isObject(item) ? toWebUrl(item['url']) : undefined
+      if (url !== undefined) (item as Record<string, unknown>)['url'] = url
+      return url !== undefined
+    })
+  return facts
 }
 
 function otherKind(code: number): ErrorKind {

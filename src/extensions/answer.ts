@@ -1,3 +1,4 @@
+import { copyOf } from '../base/copy-of.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import type { Result } from '../rpc/dispatch.ts'
@@ -18,7 +19,7 @@ interface Parts {
 export async function answer({ id, checker, run }: Parts, context: Context): Promise<Result> {
   const { method, params, peer } = callOf(context)
   requireDeclared(peer, id, method)
-  const { _meta: _1, inputResponses: _2, requestState: _3, ...own } = params
+  const own = copyOf(params, '_meta', 'inputResponses', 'requestState')
   const checked = checker === undefined ? { ok: true as const, value: {} } : await checker.check(own)
   if (!checked.ok) throw mcpError(BAD_PARAMS, { method, reason: checked.issue })
   holdChecked(checked, context)

@@ -1,3 +1,4 @@
+import { copyOf } from '../base/copy-of.ts'
 import type { ContentBlock } from '../protocol/content.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
@@ -22,9 +23,11 @@ export async function answerStream(
       method: call.method,
       reason: 'it needs a progress token, or a smaller id',
     })
-  const meta = { ...(params['_meta'] as JsonObject | undefined), [META.progressToken]: token }
+  const own = (params['_meta'] ?? {}) as JsonObject
+  const meta = Object.assign(copyOf(own), { [META.progressToken]: token })
+  const sent = Object.assign(copyOf(params), { _meta: meta })
   const channel = toChannel(call, token)
-  const inner = new Call(id, 'tools/call', { ...params, _meta: meta }, { peer, channel, source, reference })
+  const inner = new Call(id, 'tools/call', sent, { peer, channel, source, reference })
   const stop = (): void =>
     call.cancelled ? inner.cancel(call.signal.reason) : inner.abort(call.signal.reason)
   call.signal.addEventListener('abort', stop)

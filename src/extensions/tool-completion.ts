@@ -1,3 +1,4 @@
+import { copyOf } from '../base/copy-of.ts'
 import type { CallOptions } from '../client/options.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
@@ -66,7 +67,7 @@ export const toolCompletion: Extension<ToolCompletionApi, ToolCompleters> = /* @
       const { readCompletion } = await import('../client/completion.ts')
       const descriptions = (result['_meta'] as JsonObject | undefined)?.[DESCRIPTIONS]
       const described = Array.isArray(descriptions) ? { descriptions: descriptions as (string | null)[] } : {}
-      return { ...readCompletion(result), ...described }
+      return Object.assign(copyOf(readCompletion(result)), described) as unknown as ToolCompletion
     },
   }),
 })

@@ -1,3 +1,4 @@
+import { copyOf } from '../base/copy-of.ts'
 import { type McpError, mcpError } from '../errors/error.ts'
 import { BAD_ANSWER } from '../errors/client.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
@@ -42,7 +43,7 @@ export function readDescriptor(answer: JsonObject): ConnectionDescriptor {
   if (!isWords([version, client, server]) || !isTransport(transport) || !isWords(capabilities))
     throw bad('handshake', 'a member of the descriptor is of the wrong type')
   const members = { version, client_id: client, server_id: server, transport, capabilities }
-  return { ...answer, ...members } as unknown as ConnectionDescriptor
+  return Object.assign(copyOf(answer), members) as unknown as ConnectionDescriptor
 }
 
 /** Reads the result of a call; throws if the tool failed or the server rejected the call. */
@@ -50,7 +51,8 @@ export function readResult(answer: ResultEnvelope): GistResult {
   const { status, result, error } = answer
   if (status === 'success' && isObject(result)) {
     const part = readPart(answer as unknown as JsonObject)
-    return { ...part, status, result, metadata: { duration_ms: 0, ...part.metadata } }
+    const metadata = { duration_ms: 0, ...part.metadata }
+    return Object.assign(part, { status, result, metadata })
   }
   if (status === 'error' && isObject(result)) throw toToolError(result, error?.message)
   if (status === 'error') throw toError(answer)
@@ -63,10 +65,11 @@ export function readResult(answer: ResultEnvelope): GistResult {
 /** Reads the handle of a job; undefined if the answer is something else. */
 export function readJob(answer: ResultEnvelope): GistJob | undefined {
   if (answer.status !== 'in_progress') return undefined
-  const { job_id: id, poll_after: after = 1, ...part } = readPart(answer as unknown as JsonObject)
+  const part = readPart(answer as unknown as JsonObject)
+  const { job_id: id, poll_after: after = 1 } = part
   if (!isJobId(id))
     throw bad('job', `job_id is not a text of 1 to ${MAX_JOB_ID} characters that fits into a URL`)
-  return { ...part, status: 'in_progress', job_id: id, poll_after: after }
+  return Object.assign(part, { status: 'in_progress' as const, job_id: id, poll_after: after })
 }
 
 /** The most characters of the id of a job. */
@@ -79,12 +82,11 @@ export function isJobId(id: unknown): id is string {
 
 /** Reads an update about a call. Members of the wrong type are left out. */
 export function readPart(answer: JsonObject): ResultEnvelope {
-  const { progress, metadata, ...rest } = typed(answer, ENVELOPE)
-  return {
-    ...rest,
-    ...(progress !== undefined && { progress: typed(progress as JsonObject, PROGRESS) }),
-    ...(metadata !== undefined && { metadata: typed(metadata as JsonObject, METADATA) }),
-  } as unknown as ResultEnvelope
+  const part = typed(answer, ENVELOPE)
+  const { progress, metadata } = part
+  if (progress !== undefined) part['progress'] = typed(progress as JsonObject, PROGRESS)
+  if (metadata !== undefined) part['metadata'] = typed(metadata as JsonObject, METADATA)
+  return part as unknown as ResultEnvelope
 }
 
 /** Reads one page of tools. */
@@ -105,7 +107,8 @@ function toError({ error }: ResultEnvelope): McpError {
   const { code, message, refusal, data } = (isObject(error) ? error : {}) as JsonObject
   if (typeof code !== 'number' || typeof message !== 'string')
     throw bad('call', 'the error has no code or message')
-  const facts = { ...(isObject(data) && data), ...(isObject(refusal) && { refusal }) }
+  const facts = isObject(data) ? copyOf(data) : {}
+  if (isObject(refusal)) facts['refusal'] = refusal
   return fromErrorObject({ code, message, ...(Object.keys(facts).length > 0 && { data: facts }) })
 }
 
@@ -117,8 +120,10 @@ function toToolError(result: JsonObject, message: unknown): ToolError {
 }
 
 function toTool(tool: JsonObject): ToolDescriptor {
-  const usual = { name: tool['tool_id'], input_schema: { type: 'object' } }
-  return { ...usual, ...typed(tool, TOOL) } as unknown as ToolDescriptor
+  const known = typed(tool, TOOL)
+  known['name'] ??= tool['tool_id']
+  known['input_schema'] ??= { type: 'object' }
+  return known as unknown as ToolDescriptor
 }
 
 type Types = Readonly<Record<string, 'string' | 'number' | 'object'>>
@@ -137,10 +142,11 @@ const METADATA: Types = { duration_ms: 'number', tokens_used: 'number' }
 const TOOL: Types = { name: 'string', description: 'string', input_schema: 'object', output_schema: 'object' }
 
 /** Leaves out members that do not have these types. */
-function typed(value: JsonObject, types: Types): JsonObject {
-  const isTyped = ([name, member]: readonly [string, unknown]): boolean =>
-    types[name] === 'object' ? isObject(member) : [undefined, typeof member].includes(types[name])
-  return Object.fromEntries(Object.entries(value).filter(isTyped))
+function typed(value: JsonObject, types: Types): Record<string, unknown> {
+  const wrong = Object.keys(types).filter((name) =>
+    types[name] === 'object' ? !isObject(value[name]) : typeof value[name] !== types[name],
+  )
+  return copyOf(value, ...wrong)
 }
 
 function isTransport(value: unknown): boolean {

@@ -5,7 +5,7 @@ const WINDOW_MS = 10_000
 const MOST = 1000
 
 /**
- * Counts the messages of callers that a node passes on because another node may wait for them: answers to questions, and cancellations.
+ * Counts the messages of callers that a node passes on because other nodes need them: answers to questions, cancellations, and subscriptions.
  * Every node reads them, so the number that one caller may send is limited.
  */
 export class Forwarded {

@@ -1,3 +1,4 @@
+import { copyOf } from '../base/copy-of.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 
 /** The object with one member changed, if that is an object. */
@@ -7,12 +8,13 @@ export function changed(
   step: (member: JsonObject) => JsonObject,
 ): JsonObject {
   const member = value[name]
-  return isObject(member) ? { ...value, [name]: step(member) } : value
+  return isObject(member) ? Object.assign(copyOf(value), { [name]: step(member) }) : value
 }
 
 /** The object with every object in one of its lists changed. */
 export function eachOf(value: JsonObject, name: string, step: (item: JsonObject) => JsonObject): JsonObject {
   const items = value[name]
   if (!Array.isArray(items)) return value
-  return { ...value, [name]: items.map((item: unknown) => (isObject(item) ? step(item) : item)) }
+  const changed = items.map((item: unknown) => (isObject(item) ? step(item) : item))
+  return Object.assign(copyOf(value), { [name]: changed })
 }

@@ -30,6 +30,17 @@ export function idText(id: RequestId): string {
   return typeof id === 'string' ? JSON.stringify(id) : String(id)
 }
 
+/**
+ * The most members of a message, of params, of a result and of their `_meta`, which have few: to copy, cache and weigh more of them
+ * takes several times as long as to parse them.
+ */
+export const MAX_MEMBERS = 10_000
+
+/** Whether a value is an object with more members than any such object has. */
+export function isWide(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length > MAX_MEMBERS
+}
+
 /** Whether a value is a JSON object, and not a list or null. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

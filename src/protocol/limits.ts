@@ -16,7 +16,7 @@ export const LIMITS = {
   memoryBytes: { usual: 16_777_216, strict: 4_194_304 },
   /** Bytes being read at once, over all connections. */
   unparsedBytes: { usual: 268_435_456, strict: 67_108_864 },
-  /** Members of all objects in one message. One whose name is a whole number of at most 10 digits counts as 10, and one whose name has more than 16,383 characters as 1,000. */
+  /** Members of all objects in one message. One whose name is a whole number of at most 10 digits counts as 10, one whose name has more than 16,383 characters as 1,000, and one after the first 10,000 of its object as 4. */
   keys: { usual: 250_000, strict: 10_000 },
   /** Objects and lists in one message. */
   containers: { usual: 100_000, strict: 10_000 },
@@ -108,7 +108,7 @@ export const LIMITS = {
   tasks: { usual: 100_000, strict: 10_000 },
   /** Tasks that the server keeps for one caller: an authenticated caller, otherwise a session. */
   callerTasks: { usual: 10_000, strict: 1_000 },
-  /** Bytes of the result of one task, as JSON. */
+  /** Bytes of the result of one task, as JSON. All answers to its questions may have a quarter of it, and one answer to a form a sixteenth. */
   taskResultBytes: { usual: 16_777_216, strict: 4_194_304 },
   /** Milliseconds that a task is kept after its creation, whatever its client asks for. */
   taskMs: { usual: 86_400_000, strict: 3_600_000 },

@@ -1,3 +1,4 @@
+import { copyOf } from '../base/copy-of.ts'
 import { McpError, mcpError } from '../errors/error.ts'
 import { CLOSED } from '../errors/rpc.ts'
 import { isObject, type RequestId, type Message } from '../protocol/jsonrpc.ts'
@@ -94,9 +95,9 @@ export class MessageStream {
       return this.#note(error?.message)
     const { data = {} } = error
     waiting.end()
-    waiting.resolve({
-      error: { ...error, data: { ...(isObject(data) ? data : { value: data }), mayHaveRun: true } },
-    })
+    const { code, message } = error
+    const marked = Object.assign(copyOf(isObject(data) ? data : { value: data }), { mayHaveRun: true })
+    waiting.resolve({ error: { code, message, data: marked } })
   }
 
   /** Fails one request because its response is not valid; false when no request with this id is pending. */

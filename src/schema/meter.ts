@@ -1,5 +1,5 @@
 import { endOfTurn, inTurn } from '../base/turn.ts'
-import { put } from './pieces.ts'
+import { put } from '../base/copy-of.ts'
 import type { StandardResult } from './schema.ts'
 import { stepsOf } from './steps.ts'
 import { TOO_LONG, TooCostly } from './work.ts'

@@ -1,3 +1,4 @@
+import { put } from '../base/copy-of.ts'
 import { isObject } from './keywords.ts'
 import { ANY_PLACE, type Place, type Undeclared } from './place.ts'
 import type { JsonSchema } from './schema.ts'
@@ -6,6 +7,31 @@ import { toSubschemas } from './subschemas.ts'
 /** Whether a value has many parts. Stops counting when it does. */
 export function isLarge(value: unknown, most: number = LARGE): boolean {
   return countIn(value, most) < 0
+}
+
+/** Whether a value has at most so many parts, and so few characters in texts and names. */
+export function isSmall(value: unknown, parts: number, chars: number): boolean {
+  partsLeft = parts
+  charsLeft = chars
+  shrink(value)
+  return partsLeft >= 0 && charsLeft >= 0
+}
+
+/** What `isSmall` has not counted yet. */
+let partsLeft = 0
+let charsLeft = 0
+
+function shrink(value: unknown): void {
+  if (typeof value === 'string') charsLeft -= value.length
+  if (!isContainer(value)) return
+  const names = namesIn(value)
+  const { length } = names ?? (value as readonly unknown[])
+  partsLeft -= length
+  for (let at = 0; at < length && partsLeft >= 0 && charsLeft >= 0; at++) {
+    const name = names?.[at]
+    if (name !== undefined) charsLeft -= name.length
+    shrink((value as Container)[name ?? at])
+  }
 }
 
 /** A library checks this many parts in a few milliseconds, whatever is wrong with them. */
@@ -267,13 +293,6 @@ function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** Adds a member to an object, whatever its name. */
-export function put(copy: Container, name: Step, part: unknown): void {
-  if (name !== '__proto__') copy[name] = part
-  else
-    Object.defineProperty(copy, name, { value: part, enumerable: true, configurable: true, writable: true })
-}
-
 /** The number of parts in a part, itself included; more than `most` if there are more. */
 function sizeOf(part: unknown, most: number): number {
   return isContainer(part) ? 1 + most - countIn(part, most) : 1
@@ -300,6 +319,6 @@ function countIn(value: unknown, left: number): number {
 }
 
 /** The names of the members of an object; undefined for a list. Of many names, `Object.values` and `Object.entries` take much longer. */
-function namesIn(value: object): readonly string[] | undefined {
+export function namesIn(value: object): readonly string[] | undefined {
   return Array.isArray(value) ? undefined : Object.keys(value)
 }

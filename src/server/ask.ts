@@ -1,3 +1,4 @@
+import { copyOf } from '../base/copy-of.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_OPTION } from '../errors/base.ts'
 import { ASK_INVALID, CANNOT_ASK, INPUT_REQUIRED } from '../errors/server.ts'
@@ -194,7 +195,9 @@ export async function sample(
     }
     const { stopReason } = answer
     const known = STOP_REASONS.get(stopReason as string)
-    return (known === undefined ? answer : { ...answer, stopReason: known }) as unknown as Sampled
+    return (known === undefined
+      ? answer
+      : Object.assign(copyOf(answer), { stopReason: known })) as unknown as Sampled
   })
 }
 

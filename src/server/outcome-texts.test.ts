@@ -60,7 +60,7 @@ test('middleware that reads a long result gets it, and may change it', async () 
 
 test('a long outcome that is damaged is never sent', async () => {
   const { node, id, read } = await ended({ content: [{ type: 'text', text: 'x'.repeat(20_000) }] })
-  const record = (await node.record(id))!
-  vi.spyOn(node.store, 'get').mockReturnValue({ ...record, outcome: record.outcome.slice(0, -1) })
+  const found = (await node.store.read(id, 'outcome', Number.MAX_SAFE_INTEGER))!
+  vi.spyOn(node.store, 'read').mockReturnValue({ ...found, text: found.text!.slice(0, -1) })
   for (let time = 0; time < 2; time++) expect(await read()).toMatchObject({ error: { code: -32603 } })
 })

@@ -1,6 +1,6 @@
 import { mcpError } from '../errors/error.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
-import type { JsonObject } from '../protocol/jsonrpc.ts'
+import { isWide, MAX_MEMBERS, type JsonObject } from '../protocol/jsonrpc.ts'
 import { ownerOf, type Call } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { beginRounds, callOf, partsOf, type Context } from './context.ts'
@@ -14,11 +14,12 @@ export async function openRounds(context: Context): Promise<void> {
   const responses = (params['inputResponses'] ?? {}) as Readonly<Record<string, JsonObject>>
   if (typeof responses !== 'object' || Array.isArray(responses))
     throw invalid(context, 'inputResponses is not an object')
+  if (isWide(responses)) throw invalid(context, `inputResponses has more than ${MAX_MEMBERS} members`)
   if (requestState !== undefined && typeof requestState !== 'string')
     throw invalid(context, 'requestState is not a string')
   if (requestState === undefined) {
     const { early } = beginRounds(context)
-    for (const [key, answer] of Object.entries(responses)) early.set(key, answer)
+    for (const key of Object.keys(responses)) early.set(key, responses[key]!)
     return
   }
   const state = await partsOf(context).sealer.open(requestState, () => bindingOf(context))

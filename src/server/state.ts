@@ -1,3 +1,4 @@
+import { copyOf } from '../base/copy-of.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_STATE, STATE_TOO_LARGE } from '../errors/server.ts'
 import { decodeBase64, toBase64 } from '../protocol/content.ts'
@@ -86,7 +87,7 @@ export function createSealer(options: SealerOptions): Sealer {
 
 /** A digest of the caller, the method and the arguments that a state belongs to. */
 export async function toBinding(owner: string, method: string, params: JsonObject): Promise<string> {
-  const { _meta: _1, inputResponses: _2, requestState: _3, ...rest } = params
+  const rest = copyOf(params, '_meta', 'inputResponses', 'requestState')
   return digestOf(orderedText([owner, method, rest]))
 }
 

@@ -107,10 +107,10 @@ async function listenToTasks(
   wanted: Honoured,
   ids: readonly string[],
 ): Promise<Result> {
-  const { tasks, requireTasks, callerOf, followTasks } = await parts.tasks()
+  const { tasks, requireTasks, taskOwnerOf, followTasks } = await parts.tasks()
   const call = callOf(context)
   requireTasks(call)
-  const { owner } = callerOf(call)
+  const owner = taskOwnerOf(call)
   const found = await Promise.all([...new Set(ids)].map(async (id) => tasks.find(id, owner)))
   const heads = found.filter((head) => head !== undefined)
   return open(parts, context, {

@@ -7,15 +7,13 @@ import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject } from '../protocol/jsonrpc.ts'
 import { TASKS_EXTENSION } from '../protocol/meta.ts'
 import { isFinal } from '../protocol/task-status.ts'
-import { anonymousNetwork, ownerOf, type Call, type Peer, type RequestSource } from '../rpc/call.ts'
+import type { Call, Peer, RequestSource } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
-import type { Session } from '../rpc/session.ts'
 import type { Checked } from '../schema/checker.ts'
-import { newTaskId } from '../tasks/id.ts'
 import { TaskLink } from '../tasks/link.ts'
 import { isReserved } from '../tasks/key.ts'
 import { readOutcome } from '../tasks/outcome.ts'
-import type { TaskCaller, TaskPlan } from '../tasks/plan.ts'
+import type { TaskPlan } from '../tasks/plan.ts'
 import type { TaskHead } from '../tasks/record.ts'
 import { Run } from '../tasks/run.ts'
 import type { Begun, TaskDraft } from '../tasks/host.ts'
@@ -25,6 +23,7 @@ import { callOf, partsOf, roundsOf, type Context } from './context.ts'
 import type { ToolDefinition } from './definitions.ts'
 import { progressToken } from './progress.ts'
 import { digestOf } from './state.ts'
+import { callerOf, hasScope } from './task-caller.ts'
 import { sendOfTask, tellStatus } from './task-messages.ts'
 import { checkSame, lastingSource, requestOf, withSame, withToken } from './task-request.ts'
 import { toTask } from './task-shape.ts'
@@ -60,11 +59,12 @@ export function callAsTask(tasks: Tasks, ways: ToolCall): Result | Promise<Resul
   if (call.task !== undefined) return again(call.task as Run, ways)
   const wish = wishOf(call, tool)
   if (wish === 'never' || plan === undefined) return ways.now()
-  if (plan.key !== undefined && callerOf(call).scope === '') warnOfKey(tool, context)
+  const isScoped = hasScope(call)
+  if (plan.key !== undefined && !isScoped) warnOfKey(tool, context)
   const run = newRun(tasks, tool, plan, call)
   if (wish === 'wait') return waiting(run, ways)
   if (wish !== 'maybe') return soon(ways.check(), (input) => atOnce(run, context, ways, input, wish))
-  if (plan.key === undefined || callerOf(call).scope === '') return later(run, context, ways)
+  if (plan.key === undefined || !isScoped) return later(run, context, ways)
   return soon(ways.check(), (input) =>
     soon(keyOf(plan, input, context), (key) =>
       input.ok && key !== '' ? keyed(run, context, ways, input, key) : later(run, context, ways),
@@ -227,10 +227,10 @@ async function endOrTask(
       call.onCancel = undefined
       if (!call.cancelled) tasks.waiters.end(id)
     })
-  const record = await tasks.get(id, owner)
-  if (record === undefined || record.status === 'cancelled') throw mcpError(TASK_CANCELLED, {})
-  if (!isFinal(record.status)) return toTask(record, call.peer, 'task')
-  const outcome = readOutcome(record.outcome)
+  const ended = await tasks.ended(id, owner)
+  if (ended === undefined || ended.head.status === 'cancelled') throw mcpError(TASK_CANCELLED, {})
+  if (!isFinal(ended.head.status)) return toTask(ended.head, call.peer, 'task')
+  const outcome = readOutcome(ended.text)
   if ('error' in outcome) throw outcome.error
   return outcome.result
 }
@@ -301,7 +301,7 @@ function store(
   const { answers, early } = roundsOf(context) ?? {}
   const keeps = [call.id, progressToken(call), input && copyOf(input, call), answers, early, lasting[1]]
   return soon(key === '' ? plain : withSame(plain), (request) =>
-    begin(run, { caller: callerOf(call), key, ttlMs, request, keeps }, lasting[0]),
+    soon(callerOf(call), (caller) => begin(run, { caller, key, ttlMs, request, keeps }, lasting[0])),
   )
 }
 
@@ -354,21 +354,3 @@ function keyOf({ key }: TaskPlan, input: Checked<unknown>, context: Context): So
 }
 
 const MOST_KEY_CHARS = 1024
-
-/** Sessions whose callers cannot be told apart otherwise. The id of a session is a secret, so they get names. */
-const scopes = new WeakMap<Session, string>()
-
-/** Whose task a call would create, and whose tasks it may use. */
-export function callerOf({ source, peer }: Call): TaskCaller {
-  if (source.auth !== undefined) {
-    const owner = ownerOf(source.auth)
-    return { owner, scope: owner }
-  }
-  if (source.isParent === true) return { owner: 'local', scope: 'local' }
-  const { session } = peer
-  const network = anonymousNetwork(source)
-  if (session === undefined) return { owner: '', scope: '', network }
-  let scope = scopes.get(session)
-  if (scope === undefined) scopes.set(session, (scope = `session ${newTaskId()}`))
-  return { owner: '', scope, network }
-}

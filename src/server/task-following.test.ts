@@ -57,8 +57,10 @@ test('results are read one at a time, each when the one before was sent, and oth
   const node = new Node().tool('work', () => ({ content: [] }))
   const heads = await finished(node, 6)
   const log: string[] = []
-  const { get } = node.store
-  vi.spyOn(node.store, 'get').mockImplementation((id) => (log.push('read'), get.call(node.store, id)))
+  const { read } = node.store
+  vi.spyOn(node.store, 'read').mockImplementation(
+    (...given) => (log.push('read'), read.apply(node.store, given)),
+  )
   const two = [heads.slice(0, 3), heads.slice(3)]
   for (const own of two)
     followTasks(
@@ -77,7 +79,7 @@ test('results are read one at a time, each when the one before was sent, and oth
 test('nothing is read for a client that does not read, nor for a stream that is over', async () => {
   const node = new Node().tool('work', () => ({ content: [] }))
   const heads = await finished(node, 4)
-  const get = vi.spyOn(node.store, 'get')
+  const read = vi.spyOn(node.store, 'read')
   const heard: unknown[] = []
   let isBehind = false
   const own = { ...listener((task) => heard.push(task['taskId'])), isBehind: () => isBehind }
@@ -87,14 +89,14 @@ test('nothing is read for a client that does not read, nor for a stream that is 
   })
   await node.clock.pass(10_000)
   expect(heard).toHaveLength(1)
-  expect(get).toHaveBeenCalledTimes(1)
+  expect(read).toHaveBeenCalledTimes(1)
   isBehind = false
   await node.clock.pass(1000)
   expect(heard).toEqual(heads.slice(0, 2).map(({ id }) => id))
   stop()
   isBehind = false
   await node.clock.pass(1000)
-  expect(get).toHaveBeenCalledTimes(2)
+  expect(read).toHaveBeenCalledTimes(2)
 })
 
 /** Tasks that have ended. */

@@ -14,7 +14,8 @@ import type { Soon } from '../tasks/store.ts'
 import { Tasks } from '../tasks/tasks.ts'
 import type { ToolDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
-import { callAsTask, callerOf, requireTasks } from './task-calls.ts'
+import { taskOwnerOf } from './task-caller.ts'
+import { callAsTask, requireTasks } from './task-calls.ts'
 import { followTasks } from './task-following.ts'
 import { cancelTask, getTask, listTasks, taskResult, updateTask } from './task-methods.ts'
 import { withToken } from './task-request.ts'
@@ -24,7 +25,7 @@ import { failureFor } from './tools.ts'
 export interface TaskModule {
   readonly tasks: Tasks
   readonly callAsTask: typeof callAsTask
-  readonly callerOf: typeof callerOf
+  readonly taskOwnerOf: typeof taskOwnerOf
   readonly requireTasks: typeof requireTasks
   readonly getTask: typeof getTask
   readonly taskResult: typeof taskResult
@@ -92,7 +93,7 @@ export function createTasks(service: TaskService, limits: Limits, options: Tasks
   return {
     tasks,
     callAsTask,
-    callerOf,
+    taskOwnerOf,
     requireTasks,
     getTask,
     taskResult,

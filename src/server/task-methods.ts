@@ -5,19 +5,21 @@ import { toErrorObject } from '../errors/reply.ts'
 import { ASK_REFUSED, BAD_CURSOR, CURSOR_TOO_LONG } from '../errors/server.ts'
 import { TASK_CANCELLED, TASK_FINAL, UNKNOWN_TASK } from '../errors/tasks.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
-import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
+import { isObject, isWide, MAX_MEMBERS, type JsonObject } from '../protocol/jsonrpc.ts'
 import { isFinal } from '../protocol/task-status.ts'
 import type { Peer } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Load } from '../rpc/load.ts'
 import { readOutcome } from '../tasks/outcome.ts'
+import type { TaskCaller } from '../tasks/plan.ts'
 import type { TaskHead } from '../tasks/record.ts'
 import { isOver } from '../tasks/states.ts'
 import type { Soon } from '../tasks/store.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import { callOf, partsOf, type Context } from './context.ts'
 import { knownResult, rememberValid } from './outcome-texts.ts'
-import { callerOf, requireTasks } from './task-calls.ts'
+import { callerOf, taskOwnerOf } from './task-caller.ts'
+import { requireTasks } from './task-calls.ts'
 import { carry } from './task-carriers.ts'
 import { related } from './task-messages.ts'
 import { toTask } from './task-shape.ts'
@@ -30,7 +32,7 @@ export function getTask(tasks: Tasks, context: Context): Soon<Result> {
   const call = callOf(context)
   const style = requireTasks(call)
   const id = readId(context)
-  return soon(tasks.find(id, callerOf(call).owner), (head) => {
+  return soon(tasks.find(id, taskOwnerOf(call)), (head) => {
     if (head === undefined) throw unknownTask(id)
     return style === 'asked' ? toTask(head, call.peer) : detailed(tasks, head, call.peer)
   })
@@ -45,15 +47,16 @@ export function detailed(tasks: Tasks, head: TaskHead, peer: Pick<Peer, 'dialect
       for (const [name, { method }] of questions) giveUpLate(tasks, head, name, method)
       return { ...toTask(head, peer), inputRequests: Object.fromEntries(questions) }
     })
-  return soon(tasks.store.get(head.id), (record) => {
-    if (record === undefined) throw unknownTask(head.id)
-    const task = toTask(record, peer)
-    if (record.outcome === '') return task
-    const known = knownResult(tasks, head.id, record.outcome)
+  return soon(tasks.reads.of(head, 'outcome'), (ended) => {
+    if (ended === undefined) throw unknownTask(head.id)
+    const { text } = ended
+    const task = toTask(ended.head, peer)
+    if (text === '') return task
+    const known = knownResult(tasks, head.id, text)
     if (known !== undefined) return withStored(task, { name: 'result', text: known })
-    const outcome = readOutcome(record.outcome)
+    const outcome = readOutcome(text)
     if ('error' in outcome) return { ...task, error: toErrorObject(outcome.error, peer.dialect) }
-    rememberValid(tasks, head.id, record.outcome, outcome.result)
+    rememberValid(tasks, head.id, text, outcome.result)
     return { ...task, result: { resultType: 'complete', ...outcome.result } }
   })
 }
@@ -73,7 +76,7 @@ export function cancelTask(tasks: Tasks, context: Context): Soon<Result> {
   const call = callOf(context)
   const style = requireTasks(call)
   const id = readId(context)
-  return soon(tasks.cancel(id, callerOf(call).owner), (cancelled) => {
+  return soon(tasks.cancel(id, taskOwnerOf(call)), (cancelled) => {
     if (cancelled === undefined) throw unknownTask(id)
     if (style === 'extension') return {}
     const { head, isDone } = cancelled
@@ -90,10 +93,11 @@ export function updateTask(tasks: Tasks, context: Context): Soon<Result> {
   const id = readId(context)
   const responses = context.params['inputResponses']
   if (!isObject(responses)) throw invalid(context, 'inputResponses is not an object')
+  if (isWide(responses)) throw invalid(context, `inputResponses has more than ${MAX_MEMBERS} members`)
   const answers = Object.entries(responses) as [string, JsonObject][]
   const wrong = answers.find(([, answer]) => !isObject(answer))
   if (wrong !== undefined) throw invalid(context, `the answer to "${wrong[0].slice(0, 64)}" is not an object`)
-  return soon(tasks.answer(id, callerOf(call).owner, answers), (isKnown) => {
+  return soon(tasks.answer(id, taskOwnerOf(call), answers), (isKnown) => {
     if (!isKnown) throw unknownTask(id)
     return {}
   })
@@ -101,13 +105,24 @@ export function updateTask(tasks: Tasks, context: Context): Soon<Result> {
 
 /** `tasks/list`: the tasks of a caller that can be told apart from others. */
 export function listTasks(tasks: Tasks, pageSize: number, context: Context): Soon<Result> {
-  const call = callOf(context)
-  const { owner, scope } = callerOf(call)
   const { cursor } = context.params
   const { cursorLength } = partsOf(context).limits
   const isFirst = cursor === undefined || cursor === null || cursor === ''
   if (!isFirst && typeof cursor !== 'string') throw mcpError(BAD_CURSOR, {})
   if (!isFirst && cursor.length > cursorLength) throw mcpError(CURSOR_TOO_LONG, { limit: cursorLength })
+  return soon(callerOf(callOf(context)), (caller) =>
+    pageFor(tasks, caller, { pageSize, cursor: isFirst ? undefined : cursor }, context),
+  )
+}
+
+/** A page of the tasks of a caller, after a cursor if there is one. */
+function pageFor(
+  tasks: Tasks,
+  { owner, scope }: TaskCaller,
+  { pageSize, cursor }: { readonly pageSize: number; readonly cursor: string | undefined },
+  context: Context,
+): Soon<Result> {
+  const { peer } = callOf(context)
   if (scope === '') return { tasks: [] }
   const page = (after?: string): Soon<Result> =>
     soon(tasks.list({ scope, limit: pageSize + 1, ...(after === undefined ? {} : { after }) }), (heads) => {
@@ -117,9 +132,9 @@ export function listTasks(tasks: Tasks, pageSize: number, context: Context): Soo
       const shown = all.filter((head) => !isOver(head, now))
       if (isMore && shown.length === 0) return page(all.at(-1)?.id)
       const more = isMore ? { nextCursor: shown.at(-1)?.id } : {}
-      return { tasks: shown.map((head) => toTask(head, call.peer)), ...more }
+      return { tasks: shown.map((head) => toTask(head, peer)), ...more }
     })
-  if (isFirst) return page()
+  if (cursor === undefined) return page()
   return soon(tasks.find(cursor, owner), (last) => {
     if (last === undefined || last.scope !== scope) throw mcpError(BAD_CURSOR, {})
     return page(cursor)
@@ -130,22 +145,24 @@ export function listTasks(tasks: Tasks, pageSize: number, context: Context): Soo
 export function taskResult(tasks: Tasks, load: Load, context: Context): Soon<Result> {
   const call = callOf(context)
   const id = readId(context)
-  const { owner } = callerOf(call)
+  const owner = taskOwnerOf(call)
   return soon(tasks.find(id, owner), (head) => {
     // Nothing is reserved for an id that does not exist.
     if (head === undefined) throw unknownTask(id)
-    if (isFinal(head.status)) return resultOf(tasks, id)
+    if (isFinal(head.status)) return resultOf(tasks, id, owner)
     const { allInFlight } = partsOf(context).limits
-    return load.whileAsking(call, allInFlight, () => carry(tasks, head, call)).then(() => resultOf(tasks, id))
+    return load
+      .whileAsking(call, allInFlight, () => carry(tasks, head, call))
+      .then(() => resultOf(tasks, id, owner))
   })
 }
 
 /** The result of a task that has ended. */
-function resultOf(tasks: Tasks, id: string): Soon<Result> {
-  return soon(tasks.store.get(id), (record) => {
-    if (record === undefined || isOver(record, tasks.clock.now())) throw unknownTask(id)
-    if (record.outcome === '') throw mcpError(TASK_CANCELLED, {})
-    const outcome = readOutcome(record.outcome)
+function resultOf(tasks: Tasks, id: string, owner: string): Soon<Result> {
+  return soon(tasks.ended(id, owner), (ended) => {
+    if (ended === undefined) throw unknownTask(id)
+    if (ended.text === '') throw mcpError(TASK_CANCELLED, {})
+    const outcome = readOutcome(ended.text)
     if ('error' in outcome) throw outcome.error
     return { ...outcome.result, _meta: related(id, outcome.result['_meta']) }
   })

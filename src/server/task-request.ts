@@ -1,3 +1,4 @@
+import { copyOf } from '../base/copy-of.ts'
 import { asSent } from '../base/as-sent.ts'
 import { smallMembers } from '../base/small-members.ts'
 import { soon } from '../base/soon.ts'
@@ -22,15 +23,18 @@ export function withSame(request: TaskRequest): Soon<TaskRequest> {
 }
 
 /** Throws if the task with the same key had other arguments: its result would answer another question. */
-export function checkSame({ store }: Tasks, { id }: TaskHead, { same }: TaskRequest): Soon<void> {
-  return soon(store.get(id), (record) =>
-    soon(record === undefined || hasSame(record.request, same), (isSame) => {
-      if (isSame) return
-      const reason =
-        'a task with the same key has other arguments; send the same arguments, or others that give another key'
-      throw mcpError(BAD_PARAMS, { method: 'tools/call', reason })
-    }),
-  )
+export function checkSame(tasks: Tasks, head: TaskHead, { same }: TaskRequest): Soon<void> {
+  return soon(head.same === '' ? hadSame(tasks, head, same) : head.same === same, (isSame) => {
+    if (isSame) return
+    const reason =
+      'a task with the same key has other arguments; send the same arguments, or others that give another key'
+    throw mcpError(BAD_PARAMS, { method: 'tools/call', reason })
+  })
+}
+
+/** The same for a task of an older program, whose head does not say it. */
+function hadSame({ reads }: Tasks, head: TaskHead, same: string | undefined): Soon<boolean> {
+  return soon(reads.of(head, 'request'), (found) => found === undefined || hasSame(found.text, same))
 }
 
 function hasSame(stored: string, same: string | undefined): Soon<boolean> {
@@ -46,19 +50,21 @@ function argumentsOf({ params }: TaskRequest): JsonObject {
 /** The token for progress stays valid as long as the task runs. */
 export function withToken(params: JsonObject, token: string | number | undefined): JsonObject {
   if (token === undefined) return params
-  return { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), [META.progressToken]: token } }
+  const meta = copyOf((params['_meta'] ?? {}) as JsonObject)
+  meta[META.progressToken] = token
+  return Object.assign(copyOf(params), { _meta: meta })
 }
 
 /** What a further attempt needs to know of a request. A task keeps little of what surrounds its arguments: each attempt parses all of it. */
 export function requestOf({ params, peer, source }: Call): TaskRequest {
   const { name, arguments: input, _meta: meta } = params
-  const own = isObject(meta) ? Object.entries(meta).filter(([key]) => !FIRST_ONLY.has(key)) : []
+  const own = isObject(meta) ? copyOf(meta, ...FIRST_ONLY) : {}
   return {
     revision: peer.dialect.revision,
     params: {
       name,
       ...(input === undefined ? {} : { arguments: input }),
-      ...(own.length === 0 ? {} : { _meta: smallMembers(Object.fromEntries(own), TRACE) }),
+      ...(Object.keys(own).length === 0 ? {} : { _meta: smallMembers(own, TRACE) }),
     },
     client: knownClient(peer.client),
     capabilities: smallMembers(peer.capabilities, CAPABILITIES),
@@ -74,7 +80,7 @@ const CLIENT = ['name', 'version', 'title'] as const
 
 function knownClient(client: ClientInfo | undefined): TaskRequest['client'] {
   if (client === undefined) return undefined
-  const known = smallMembers({ ...client }, CLIENT)
+  const known = smallMembers(copyOf(client as unknown as JsonObject), CLIENT)
   const isNamed = CLIENT.every((name) => Object.hasOwn(known, name) || client[name] === undefined)
   return isNamed ? (known as unknown as TaskRequest['client']) : undefined
 }
@@ -112,4 +118,4 @@ function plainClaims(auth: Auth): JsonObject {
 }
 
 /** Members of `_meta` that concern only the request that created the task. */
-const FIRST_ONLY: ReadonlySet<string> = new Set(Object.values(META))
+const FIRST_ONLY: readonly string[] = Object.values(META)

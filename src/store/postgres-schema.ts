@@ -69,6 +69,7 @@ const MIGRATIONS: readonly string[] = [
   INSERT INTO pierhead_member_number VALUES (0);
   CREATE TABLE pierhead_secrets (server bytea PRIMARY KEY, secret ${TEXT});
   `,
+  `ALTER TABLE pierhead_tasks ADD COLUMN same ${TEXT} DEFAULT ''`,
 ]
 
 const TABLES: PostgresTables = { migrations: MIGRATIONS, needs: 1 }

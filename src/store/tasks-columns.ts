@@ -3,7 +3,7 @@ import { TASK_DAMAGED } from '../errors/tasks.ts'
 import { outcomeText } from '../tasks/outcome.ts'
 import { isTaskStatus } from '../protocol/task-status.ts'
 import type { TaskHead, TaskRecord, TaskStatus } from '../tasks/record.ts'
-import type { TaskChange } from '../tasks/store.ts'
+import type { TaskChange, TaskExcerpt, TaskText } from '../tasks/store.ts'
 import type { Row, Value } from './sqlite-engine.ts'
 import { originalText, storedText } from './stored-text.ts'
 
@@ -28,6 +28,7 @@ const COLUMNS = {
   version: 'version',
   network: 'network',
   isShared: 'is_shared',
+  same: 'same',
 } as const satisfies Readonly<Record<keyof TaskHead, string>>
 
 const NAMES = Object.keys(COLUMNS) as readonly (keyof TaskHead)[]
@@ -104,6 +105,35 @@ export function readRecord(
   }
 }
 
+/** The columns of a text for `excerptOf`, as SQL: its bytes, and the text unless it has more than a parameter says. */
+export function excerptColumns(text: string): string {
+  return `octet_length(${text}), CASE WHEN octet_length(${text}) <= CAST(? AS bigint) THEN ${text} END`
+}
+
+/** The excerpt in a row with the columns of `HEAD`, the bytes of a text, and the text unless it is longer. A row that cannot be read gives a task that failed. */
+export function excerptOf(row: Row, name: TaskText, most: number): TaskExcerpt {
+  const [size, value] = row.slice(NAMES.length)
+  const bytes = Number(size ?? 0)
+  try {
+    const head = readHead(row)
+    return { head, text: value === null && bytes > most ? undefined : textIn(value, name), bytes }
+  } catch (error) {
+    const damage = damageIn(error)
+    const text = name === 'outcome' ? outcomeText({ error: damage }) : ''
+    return { head: salvagedHead(row, damage), text, bytes: text.length }
+  }
+}
+
+/** The texts of a task that a change names. */
+export function changedTexts(change: TaskChange): readonly (readonly [name: TaskText, text: string])[] {
+  return TEXTS.flatMap((name) => {
+    const text = change[name]
+    return text === undefined ? [] : [[name, text] as const]
+  })
+}
+
+const TEXTS = ['request', 'state', 'outcome'] as const satisfies readonly TaskText[]
+
 /** The id of a task whose own cannot be read, and the time of its creation. */
 interface Lost {
   readonly id: string
@@ -134,6 +164,7 @@ function readHead(row: Row): TaskHead {
     version: numberIn(row[16], 'version'),
     network: textIn(row[17], 'network'),
     isShared: numberIn(row[18], 'isShared') === 1,
+    same: textIn(row[19], 'same'),
   }
 }
 
@@ -162,6 +193,7 @@ function salvagedHead(row: Row, damage: McpError, { id, now }: Lost = NOTHING): 
     version: number(16, 1),
     network: text(17),
     isShared: false,
+    same: '',
   }
 }
 

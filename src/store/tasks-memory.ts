@@ -3,7 +3,16 @@ import { STORE_CLOSED } from '../errors/store.ts'
 import { bytesOf } from '../tasks/bytes.ts'
 import { headOf, type TaskHead, type TaskRecord, type TaskStatus } from '../tasks/record.ts'
 import { hasBytes, rejectionOf, tasksTooLarge } from '../tasks/room.ts'
-import type { Created, OwnTasks, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
+import type {
+  Created,
+  OwnTasks,
+  TaskChange,
+  TaskExcerpt,
+  TaskQuery,
+  TaskRoom,
+  TaskStore,
+  TaskText,
+} from '../tasks/store.ts'
 import { Chain, type Link } from './chain.ts'
 import { Heap, type HeapEntry } from '../base/heap.ts'
 import { textBytes } from '../base/weight.ts'
@@ -24,7 +33,7 @@ interface Sums {
 /** A task, and its places in the orders that the store keeps. */
 interface Kept {
   head: TaskHead
-  readonly request: string
+  request: string
   state: string
   outcome: string
   /** What it takes of the room. */
@@ -86,10 +95,21 @@ export class MemoryTaskStore implements TaskStore {
     return this.#open().get(id)?.head
   }
 
+  read(id: string, name: TaskText, most: number): TaskExcerpt | undefined {
+    const kept = this.#open().get(id)
+    if (kept === undefined) return undefined
+    // Looking at each character would take longer than to answer.
+    const bytes = kept[name].length * 2
+    return { head: kept.head, text: bytes > most ? undefined : kept[name], bytes }
+  }
+
   change(id: string, version: number, change: TaskChange, room?: TaskRoom): TaskHead | undefined {
     const kept = this.#open().get(id)
     if (kept === undefined || kept.head.version !== version) return undefined
-    const more = growth(kept.state, change.state) + growth(kept.outcome, change.outcome)
+    const more =
+      growth(kept.request, change.request) +
+      growth(kept.state, change.state) +
+      growth(kept.outcome, change.outcome)
     if (more > 0 && room !== undefined && !hasBytes(kept.head, more, kept.sums, room))
       throw tasksTooLarge(room)
     if (more !== 0) count(kept, 0, more)
@@ -228,6 +248,7 @@ export class MemoryTaskStore implements TaskStore {
     const { key, ttlMs } = kept.head
     this.#unassign(kept)
     if ((change.key ?? key) !== key) this.#release(kept)
+    kept.request = change.request ?? kept.request
     kept.state = change.state ?? kept.state
     kept.outcome = change.outcome ?? kept.outcome
     kept.head = withChange(kept.head, change)

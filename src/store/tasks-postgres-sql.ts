@@ -14,7 +14,7 @@ export const KEYED: string = `SELECT ${HEAD} FROM pierhead_tasks WHERE ${hashed(
 export const INSERT: string = `WITH added AS (${insertInto('pierhead_tasks')} RETURNING seq) INSERT INTO pierhead_task_texts SELECT seq, ?, ?, ? FROM added`
 
 /** The version, the holder and the sizes of tasks before changes, which keeps others from changing them. */
-export const SIZES = `SELECT id, version, scope, network, octet_length(state), octet_length(outcome) FROM pierhead_tasks AS tasks LEFT JOIN pierhead_task_texts USING (seq) WHERE id = ANY (?::text[]) ORDER BY tasks.seq FOR UPDATE OF tasks`
+export const SIZES = `SELECT id, version, scope, network, octet_length(request), octet_length(state), octet_length(outcome) FROM pierhead_tasks AS tasks LEFT JOIN pierhead_task_texts USING (seq) WHERE id = ANY (?::text[]) ORDER BY tasks.seq FOR UPDATE OF tasks`
 
 /** Removes tasks whose time is over, the earliest first: the time, and the most tasks. */
 export const REMOVE = `

@@ -1,6 +1,15 @@
 import type { TaskHead, TaskRecord } from '../tasks/record.ts'
 import { hasBytes, rejectionOf, TASK_OVERHEAD, tasksTooLarge } from '../tasks/room.ts'
-import type { Created, OwnTasks, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
+import type {
+  Created,
+  OwnTasks,
+  TaskChange,
+  TaskExcerpt,
+  TaskQuery,
+  TaskRoom,
+  TaskStore,
+  TaskText,
+} from '../tasks/store.ts'
 import type { Param } from './postgres-client.ts'
 import type { PostgresLink, Session } from './postgres-link.ts'
 import { firstSecret } from './nodes-postgres.ts'
@@ -8,7 +17,18 @@ import { hashed, NOW } from './postgres-schema.ts'
 import { PostgresSteps, type CountedTransaction } from './postgres-steps.ts'
 import type { Row } from './sqlite-engine.ts'
 import { readableText, storedText } from './stored-text.ts'
-import { assignments, HEAD, headOf, readRecord, recordOf, replaceIn, valuesOf } from './tasks-columns.ts'
+import {
+  assignments,
+  changedTexts,
+  excerptColumns,
+  excerptOf,
+  HEAD,
+  headOf,
+  readRecord,
+  recordOf,
+  replaceIn,
+  valuesOf,
+} from './tasks-columns.ts'
 import { sizesOf } from './tasks-postgres-sizes.ts'
 import { claimSql, INSERT, KEYED, MARKED, RECORD, REMOVE, WITH_TEXTS } from './tasks-postgres-sql.ts'
 import { PostgresTaskWatchers } from './tasks-postgres-watch.ts'
@@ -70,6 +90,12 @@ export class PostgresTaskStore implements TaskStore {
     return row === undefined ? undefined : headOf(row)
   }
 
+  async read(id: string, text: TaskText, most: number): Promise<TaskExcerpt | undefined> {
+    const sql = `SELECT ${HEAD}, ${excerptColumns(text)} FROM ${WITH_TEXTS} WHERE id = ?`
+    const [row] = await this.#query(sql, whole(most), storedText(id))
+    return row === undefined ? undefined : excerptOf(row, text, most)
+  }
+
   async change(
     id: string,
     version: number,
@@ -78,7 +104,7 @@ export class PostgresTaskStore implements TaskStore {
   ): Promise<TaskHead | undefined> {
     await this.#watchers.start()
     const mark = crypto.randomUUID()
-    const isCounted = change.state !== undefined || change.outcome !== undefined || (change.key ?? '') !== ''
+    const isCounted = changedTexts(change).length > 0 || (change.key ?? '') !== ''
     const changed = isCounted
       ? await this.#steps.run(
           (transaction) => this.#counted(transaction, [id, version, change, room], mark),
@@ -194,8 +220,8 @@ export class PostgresTaskStore implements TaskStore {
     // Another step of the transaction may have changed it.
     const found = known?.version === version ? known : (await sizesOf(session, [id])).get(id)
     if (found?.version !== version) return undefined
-    const { holder, state, outcome } = found
-    const more = growth(state, change.state) + growth(outcome, change.outcome)
+    const { holder, texts } = found
+    const more = growth(texts, change)
     if (more > 0 && room !== undefined && !hasBytes(holder, more, await counts.of(holder), room))
       return 'full'
     const changed = await this.#change(session, id, version, await withFreeKey(session, id, change), mark)
@@ -211,8 +237,8 @@ export class PostgresTaskStore implements TaskStore {
     mark: string,
   ): Promise<TaskHead | undefined> {
     const [sets, values] = assignments(change)
-    const texts = (['state', 'outcome'] as const).filter((name) => change[name] !== undefined)
-    const replaced = texts.map((name) => `${name} = ?`).join(', ')
+    const texts = changedTexts(change)
+    const replaced = texts.map(([name]) => `${name} = ?`).join(', ')
     const written =
       texts.length === 0
         ? ''
@@ -224,7 +250,7 @@ export class PostgresTaskStore implements TaskStore {
       mark,
       storedText(id),
       version,
-      ...texts.map((name) => storedText(change[name] ?? '')),
+      ...texts.map(([, text]) => storedText(text)),
     )
     return rows[0] === undefined ? undefined : headOf(rows[0])
   }

@@ -167,7 +167,7 @@ if task.version ~= ARGV[2] then return false end
 local change = {}
 for i = 6, #ARGV, 2 do change[ARGV[i]] = ARGV[i + 1] end
 local more = 0
-for _, name in ipairs({ 'state', 'outcome' }) do
+for _, name in ipairs({ 'request', 'state', 'outcome' }) do
   if change[name] then more = more + #change[name] - redis.call('HSTRLEN', key(id), name) end
 end
 if more > 0 and ARGV[5] ~= '' and not hasBytes(task, more, tonumber(ARGV[5])) then return 'full' end
@@ -208,6 +208,14 @@ if change.status or change.node or change.due_at then
 end
 news(ARGV[4], id)
 return row(id)`
+
+/** ARGV: id, text, most bytes. Answers the head with the bytes of a text, and the text unless it has more. */
+const READ = `${LIBRARY}local head = row(ARGV[1])
+if not head then return false end
+local bytes = redis.call('HSTRLEN', key(ARGV[1]), ARGV[2])
+head[#head + 1] = bytes
+head[#head + 1] = bytes <= tonumber(ARGV[3]) and redis.call('HGET', key(ARGV[1]), ARGV[2])
+return head`
 
 /**
  * Reads a part of a list. ARGV: the list, the number after which it begins, or the task after which it begins, the most tasks that are looked at, and the
@@ -339,6 +347,7 @@ return time[1] * 1000 + math.floor(time[2] / 1000)`
 export type TaskScriptName =
   | 'pierheadTaskCreate'
   | 'pierheadTaskChange'
+  | 'pierheadTaskRead'
   | 'pierheadTaskList'
   | 'pierheadTaskExpire'
   | 'pierheadTaskClaim'
@@ -351,6 +360,7 @@ export const TASK_SCRIPTS: Readonly<Record<TaskScriptName, { readonly keys: numb
   {
     pierheadTaskCreate: { keys: 1, lua: CREATE },
     pierheadTaskChange: { keys: 1, lua: CHANGE },
+    pierheadTaskRead: { keys: 1, lua: READ },
     pierheadTaskList: { keys: 1, lua: LIST },
     pierheadTaskExpire: { keys: 1, lua: EXPIRE },
     pierheadTaskClaim: { keys: 1, lua: CLAIM },

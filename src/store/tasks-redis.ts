@@ -8,20 +8,30 @@ import type {
   OwnTasks,
   Rejected,
   TaskChange,
+  TaskExcerpt,
   TaskQuery,
   TaskRoom,
   TaskStore,
+  TaskText,
 } from '../tasks/store.ts'
 import type { Argument } from './redis-client.ts'
 import type { RedisLink } from './redis-link.ts'
 import type { RedisNews } from './redis-news.ts'
 import type { Row } from './sqlite-engine.ts'
 import { readableText, storedText } from './stored-text.ts'
-import { changedColumns, headOf, readRecord, recordOf, valuesOf } from './tasks-columns.ts'
+import {
+  changedColumns,
+  changedTexts,
+  excerptOf,
+  headOf,
+  readRecord,
+  recordOf,
+  valuesOf,
+} from './tasks-columns.ts'
 import { RedisTaskQueue } from './tasks-redis-queue.ts'
 import { COLUMNS, RECORD_COLUMNS, type TaskScriptName } from './tasks-redis-scripts.ts'
 import { RedisTaskWatchers } from './tasks-redis-watch.ts'
-import { bytesOf, FORGOTTEN_MS, textsOf } from './tasks-sizes.ts'
+import { bytesOf, FORGOTTEN_MS, textsOf, whole } from './tasks-sizes.ts'
 
 /**
  * The version of the keys of tasks. Programs that only add fields or keys keep it, so that they run beside older ones; a program refuses keys of a
@@ -95,16 +105,18 @@ export class RedisTaskStore implements TaskStore {
     return row === undefined ? undefined : headOf(row)
   }
 
+  async read(id: string, text: TaskText, most: number): Promise<TaskExcerpt | undefined> {
+    const reply = await this.#run('pierheadTaskRead', storedText(id), text, whole(most))
+    return reply === null ? undefined : excerptOf(typed((reply as Row).with(0, id)), text, most)
+  }
+
   async change(
     id: string,
     version: number,
     change: TaskChange,
     room?: TaskRoom,
   ): Promise<TaskHead | undefined> {
-    const texts = (['state', 'outcome'] as const).flatMap((name) => {
-      const text = change[name]
-      return text === undefined ? [] : [name, storedText(text)]
-    })
+    const texts = changedTexts(change).flatMap(([name, text]) => [name, storedText(text)])
     const columns = changedColumns(change).flatMap(([column, value]) => [column, value ?? ''])
     const step = [storedText(id), version, crypto.randomUUID(), this.#writer, room?.taskBytes ?? '']
     const reply = await this.#run('pierheadTaskChange', ...step, ...columns, ...texts)
@@ -271,6 +283,8 @@ const NUMBERS = new Set(
 function typed(reply: unknown): Row {
   return (reply as Row).map((value, index) => {
     const column = RECORD_COLUMNS[index] ?? ''
+    // Older programs have none.
+    if (column === 'same') return value ?? ''
     if (!NUMBERS.has(column)) return value
     if (column === 'ttl_ms' && value === '') return null
     return value === null || value === '' ? Number.NaN : Number(value)

@@ -84,5 +84,27 @@ export const TASK_SCHEMA: Schema = {
     `,
     // Another name, so that programs that cannot read the ids fail, instead of taking them for damage.
     () => `ALTER TABLE pierhead_tasks RENAME TO pierhead_task_heads; ${keyScript()}`,
+    `
+    ALTER TABLE pierhead_task_heads ADD COLUMN same TEXT NOT NULL DEFAULT '';
+    -- Long requests are apart: SQLite writes all of a row if any of it changes, and reads all that is before a column.
+    ALTER TABLE pierhead_task_texts RENAME TO pierhead_task_contents;
+    CREATE TABLE pierhead_task_requests (seq INTEGER PRIMARY KEY, request TEXT NOT NULL);
+    -- Older programs see one table.
+    CREATE VIEW pierhead_task_texts AS
+      SELECT contents.seq AS seq, coalesce(long.request, contents.request) AS request, state, outcome
+      FROM pierhead_task_contents AS contents LEFT JOIN pierhead_task_requests AS long ON long.seq = contents.seq;
+    CREATE TRIGGER pierhead_task_texts_insert INSTEAD OF INSERT ON pierhead_task_texts BEGIN
+      INSERT INTO pierhead_task_contents (seq, request, state, outcome) VALUES (NEW.seq, NEW.request, NEW.state, NEW.outcome);
+    END;
+    CREATE TRIGGER pierhead_task_texts_update INSTEAD OF UPDATE ON pierhead_task_texts BEGIN
+      UPDATE pierhead_task_contents SET state = NEW.state, outcome = NEW.outcome WHERE seq = OLD.seq;
+      UPDATE pierhead_task_contents SET request = NEW.request WHERE seq = OLD.seq AND NEW.request IS NOT OLD.request;
+      DELETE FROM pierhead_task_requests WHERE seq = OLD.seq AND NEW.request IS NOT OLD.request;
+    END;
+    CREATE TRIGGER pierhead_task_texts_delete INSTEAD OF DELETE ON pierhead_task_texts BEGIN
+      DELETE FROM pierhead_task_contents WHERE seq = OLD.seq;
+      DELETE FROM pierhead_task_requests WHERE seq = OLD.seq;
+    END;
+    `,
   ],
 }

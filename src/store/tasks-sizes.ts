@@ -1,6 +1,8 @@
 import type { TaskHead, TaskRecord } from '../tasks/record.ts'
 import { TASK_OVERHEAD } from '../tasks/room.ts'
+import type { TaskChange, TaskText } from '../tasks/store.ts'
 import { storedBytes, storedText } from './stored-text.ts'
+import { changedTexts } from './tasks-columns.ts'
 import type { StoredHolder } from './tasks-counts.ts'
 
 /** The texts of a task, as they are stored. */
@@ -13,9 +15,15 @@ export function bytesOf(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + storedBytes(text), TASK_OVERHEAD)
 }
 
-/** How much more a text of so many bytes takes after a change, which may leave it as it is. */
-export function growth(before: unknown, after: string | undefined): number {
-  return after === undefined ? 0 : storedBytes(storedText(after)) - Number(before ?? 0)
+/** The bytes of the texts of a task; null for those that are missing. */
+export type TextSizes = Readonly<Record<TaskText, unknown>>
+
+/** How much more the texts of a task take after a change. */
+export function growth(before: TextSizes, change: TaskChange): number {
+  return changedTexts(change).reduce(
+    (sum, [name, text]) => sum + storedBytes(storedText(text)) - Number(before[name] ?? 0),
+    0,
+  )
 }
 
 /** Those who share the limits of a task. */

@@ -3,12 +3,25 @@ import { mcpError } from '../errors/error.ts'
 import { STORE_FAILED } from '../errors/store.ts'
 import type { TaskHead, TaskRecord } from '../tasks/record.ts'
 import { hasBytes, rejectionOf, TASK_OVERHEAD, tasksTooLarge } from '../tasks/room.ts'
-import type { Created, OwnTasks, Soon, TaskChange, TaskQuery, TaskRoom, TaskStore } from '../tasks/store.ts'
+import type {
+  Created,
+  OwnTasks,
+  Soon,
+  TaskChange,
+  TaskExcerpt,
+  TaskQuery,
+  TaskRoom,
+  TaskStore,
+  TaskText,
+} from '../tasks/store.ts'
 import type { Row, Value } from './sqlite-engine.ts'
 import type { SqliteFile } from './sqlite-file.ts'
 import { readableText, storedText } from './stored-text.ts'
 import {
   assignments,
+  changedTexts,
+  excerptColumns,
+  excerptOf,
   HEAD,
   headOf,
   insertInto,
@@ -18,16 +31,17 @@ import {
   valuesOf,
 } from './tasks-columns.ts'
 import { TaskCounts } from './tasks-counts.ts'
-import { TEXT_BYTES, UNFINISHED, UNREADABLE } from './tasks-schema.ts'
+import { UNFINISHED, UNREADABLE } from './tasks-schema.ts'
 import { bytesOf, FORGOTTEN_MS, growth, holderOf, textsOf, whole } from './tasks-sizes.ts'
 import { SELECT_KEY, TaskIds } from './tasks-sqlite-ids.ts'
+import { SqliteTaskTexts } from './tasks-sqlite-texts.ts'
 import { TaskWatchers } from './tasks-watchers.ts'
 
-const RECORD = `${HEAD}, request, state, outcome`
+const RECORD = `${HEAD}, coalesce(long.request, contents.request), state, outcome`
 const INSERT = insertInto('pierhead_task_heads')
 const REPLACE = replaceIn('pierhead_task_heads')
-const INSERT_TEXTS = 'INSERT INTO pierhead_task_texts (seq, request, state, outcome) VALUES'
-const WITH_TEXTS = 'pierhead_task_heads LEFT JOIN pierhead_task_texts USING (seq)'
+const WITH_CONTENTS = 'pierhead_task_heads LEFT JOIN pierhead_task_contents AS contents USING (seq)'
+const WITH_TEXTS = `${WITH_CONTENTS} LEFT JOIN pierhead_task_requests AS long USING (seq)`
 const KEYED = `server = ? AND scope = ? AND tool = ? AND key = ? AND scope <> '' AND key <> ''`
 
 /** The plus keeps the index by node, which is in the order of the result. */
@@ -35,7 +49,14 @@ const CLAIMABLE = `SELECT seq FROM pierhead_task_heads WHERE server = ? AND node
 const NEXT_NODE = `SELECT node FROM pierhead_task_heads WHERE server = ? AND node > ? AND ${UNFINISHED} ORDER BY node LIMIT 1`
 
 /** The size of a task before a change, which SQLite knows without reading the texts. */
-const SIZES = `SELECT scope, network, octet_length(state), octet_length(outcome) FROM ${WITH_TEXTS} WHERE id = ? AND version = ?`
+const SIZES = `SELECT scope, network, seq, octet_length(request), octet_length(state), octet_length(outcome) FROM ${WITH_CONTENTS} WHERE id = ? AND version = ?`
+
+const EXCERPTS = {
+  // The size of a long text is known, but not that of a value that was made of it.
+  request: `SELECT ${HEAD}, coalesce(octet_length(long.request), octet_length(contents.request)), CASE WHEN coalesce(octet_length(long.request), octet_length(contents.request)) <= ? THEN coalesce(long.request, contents.request) END FROM ${WITH_TEXTS} WHERE id = ?`,
+  state: `SELECT ${HEAD}, ${excerptColumns('state')} FROM ${WITH_CONTENTS} WHERE id = ?`,
+  outcome: `SELECT ${HEAD}, ${excerptColumns('outcome')} FROM ${WITH_CONTENTS} WHERE id = ?`,
+} as const satisfies Readonly<Record<TaskText, string>>
 
 /** Keeps tasks in a file of SQLite. Reads answer at once; changes once they are on the disk. */
 export class SqliteTaskStore implements TaskStore {
@@ -44,6 +65,7 @@ export class SqliteTaskStore implements TaskStore {
   readonly #ids: TaskIds
   readonly #watchers: TaskWatchers
   readonly #counts: TaskCounts
+  readonly #texts: SqliteTaskTexts
 
   constructor(file: SqliteFile, leaseMs: number) {
     this.leaseMs = leaseMs
@@ -51,6 +73,7 @@ export class SqliteTaskStore implements TaskStore {
     this.#ids = idsIn(file)
     this.#watchers = new TaskWatchers(file, this.#ids)
     this.#counts = new TaskCounts(file)
+    this.#texts = new SqliteTaskTexts(file)
   }
 
   open(): string {
@@ -71,7 +94,7 @@ export class SqliteTaskStore implements TaskStore {
       const rejected = rejectionOf(holder, bytes, this.#counts.of(holder), room)
       if (rejected !== undefined) return rejected
       this.#file.run(INSERT, ...this.#valuesOf(record))
-      this.#file.run(`${INSERT_TEXTS} (last_insert_rowid(), ?, ?, ?)`, ...texts)
+      this.#texts.add('last', texts)
       this.#counts.add(holder, 1, bytes)
       return { outcome: 'created' }
     })
@@ -86,6 +109,13 @@ export class SqliteTaskStore implements TaskStore {
   head(id: string): Soon<TaskHead | undefined> {
     const read = (): Row | undefined => this.#head(id)
     return soon(this.#file.read(read), (row) => (row === undefined ? undefined : headOf(row.with(0, id))))
+  }
+
+  read(id: string, text: TaskText, most: number): Soon<TaskExcerpt | undefined> {
+    const read = (): Row | undefined => this.#file.get(EXCERPTS[text], whole(most), this.#ids.stored(id))
+    return soon(this.#file.read(read), (row) =>
+      row === undefined ? undefined : excerptOf(row.with(0, id), text, most),
+    )
   }
 
   async change(
@@ -113,9 +143,8 @@ export class SqliteTaskStore implements TaskStore {
       const rows = this.#expired(now, limit)
       for (const [seq, , scope, network] of rows) {
         this.#file.run('DELETE FROM pierhead_task_heads WHERE seq = ?', Number(seq))
-        const [bytes] = this.#file.get(DELETE_TEXTS, Number(seq)) ?? [0]
         const holder = { scope: String(scope), network: String(network) }
-        this.#counts.add(holder, -1, -TASK_OVERHEAD - Number(bytes))
+        this.#counts.add(holder, -1, -TASK_OVERHEAD - this.#texts.delete(Number(seq)))
       }
       const removed = rows.map(([, id]) => readableText(String(this.#ids.shown(id))))
       this.#watchers.record(removed)
@@ -196,19 +225,21 @@ export class SqliteTaskStore implements TaskStore {
   #replace(seq: number, record: TaskRecord): TaskRecord {
     this.#file.run(REPLACE, ...this.#valuesOf(record), seq)
     const texts = textsOf(record)
-    const [before] = this.#file.get(DELETE_TEXTS, seq) ?? [0]
-    this.#file.run(`${INSERT_TEXTS} (?, ?, ?, ?)`, seq, ...texts)
-    this.#counts.add(holderOf(record), 0, bytesOf(texts) - TASK_OVERHEAD - Number(before))
+    const before = this.#texts.delete(seq)
+    this.#texts.add(seq, texts)
+    this.#counts.add(holderOf(record), 0, bytesOf(texts) - TASK_OVERHEAD - before)
     return record
   }
 
   /** Counts what a change adds to a task, or removes. False if it adds more than there is room for. */
   #grow(id: string, version: number, change: TaskChange, room: TaskRoom | undefined): boolean {
-    if (change.state === undefined && change.outcome === undefined) return true
+    if (changedTexts(change).length === 0) return true
     const row = this.#file.get(SIZES, this.#ids.stored(id), version)
     if (row === undefined) return true
-    const holder = { scope: String(row[0]), network: String(row[1]) }
-    const more = growth(row[2], change.state) + growth(row[3], change.outcome)
+    const [scope, network, seq, short, state, outcome] = row
+    const holder = { scope: String(scope), network: String(network) }
+    const request = change.request === undefined ? short : (this.#texts.longBytes(Number(seq)) ?? short)
+    const more = growth({ request, state, outcome }, change)
     if (more > 0 && room !== undefined && !hasBytes(holder, more, this.#counts.of(holder), room)) return false
     if (more !== 0) this.#counts.add(holder, 0, more)
     return true
@@ -220,12 +251,7 @@ export class SqliteTaskStore implements TaskStore {
     const sql = `UPDATE pierhead_task_heads SET ${sets} WHERE id = ? AND version = ? RETURNING ${HEAD}, seq`
     const row = this.#file.get(sql, ...values, this.#ids.stored(id), version)
     if (row === undefined) return undefined
-    const texts = (['state', 'outcome'] as const).filter((name) => change[name] !== undefined)
-    if (texts.length > 0) {
-      const sets = texts.map((name) => `${name} = ?`).join(', ')
-      const stored = texts.map((name) => storedText(change[name] ?? ''))
-      this.#file.run(`UPDATE pierhead_task_texts SET ${sets} WHERE seq = ?`, ...stored, Number(row.at(-1)))
-    }
+    this.#texts.change(Number(row.at(-1)), change)
     this.#watchers.record([id])
     return headOf(row.with(0, id))
   }
@@ -296,8 +322,6 @@ export class SqliteTaskStore implements TaskStore {
     return this.#file.all(sql, whole(limit)).map(([seq]) => Number(seq))
   }
 }
-
-const DELETE_TEXTS = `DELETE FROM pierhead_task_texts WHERE seq = ? RETURNING ${TEXT_BYTES}`
 
 /** The ids of a file. Without its key, no task could be found. */
 function idsIn(file: SqliteFile): TaskIds {

@@ -163,10 +163,16 @@ export class AttemptState {
     this.answers = answer === undefined ? others : [...others, [key, question, knownAnswer(question, answer)]]
   }
 
-  /** The first question with one of these keys whose answer takes more than so many bytes; undefined if there is none. */
-  tooLong(keys: readonly string[], most: number): TaskQuestion | undefined {
-    const long = this.answers.find((entry) => keys.includes(entry[0]) && knownOf(entry).bytes > most)
-    return long?.[1]
+  /** The questions with these keys, with the bytes of their answers. */
+  answersTo(keys: readonly string[]): readonly (readonly [TaskQuestion, bytes: number])[] {
+    return this.answers
+      .filter(([key]) => keys.includes(key))
+      .map((entry) => [entry[1], knownOf(entry).bytes] as const)
+  }
+
+  /** The bytes of all answers. */
+  get answerBytes(): number {
+    return this.answers.reduce((sum, entry) => sum + knownOf(entry).bytes, 0)
   }
 
   /** Keeps a value of `ctx.once`, whose text may be known. */

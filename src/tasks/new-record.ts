@@ -4,7 +4,11 @@ import type { TaskRecord } from './record.ts'
 import type { Run } from './run.ts'
 
 /** The record of a task that `run` begins, with the text of its request. */
-export function newRecord(run: Run, { caller, key, ttlMs }: TaskDraft, request: string): TaskRecord {
+export function newRecord(
+  run: Run,
+  { caller, key, ttlMs, request: { same = '' } }: TaskDraft,
+  request: string,
+): TaskRecord {
   const { clock, host, node, store } = run.tasks
   const now = clock.now()
   const most = host.limits.taskMs
@@ -17,6 +21,7 @@ export function newRecord(run: Run, { caller, key, ttlMs }: TaskDraft, request: 
     network: caller.network ?? '',
     tool: run.tool,
     key: caller.scope === '' ? '' : key,
+    same,
     isShared: false,
     status: 'working',
     statusMessage: run.takeMessage()?.statusMessage ?? '',

@@ -31,18 +31,29 @@ export class OpenQuestions {
   }
 
   /** The open questions of a task; undefined if it is gone. */
-  of({ id, version }: TaskHead): Soon<Questions | undefined> {
+  of(head: TaskHead): Soon<Questions | undefined> {
+    const { id, version } = head
     const run = this.#tasks.runs.get(id)
     if (run !== undefined) return run.shared.questions
     const known = this.#known.get(id)
     if (known?.version === version) return known.questions
-    return soon(this.#tasks.store.get(id), (record) => {
-      this.#drop(id)
-      if (record === undefined) return undefined
-      const { questions } = AttemptState.of(record.state)
-      this.#keep(id, { version: record.version, questions, bytes: OVERHEAD + weigh(questions) })
+    return soon(this.#tasks.reads.of(head, 'state'), (found) => {
+      if (found === undefined) {
+        this.#drop(id)
+        return undefined
+      }
+      const now = this.#known.get(id)
+      if (now !== undefined && now.version >= found.head.version) return now.questions
+      const { questions } = AttemptState.of(found.text)
+      this.know(found.head, questions)
       return questions
     })
+  }
+
+  /** Remembers the open questions of a task at a version. */
+  know({ id, version }: TaskHead, questions: Questions): void {
+    this.#drop(id)
+    this.#keep(id, { version, questions, bytes: OVERHEAD + weigh(questions) })
   }
 
   #keep(id: string, known: Known): void {

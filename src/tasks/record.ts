@@ -22,6 +22,8 @@ export interface TaskHead {
   readonly tool: string
   /** The key of the caller, which makes a second call return this task, unless that failed or was cancelled. Empty if it has none. */
   readonly key: string
+  /** The arguments as text, or a digest of a long one, if the task has a key: calls with the same key are compared by it. Empty otherwise, and if an older program created the task. */
+  readonly same: string
   /** Whether a call in another process than the one that created it has got it by its key: then calls that are given up do not cancel it. */
   readonly isShared: boolean
   /** Where it is in its life. */
@@ -50,7 +52,7 @@ export interface TaskHead {
 
 /** A task as a store keeps it. The texts are JSON, so that every driver counts and moves the same bytes. */
 export interface TaskRecord extends TaskHead {
-  /** What is needed to run it again: a `TaskRequest`. */
+  /** What is needed to run it again: a `TaskRequest`. Once that cannot happen any more, a long one has lost its arguments. */
   readonly request: string
   /** Answers and values of `ctx.once` that a further attempt needs, and open questions: a `TaskState`. Empty if there are none. */
   readonly state: string
@@ -60,7 +62,8 @@ export interface TaskRecord extends TaskHead {
 
 /** The head of a record. All heads have the same shape, which is much faster than to copy the rest of an object. */
 export function headOf(record: TaskHead): TaskHead {
-  const { id, server, owner, scope, network, tool, key, isShared, status, statusMessage, isError } = record
+  const { id, server, owner, scope, network, tool, key, same, isShared, status, statusMessage, isError } =
+    record
   const { createdAt, updatedAt, ttlMs, pollMs, attempt, dueAt, node, version } = record
   return {
     id,
@@ -70,6 +73,7 @@ export function headOf(record: TaskHead): TaskHead {
     network,
     tool,
     key,
+    same,
     isShared,
     status,
     statusMessage,
@@ -87,7 +91,7 @@ export function headOf(record: TaskHead): TaskHead {
 
 /** The request behind a task. */
 export interface TaskRequest {
-  /** The arguments as text, or a digest of a long one, if the task has a key: the first member, so that it is found without parsing the text. */
+  /** The same text as `same` of the head: the first member, because older programs look for it there. */
   readonly same?: string | undefined
   readonly revision: string
   /** `name`, `arguments`, and `_meta` without what concerns only the first request. */

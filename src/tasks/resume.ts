@@ -10,6 +10,7 @@ import type { TaskPlan } from './plan.ts'
 import type { TaskHead, TaskRecord } from './record.ts'
 import { Run } from './run.ts'
 import type { TaskRunner } from './runner.ts'
+import { longRequest } from './spent-request.ts'
 import type { Soon } from './store.ts'
 
 /** How often the process of a task may end without notice while the task works, and keeps nothing new, before the task fails. */
@@ -26,6 +27,7 @@ export function resumeTask(
   run.link = tasks.links.take(record.id)
   run.holder = holder
   run.requestBytes = textBytes(record.request)
+  run.longRequest = longRequest(request, record.request)
   run.givenBytes = requestBytesOf(request, run.requestBytes)
   tasks.enter(run, bytesOf(run.requestBytes, record.state))
   // A task that waited has a time; one whose node died has none.

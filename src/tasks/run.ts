@@ -10,8 +10,8 @@ import { heldBytesOf, NOBODY, type TaskHolder } from './bytes.ts'
 import type { Place } from './gate.ts'
 import type { TaskLink } from './link.ts'
 import type { TaskPlan } from './plan.ts'
-import { headOf, type TaskHead, type TaskQuestion, type TaskRecord } from './record.ts'
-import { checkAnswers, isTooLong, keepEarly } from './answer-room.ts'
+import { headOf, type TaskHead, type TaskQuestion, type TaskRecord, type TaskRequest } from './record.ts'
+import { checkAnswers, hasNoRoom, keepEarly } from './answer-room.ts'
 import { ownKey, AttemptState } from './attempt-state.ts'
 import { isTooLarge } from './room.ts'
 import type { TaskEvent } from './states.ts'
@@ -41,6 +41,8 @@ export class Run implements Channel, CallTask {
   holder: TaskHolder = NOBODY
   /** The length of its request, which counts as memory. */
   requestBytes = 0
+  /** Its request, if that is long, so that the record can lose it. */
+  longRequest: TaskRequest | undefined = undefined
   /** The memory of values that came with its request, or were made of them. */
   givenBytes = 0
   /** Whether its handler runs, which may be longer than the task. */
@@ -259,9 +261,7 @@ export class Run implements Channel, CallTask {
       }
       const stored = orElse(store, (error) => {
         this.shared.reopen(questions.filter(([name]) => taken.includes(name)))
-        // Nobody could give an answer that has room: the handler must know.
-        if (isTooLarge(error) || isTooLong(error))
-          for (const name of taken) this.tasks.unawaited(() => this.refuse(name, error))
+        if (hasNoRoom(error)) for (const name of taken) this.tasks.unawaited(() => this.refuse(name, error))
         throw error
       })
       return soon(stored, (isStored) => {
@@ -328,17 +328,30 @@ export class Run implements Channel, CallTask {
     this.shared.keepOnce(key, value)
   }
 
-  /** Compares with the record after another node changed it. False if this attempt has lost its task. */
-  refresh(record: TaskRecord | undefined): boolean {
+  /** Whether another node may have put something for this attempt into the state of its task. */
+  get mayHaveNews(): boolean {
+    return !this.hasBegun || (this.#open !== undefined && this.#open.size > 0)
+  }
+
+  /** Whether a head shows that this attempt still has its task. */
+  has(head: TaskHead | undefined): head is TaskHead {
+    return head !== undefined && !isFinal(head.status) && head.node === this.tasks.node
+  }
+
+  /** Compares with the record after another node changed it; `state` is needed if there may be news. False if this attempt has lost its task. */
+  refresh(head: TaskHead | undefined, state?: string): boolean {
     if (this.#isOver) return false
-    if (record === undefined || isFinal(record.status) || record.node !== this.tasks.node) {
-      this.tasks.lose(this, record)
+    if (!this.has(head)) {
+      this.tasks.lose(this, head)
       return false
     }
-    this.head = headOf(record)
-    if (!this.hasBegun) this.#loadAgain(record)
+    // Changes of its own may have come after the look.
+    if (head.version < (this.head?.version ?? 0)) return true
+    this.head = headOf(head)
+    if (state === undefined) return true
+    if (!this.hasBegun) this.#loadAgain(state)
     if (this.#open === undefined || this.#open.size === 0) return true
-    const theirs = AttemptState.of(record.state)
+    const theirs = AttemptState.of(state)
     const answered = [...this.#open.keys()].filter((name) => theirs.questions.every(([key]) => key !== name))
     for (const name of answered) {
       const refusal = theirs.refusals?.find(([key]) => key === name)
@@ -359,7 +372,7 @@ export class Run implements Channel, CallTask {
   }
 
   /** Takes over what arrived after the task was claimed, such as an answer, except for the count of crashes, which is newer here. */
-  #loadAgain({ state }: TaskRecord): void {
+  #loadAgain(state: string): void {
     const { crashes } = this.shared
     this.#shared = Object.assign(AttemptState.of(state), { crashes })
   }

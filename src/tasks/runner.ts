@@ -17,10 +17,13 @@ import { newTaskId } from './id.ts'
 import { TaskLinks } from './link.ts'
 import { endOf, isShort, isUnexpected, outcomeText, type TaskOutcome } from './outcome.ts'
 import type { Begun, TaskDraft, TaskHost, TasksOptions } from './host.ts'
+import { lookAt } from './look-at.ts'
 import { newRecord } from './new-record.ts'
-import { headOf, type TaskHead, type TaskRecord } from './record.ts'
+import { TaskReads } from './reads.ts'
+import { headOf, type TaskHead } from './record.ts'
 import { isTooLarge, tasksTooLarge } from './room.ts'
 import type { Run } from './run.ts'
+import { longRequest, spentRequest } from './spent-request.ts'
 import { stateAfter, type TaskEvent } from './states.ts'
 import { statusMessageOf } from './status-message.ts'
 import { Strays } from './strays.ts'
@@ -57,6 +60,7 @@ export class TaskRunner {
   /** The connections of tasks that wait for another attempt. */
   readonly links: TaskLinks = new TaskLinks()
   readonly bytes: TaskBytes
+  readonly reads: TaskReads
   readonly strays: Strays
   readonly admission: Admission
   readonly isInMemory: boolean
@@ -73,6 +77,7 @@ export class TaskRunner {
     this.clock = clockFor(options.store, options.clock ?? CLOCK)
     this.#random = options.random ?? Math.random
     this.bytes = new TaskBytes(host.limits.taskBytes)
+    this.reads = new TaskReads(this)
     this.strays = new Strays(host.limits, this.clock)
     this.upkeep = new Upkeep(this)
     this.admission = new Admission(this)
@@ -96,6 +101,7 @@ export class TaskRunner {
     const refusal = this.strays.refusalFor(run.holder)
     if (refusal !== undefined) return { outcome: 'rejected', error: refusal }
     run.requestBytes = textBytes(text)
+    run.longRequest = longRequest(draft.request, text)
     run.givenBytes = requestBytesOf(draft.request, run.requestBytes) + keptBytesOf(draft.keeps)
     return soon(this.upkeep.start(), () => {
       const record = newRecord(run, draft, text)
@@ -255,8 +261,10 @@ export class TaskRunner {
     const event = 'result' in end && failure === undefined ? 'return' : 'fail'
     // A failed task keeps its state, for an operator who retries it.
     const kept = 'error' in end || failure !== undefined ? run.stateText : ''
-    this.bytes.force(head.id, run.holder, bytesOf(run.requestBytes, text, kept))
-    const change: TaskChange = { outcome: text, node: '', dueAt: 0, ...endOf(head, end, failure) }
+    const spent = event === 'return' ? spentRequest(run) : {}
+    const requestBytes = spent.request === undefined ? run.requestBytes : textBytes(spent.request)
+    this.bytes.force(head.id, run.holder, bytesOf(requestBytes, text, kept))
+    const change: TaskChange = { outcome: text, node: '', dueAt: 0, ...spent, ...endOf(head, end, failure) }
     const write = (): Soon<void> =>
       soon(
         run.write(event, () => change, isShort(text)),
@@ -301,9 +309,9 @@ export class TaskRunner {
   }
 
   /** Stops a run whose task ended elsewhere, or belongs to another node now. */
-  lose(run: Run, record: TaskRecord | undefined): void {
-    if (record === undefined) this.bytes.delete((run.head as TaskHead).id)
-    this.leave(run, mcpError(record === undefined ? TASK_EXPIRED : TASK_CANCELLED, {}))
+  lose(run: Run, head: TaskHead | undefined): void {
+    if (head === undefined) this.bytes.delete((run.head as TaskHead).id)
+    this.leave(run, mcpError(head === undefined ? TASK_EXPIRED : TASK_CANCELLED, {}))
   }
 
   /** Changes the record of a run. False if the run is over, or the event is not legal. Fails if there is no room, unless it must not be lost. */
@@ -326,7 +334,7 @@ export class TaskRunner {
             return true
           }
           if (tries === 0) throw mcpError(OVERLOADED, {})
-          return soon(this.store.get(head.id), (record) => run.refresh(record) && attempt(tries - 1))
+          return soon(lookAt(run), (isOurs) => isOurs && attempt(tries - 1))
         },
       )
     }
@@ -359,14 +367,8 @@ export class TaskRunner {
 
   /** Compares a run with its record, which another node may have changed. */
   compare(run: Run): void {
-    const { id } = run.head as TaskHead
-    this.unawaited(() =>
-      soon(
-        this.store.head(id),
-        (head) =>
-          head?.version === run.head?.version || soon(this.store.get(id), (record) => run.refresh(record)),
-      ),
-    )
+    // Notices that arrive meanwhile share the next look.
+    this.unawaited(() => run.whileChanging(() => lookAt(run)))
   }
 
   /** Ends what waits for tasks, because the server closes. */

@@ -69,10 +69,24 @@ export type TaskChange = Some<
     | 'node'
     | 'key'
     | 'isShared'
+    | 'request'
     | 'state'
     | 'outcome'
   >
 >
+
+/** A text of a task that can be read without the others. */
+export type TaskText = 'request' | 'state' | 'outcome'
+
+/** A task with one of its texts. */
+export interface TaskExcerpt {
+  /** The head, at the same version as the text. */
+  readonly head: TaskHead
+  /** The text; undefined if it is longer than asked for. */
+  readonly text: string | undefined
+  /** The bytes that the text takes at most, even if it was not read. */
+  readonly bytes: number
+}
 
 /** Selects tasks for a list: of one scope for its callers, or of all for operators. */
 export interface TaskQuery {
@@ -124,10 +138,12 @@ export interface TaskStore {
   open?(): Soon<string>
   /** Adds a task, unless its key is taken or there is no room. Once it answers, the task survives a crash, if the store is durable. */
   create(record: TaskRecord, room: TaskRoom): Soon<Created>
-  /** The whole record; undefined if there is no such task. */
+  /** The whole record, for operators and retries; undefined if there is no such task. */
   get(id: string): Soon<TaskRecord | undefined>
   /** The head alone, for polls. */
   head(id: string): Soon<TaskHead | undefined>
+  /** The head and one text, which is not read if it may take more than `most` bytes; undefined if there is no such task. The other texts are never read. */
+  read(id: string, text: TaskText, most: number): Soon<TaskExcerpt | undefined>
   /**
    * Changes a task if it still has this version, and adds 1 to it; answers the new head, or undefined if another change came first or
    * it is gone. With `room`, it fails with `tasksTooLarge` if the texts grow and there is none; without, they always have some.

@@ -229,7 +229,7 @@ test('to anyone but its owner a task does not exist', async () => {
   const node = new Node().tool('hang', () => new Promise(() => undefined))
   const { id } = await node.start('hang')
   expect(await node.tasks.find(id, 'bob')).toBeUndefined()
-  expect(await node.tasks.get(id, '')).toBeUndefined()
+  expect(await node.tasks.ended(id, '')).toBeUndefined()
   expect(await node.tasks.cancel(id, 'bob')).toBeUndefined()
   expect(await node.tasks.answer(id, 'bob', [])).toBe(false)
   expect(await node.tasks.until(id, 'bob', () => false)).toBeUndefined()

@@ -12,9 +12,11 @@ import { newTaskId } from './id.ts'
 import { freedKey, isReserved, retryKey, withOwnKey } from './key.ts'
 import { outcomeText } from './outcome.ts'
 import { headOf, type TaskHead, type TaskRecord, type TaskStatus } from './record.ts'
-import type { Run } from './run.ts'
 import { TaskRunner, TRIES } from './runner.ts'
-import { checkAnswers } from './answer-room.ts'
+import { type Amendment, Amendments } from './amendments.ts'
+import { checkAnswers, hasNoRoom } from './answer-room.ts'
+import { cancelledRequest } from './spent-request.ts'
+import type { ReadText } from './reads.ts'
 import { AttemptState } from './attempt-state.ts'
 import { isOver, stateAfter } from './states.ts'
 import type { Soon, TaskChange, TaskQuery } from './store.ts'
@@ -34,15 +36,18 @@ export class Tasks extends TaskRunner {
   readonly waiters: Waiters = new Waiters()
   readonly unanswered: Unanswered = new Unanswered()
   readonly questions: OpenQuestions = new OpenQuestions(this)
+  readonly #amendments = new Amendments(this)
 
   /** A task of a caller; undefined if there is none, or if it belongs to somebody else. */
   find(id: string, owner: string): Soon<TaskHead | undefined> {
     return soon(this.store.head(id), (head) => this.#visible(head, owner))
   }
 
-  /** The same with its texts. */
-  get(id: string, owner: string): Soon<TaskRecord | undefined> {
-    return soon(this.find(id, owner), (head) => (head === undefined ? undefined : this.store.get(id)))
+  /** The same with the text of its outcome, which is empty until it has ended. */
+  ended(id: string, owner: string): Soon<ReadText | undefined> {
+    return soon(this.find(id, owner), (head) =>
+      head === undefined || !hasOutcome(head) ? head && { head, text: '' } : this.reads.of(head, 'outcome'),
+    )
   }
 
   /** A task with its texts, whoever owns it. */
@@ -123,9 +128,13 @@ export class Tasks extends TaskRunner {
         dueAt: 0,
       }
       const run = this.runs.get(id)
-      const act = (): Soon<TaskHead | undefined> => this.store.change(id, head.version, change)
+      const act = (): Soon<TaskHead | undefined> =>
+        soon(cancelledRequest(this.store, head, run), (spent) =>
+          this.store.change(id, head.version, { ...change, ...spent }),
+        )
       return soon(run === undefined ? act() : run.whileChanging(act), (next) => {
         if (next === undefined) return this.cancel(id, owner, isMeant, tries - 1)
+        if (this.bytes.has(id) && run?.longRequest !== undefined) this.bytes.force(id, run.holder, bytesOf(0))
         const link = run === undefined ? this.links.take(id) : run.link
         if (run === undefined || !run.isOver) link?.onStatus?.(next)
         if (run !== undefined && !run.isOver) {
@@ -171,67 +180,34 @@ export class Tasks extends TaskRunner {
 
   /** Takes answers of the client. Those to unknown questions are ignored. False if the task does not exist. */
   answer(id: string, owner: string, responses: readonly (readonly [string, JsonObject])[]): Soon<boolean> {
-    const here = (run: Run): Soon<boolean> => run.answer(responses)
-    const names = responses.map(([name]) => name)
-    return this.#settle(id, owner, names, here, (shared) => {
-      const taken = shared.take(responses)
-      checkAnswers(shared, taken, this.host.limits)
-      return taken.length > 0
-    })
+    let taken: readonly string[] = []
+    const amendment: Amendment = {
+      names: responses.map(([name]) => name),
+      isForced: false,
+      here: (run) => run.answer(responses),
+      amend: (shared) => {
+        taken = shared.take(responses)
+        checkAnswers(shared, taken, this.host.limits)
+        return taken.length > 0
+      },
+    }
+    return orElse(
+      () => this.#amendments.settle(id, owner, amendment),
+      (error) => {
+        if (hasNoRoom(error))
+          for (const name of taken) this.unawaited(() => this.refuse(id, owner, name, error))
+        throw error
+      },
+    )
   }
 
-  /** Gives up a question, because the client refused to answer; the handler that waits gets the error, on whichever node. */
+  /** Gives up a question, because it gets no answer; the handler that waits gets the error, on whichever node. */
   refuse(id: string, owner: string, name: string, error: McpError): Soon<boolean> {
-    const here = (run: Run): Soon<boolean> => run.refuse(name, error)
-    return this.#settle(id, owner, [name], here, (shared) => shared.refuse(name, outcomeText({ error })))
-  }
-
-  /** Settles questions: with the run, if it is here, or else in the record, where the node of the run sees it. Reads the state only if one of them is open. */
-  #settle(
-    id: string,
-    owner: string,
-    names: readonly string[],
-    /** False if the run is over, so that the record decides. */
-    here: (run: Run) => Soon<boolean>,
-    amend: (shared: AttemptState) => boolean,
-    tries: number = TRIES,
-  ): Soon<boolean> {
-    if (tries === 0) throw mcpError(OVERLOADED, {})
-    const again = (isDone: boolean): Soon<boolean> =>
-      isDone || this.#settle(id, owner, names, here, amend, tries - 1)
-    return soon(this.find(id, owner), (head) => {
-      if (head === undefined) return false
-      const run = this.runs.get(id)
-      if (run !== undefined) return soon(here(run), again)
-      if (isFinal(head.status) || names.length === 0) return true
-      return soon(this.questions.of(head), (open) => {
-        if (open === undefined) return false
-        return open.every(([name]) => !names.includes(name)) || this.#amend(id, amend, again)
-      })
-    })
-  }
-
-  /** Settles questions in the record of a task. */
-  #amend(
-    id: string,
-    amend: (shared: AttemptState) => boolean,
-    again: (isDone: boolean) => Soon<boolean>,
-  ): Soon<boolean> {
-    return soon(this.store.get(id), (record) => {
-      if (record === undefined) return false
-      const shared = AttemptState.of(record.state)
-      if (isFinal(record.status) || !amend(shared)) return true
-      const change: TaskChange = { state: shared.text, updatedAt: this.clock.now() }
-      const status = shared.questions.length === 0 ? stateAfter(record.status, 'answer') : undefined
-      return soon(
-        this.store.change(
-          id,
-          record.version,
-          status === undefined ? change : { ...change, status },
-          this.host.limits,
-        ),
-        (next) => again(next !== undefined),
-      )
+    return this.#amendments.settle(id, owner, {
+      names: [name],
+      isForced: true,
+      here: (run) => run.refuse(name, error),
+      amend: (shared) => shared.refuse(name, outcomeText({ error })),
     })
   }
 
@@ -284,4 +260,9 @@ export class Tasks extends TaskRunner {
       })
     })
   }
+}
+
+/** Whether a task has ended with a result or an error. */
+function hasOutcome({ status }: TaskHead): boolean {
+  return status === 'completed' || status === 'failed'
 }

@@ -54,6 +54,7 @@ export function sampleTask(members: Partial<TaskRecord> = {}): TaskRecord {
     network: '',
     tool: 'render',
     key: '',
+    same: '',
     isShared: false,
     status: 'working',
     statusMessage: '',

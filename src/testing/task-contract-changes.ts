@@ -13,6 +13,7 @@ const EVERY_CHANGE: Required<TaskChange> = {
   node: 'node-2',
   key: 'k',
   isShared: true,
+  request: '{"params":{}}',
   state: '{"asked":2}',
   outcome: '{"error":{}}',
 }

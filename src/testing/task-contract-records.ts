@@ -7,6 +7,7 @@ export const TASK_RECORDS: Checks = {
   async 'a task is read as it was created'({ store }) {
     const task = sampleTask({
       key: 'k',
+      same: '{"film":7}',
       network: '192.0.2.1',
       isShared: true,
       status: 'input_required',
@@ -36,6 +37,26 @@ export const TASK_RECORDS: Checks = {
     )
     const changed = await store.change(task.id, 1, { statusMessage: 'm' })
     assertSame(changed, { ...head, statusMessage: 'm', version: 2 }, 'change answers')
+  },
+
+  async 'one text of a task is read, unless it is too long'({ store, again }) {
+    const reader = await again()
+    const texts = { request: 'r'.repeat(5000), state: 's'.repeat(300_000), outcome: 'äx' } as const
+    const task = sampleTask({ key: 'k', ...texts })
+    await store.create(task, ROOMY)
+    const head = await store.head(task.id)
+    for (const name of ['request', 'state', 'outcome'] as const) {
+      const whole = await reader.read(task.id, name, Number.MAX_SAFE_INTEGER)
+      assertSame([whole?.head, whole?.text], [head, texts[name]], `read answers for the ${name}`)
+      const bytes = whole?.bytes ?? 0
+      assertSame(bytes >= texts[name].length, true, `whether the ${name} has bytes for all characters`)
+      assertSame((await reader.read(task.id, name, bytes))?.text, texts[name], `the ${name} that just fits`)
+      const short = await reader.read(task.id, name, bytes - 1)
+      assertSame([short?.head, short?.text, short?.bytes], [head, undefined, bytes], `a long ${name}`)
+    }
+    await store.change(task.id, 1, { state: '' })
+    assertSame((await reader.read(task.id, 'state', 0))?.text, '', 'an empty state')
+    assertSame(await reader.read('nobody', 'state', 10), undefined, 'read answers for an unknown task')
   },
 
   async 'an unknown task is undefined'({ store }) {
@@ -113,6 +134,7 @@ export const TASK_RECORDS: Checks = {
         scope: text,
         tool: text,
         key: text,
+        same: text,
         statusMessage: text,
         node: text,
         request: text,
@@ -166,6 +188,7 @@ export const TASK_RECORDS: Checks = {
     await assertFails(() => store.create(sampleTask(), ROOMY), 'create after close')
     await assertFails(() => store.get(id), 'get after close')
     await assertFails(() => store.head(id), 'head after close')
+    await assertFails(async () => store.read(id, 'state', 10), 'read after close')
     await assertFails(() => store.list({ limit: 1 }), 'list after close')
     await assertFails(() => store.change(id, 1, { statusMessage: '' }), 'change after close')
     await assertFails(() => store.expire(0, 1), 'expire after close')

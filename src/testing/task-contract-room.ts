@@ -136,8 +136,13 @@ export const TASK_ROOM: Checks = {
       assertSame((await store.get(task.id))?.state, '', 'the state after a change that had no room')
       await store.change(task.id, 2, { outcome: '' }, room)
       await store.change(task.id, 3, { state: 'x'.repeat(5000) }, room)
-      const forced = await store.change(task.id, 4, { outcome: 'x'.repeat(10_000) })
-      assertSame(forced?.version, 5, 'the version after a change that needs no room')
+      // A request that becomes shorter makes room for the outcome of the same change.
+      const spent = { request: 'x', outcome: 'x'.repeat(4487) }
+      const shorter = await (async () => store.change(task.id, 4, spent, room))().catch(() => undefined)
+      assertSame(shorter?.version, 5, 'the version after a change whose texts take no more together')
+      await store.change(task.id, 5, { request: 'x'.repeat(4488), outcome: '' }, room)
+      const forced = await store.change(task.id, 6, { outcome: 'x'.repeat(10_000) })
+      assertSame(forced?.version, 7, 'the version after a change that needs no room')
       assertSame(await create(5001, 'bob'), 'too_large', 'create answers for more than a quarter of the rest')
       assertSame(await create(5000, 'bob'), 'created', 'create answers for a quarter of the rest')
       assertSame((await store.expire(Number.MAX_SAFE_INTEGER, 10)).length, 2, 'the number of removed tasks')

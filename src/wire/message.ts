@@ -1,6 +1,15 @@
+import { copyOf } from '../base/copy-of.ts'
 import { mcpError } from '../errors/error.ts'
 import { BAD_MESSAGE, BAD_PARAMS, DUPLICATE_KEY, PARSE_FAILED, TOO_DEEP } from '../errors/wire.ts'
-import { isObject, JSONRPC, type JsonObject, type Message, type RequestId } from '../protocol/jsonrpc.ts'
+import {
+  isObject,
+  isWide,
+  JSONRPC,
+  MAX_MEMBERS,
+  type JsonObject,
+  type Message,
+  type RequestId,
+} from '../protocol/jsonrpc.ts'
 import type { Finding } from './full-scan.ts'
 
 export const NO_PARAMS: JsonObject = Object.freeze({})
@@ -33,7 +42,9 @@ export function readMessage(value: unknown): Message {
   const message = value as Record<string, unknown>
   let hasId = false
   let kinds = 0
+  let members = 0
   for (const key in message) {
+    if (++members > MAX_MEMBERS) throw malformed(`it has more than ${MAX_MEMBERS} members`, value)
     switch (key) {
       case 'jsonrpc':
       case 'params':
@@ -97,6 +108,8 @@ function readCall(message: Record<string, unknown>): Message {
     }
     const meta = params['_meta']
     if (meta !== undefined && !isObject(meta)) throw badParams(message, '_meta is not an object')
+    if (isWide(params) || isWide(meta))
+      throw badParams(message, `they or their _meta have more than ${MAX_MEMBERS} members`)
   }
   return message as Message
 }
@@ -136,5 +149,5 @@ function withId(error: Error, value: unknown): Error {
 }
 
 function setId(value: unknown, id: bigint | undefined): unknown {
-  return id === undefined ? value : { ...(value as object), id }
+  return id === undefined ? value : Object.assign(copyOf(value as JsonObject), { id })
 }

@@ -1,3 +1,4 @@
+import { copyOf } from '../base/copy-of.ts'
 import type {
   CreateMessageRequestParams,
   SamplingBlock,
@@ -7,7 +8,7 @@ import type {
 /** The value without some members; the same object if it has none of them. */
 export function omit<Value extends object>(value: Value, ...names: readonly string[]): Value {
   if (!names.some((name) => Object.hasOwn(value, name))) return value
-  return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name))) as Value
+  return copyOf(value as Readonly<Record<string, unknown>>, ...names) as Value
 }
 
 /** The value with one member changed; the same object if the member is absent or unchanged. */

@@ -87,9 +87,9 @@ test('long names of members count as many, because the engine compares them one 
     )
   const limits = { values: 1_000_000, keys: 20_000, containers: 1000 }
   expect(() => checkValues(object(30, 16_384), limits)).toThrow(
-    /^the message has more than 20000 object members, counting names over 16383 characters as 1000, numbers as 10$/,
+    /^the message has more than 20000 object members, counting names over 16383 characters as 1000, numbers as 10, and those after the first 10000 of an object as 4$/,
   )
-  expect(() => checkValues(object(20_001, 6), limits)).toThrow(
+  expect(() => checkValues(`[${object(9_000, 6)},${object(9_000, 6)},${object(2_001, 6)}]`, limits)).toThrow(
     /^the message has more than 20000 object members$/,
   )
   expect(() => checkValues(object(20, 16_384), limits)).not.toThrow()
@@ -116,11 +116,22 @@ test('names that are whole numbers count as ten, because the engine sorts them w
   for (const name of ['0%', 'k%', '-%', '%.5', '%e', '% ', '1%000000', '\\u0061%', 'é%'])
     expect(() =>
       checkValues(
-        object(15_000, (at) => name.replace('%', `${10_000 + at}`)),
+        object(10_000, (at) => name.replace('%', `${10_000 + at}`)),
         limits,
       ),
     ).not.toThrow()
   expect(() => checkValues(`[${'"123",'.repeat(15_000)}0]`, limits)).not.toThrow()
+})
+
+test('members after the first 10,000 of one object count as four, because reading it takes longer', () => {
+  const object = (count: number): string =>
+    JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, at) => [`key ${at}`, 0])))
+  const limits = { values: 1_000_000, keys: 50_000, containers: 1_000_000 }
+  expect(() => checkValues(object(20_000), limits)).not.toThrow()
+  expect(() => checkValues(object(20_001), limits)).toThrow('50000 object members, counting')
+  // What is inside does not count for the object around it, nor does an object before it.
+  const inner = `{"a":${object(10_000)},"b":${object(10_000)},"c":[${object(10_000)},${object(10_000)}]}`
+  expect(() => checkValues(inner, limits)).not.toThrow()
 })
 
 test.each([

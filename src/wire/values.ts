@@ -17,7 +17,7 @@ export function checkValues(text: string, limits: PartLimits): void {
   const { values, keys, containers } = limits
   if (excess === 'values') throw mcpError(TOO_MANY_VALUES, { limit: values })
   if (excess === 'containers') throw mcpError(TOO_MANY_CONTAINERS, { limit: containers })
-  const why = `, counting names over ${LONG_NAME} characters as ${MEMBERS_PER_LONG_NAME}, numbers as ${MEMBERS_PER_INDEX}`
+  const why = `, counting names over ${LONG_NAME} characters as ${MEMBERS_PER_LONG_NAME}, numbers as ${MEMBERS_PER_INDEX}, and those after the first ${WIDE} of an object as ${MEMBERS_PER_WIDE}`
   throw mcpError(TOO_MANY_KEYS, { limit: keys, counted: excess === 'keys' ? '' : why })
 }
 
@@ -38,7 +38,7 @@ const CLOSE_OBJECT = 125
 
 /** After this many characters that count nothing, searching is cheaper: it costs more to start and less per character. */
 const WALK = 32
-const NEXT = /["[{,:]/g
+const NEXT = /["[\]{},:]/g
 
 /** The engine compares names longer than this one by one, as if all hashes were the same, so each counts as many. */
 const LONG_NAME = 16_383
@@ -49,6 +49,10 @@ const INDEX = /(?!0\d)(?:\d|\\u003\d){1,10}"/y
 const MEMBERS_PER_INDEX = 10
 /** The characters of such a member where many are costly: numbers with fewer digits are close to each other, and the engine keeps these in a list. */
 const INDEX_CHARS = 12
+
+/** Whoever reads an object with very many members takes longer for each, so those after this many count as several. */
+const WIDE = 10_000
+const MEMBERS_PER_WIDE = 4
 
 /**
  * The first limit that a text exceeds. Members are counted by their colons; values by their commas, the outermost value, and the
@@ -69,6 +73,9 @@ function findExcess(
   let name = 0
   let nameEnd = 0
   let walked = 0
+  /** The members of the object being read, and of those around it. */
+  let own = 0
+  const around: number[] = []
   for (let at = 0; at < length; at++) {
     if (++walked > WALK) {
       NEXT.lastIndex = at
@@ -89,6 +96,7 @@ function findExcess(
       members++
       if (nameEnd - name > LONG_NAME) added += MEMBERS_PER_LONG_NAME - 1
       else if (isIndex(text, name)) added += MEMBERS_PER_INDEX - 1
+      else if (++own > WIDE) added += MEMBERS_PER_WIDE - 1
       walked = 0
       if (members > keys) return 'keys'
       if (members + added > keys) return 'costly keys'
@@ -98,6 +106,12 @@ function findExcess(
       const next = text.charCodeAt(skipSpace(text, at + 1))
       if (next !== CLOSE_LIST && next !== CLOSE_OBJECT) counted++
       walked = 0
+      around.push(own)
+      own = 0
+    } else if (letter === CLOSE_LIST || letter === CLOSE_OBJECT) {
+      own = around.pop() ?? 0
+      walked = 0
+      continue
     } else continue
     if (counted > values) return 'values'
   }

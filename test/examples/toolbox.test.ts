@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { MODULES } from '../../examples/toolbox/modules.ts'
 import app from '../../examples/toolbox/server.ts'
 import { readFixtures } from '../../src/cli/fixtures.ts'
-import { generatedCases } from '../../src/cli/generated-cases.ts'
+import { generatedCases } from '../../src/validate/generated-cases.ts'
 import { spawnLine } from '../command/line.ts'
 
 const FOLDER = 'examples/toolbox'

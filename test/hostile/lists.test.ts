@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { Group, type Client } from '../../src/client.ts'
+import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { processorMs } from '../harness/processor.ts'
 import { all, answer, EARLIER, WAYS, failure, meet, quiet, text, tool, until, web } from './peer.ts'
 
@@ -233,25 +234,38 @@ async function listingMs(listed: object): Promise<number> {
   return processorMs(async () => expect(await all(client.tools())).toHaveLength(1))
 }
 
-test('C.sane an item with many members, some of them of a wrong type, is copied once', async () => {
-  const wrong = {
-    title: 1,
-    description: 1,
-    outputSchema: 1,
-    annotations: 1,
-    _meta: 1,
-    icons: 1,
-    arguments: 1,
-  }
-  const many = { ...tool('t'), ...members(400_000) }
-  const usual = await listingMs(many)
-  expect(await listingMs({ ...wrong, mimeType: 1, ...many })).toBeLessThan(4 * usual)
-})
+const LISTS = [
+  ['tools', 'name', 'tools'],
+  ['prompts', 'name', 'prompts'],
+  ['resources', 'uri', 'resources'],
+  ['templates', 'uriTemplate', 'resourceTemplates'],
+] as const
+
+test.each(LISTS)(
+  'C.sane %s with more members than any has are left out, with a warning',
+  async (kind, key, member) => {
+    const warnings: string[] = []
+    const item = (at: number, count: number): object => ({ [key]: `x:${at}`, title: 1, ...members(count) })
+    const { client } = await meet(
+      'memory',
+      ({ method }, wire) =>
+        method?.endsWith('/list') === true &&
+        wire.reply({ [member]: [item(0, 254), item(1, 255), item(2, 400_000)] }),
+    )
+    client.on('warning', (text) => warnings.push(text))
+    const [listed, ...others] = (await all<JsonObject>(client[kind]() as never)) as readonly JsonObject[]
+    expect(others).toEqual([])
+    expect(Object.keys(listed!)).toEqual([key, ...Object.keys(members(254))])
+    expect(warnings).toEqual([
+      expect.stringMatching(/^skipped 2 items of .*: they have more than 256 members$/),
+    ])
+  },
+)
 
 test('C.schema-deep a schema with very many parts takes no longer if all of them are deep', async () => {
   let schema: object = { properties: members(400_000, {}) }
   for (let level = 0; level < 60; level++) schema = { not: schema }
-  const usual = await listingMs({ ...tool('t'), ...members(400_000) })
+  const usual = await listingMs({ ...tool('t'), _meta: members(400_000) })
   const deep = tool('t', { inputSchema: { type: 'object', ...schema } })
   expect(await listingMs(deep)).toBeLessThan(4.5 * usual)
 })
@@ -270,6 +284,15 @@ test.each(['2026-07-28', EARLIER] as const)(
     expect(await failure(all((await attack(9999)).client.tools()))).toMatchObject({
       kind: 'bad_answer',
       message: expect.stringContaining('it has more than 10000 members') as string,
+    })
+    const { client } = await meet(
+      'memory',
+      ({ method }, wire) => method === 'tools/call' && wire.reply({ content: [], _meta: members(10_001) }),
+      { speaks },
+    )
+    expect(await failure(client.callRaw('t'))).toMatchObject({
+      kind: 'bad_answer',
+      message: expect.stringContaining('its _meta has more than 10000 members') as string,
     })
   },
 )

@@ -359,6 +359,11 @@ scenario(
         'invalid params for tools/call: inputResponses is not an object',
       ])
     }
+    const many = Object.fromEntries(Array.from({ length: 10_001 }, (_, at) => [`k${at}`, {}]))
+    for (const inputResponses of [many, { ...many, user_name: { action: 'decline' } }])
+      expect((await refusal(client.request('tools/call', { name: 'greet', inputResponses }))).message).toBe(
+        'invalid params for tools/call: inputResponses has more than 10000 members',
+      )
     const none = await client.post(
       client.requestText(99, 'tools/call', { name: 'greet', requestState, inputResponses: null }),
     )

@@ -189,6 +189,11 @@ class Counting extends MemoryTaskStore {
     return super.get(id)
   }
 
+  override read(...text: Parameters<MemoryTaskStore['read']>): ReturnType<MemoryTaskStore['read']> {
+    this.steps.push('read')
+    return super.read(...text)
+  }
+
   override list(...query: Parameters<MemoryTaskStore['list']>): ReturnType<MemoryTaskStore['list']> {
     this.steps.push('list')
     return super.list(...query)

@@ -68,6 +68,13 @@ export const ROOM_FAULTS: readonly Fault[] = [
     }),
   ],
   [
+    'a shorter request makes no room',
+    'the texts of tasks never take more bytes than there is room for',
+    (store) => ({
+      change: (id, version, { request: _, ...change }, room) => store.change(id, version, change, room),
+    }),
+  ],
+  [
     'changes always have room',
     'the texts of tasks never take more bytes than there is room for',
     (store) => ({

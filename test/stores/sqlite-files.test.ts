@@ -111,7 +111,7 @@ const BAD_FILES: readonly (readonly [name: string, make: () => string, message: 
       database.close()
       return path
     },
-    /version 99 .* knows only up to 5/,
+    /version 99 .* knows only up to 6/,
     /newer version of Pierhead/,
   ],
 ]
@@ -361,7 +361,7 @@ test('a file whose ids were stored as they are keeps them, and gets a key of its
   const other = newPath()
   opened(other)
   expect(keyIn(other)).not.toEqual(keyIn(path))
-  expect(() => new SqliteFile(settings, [older])).toThrow(/version 5 .* only up to 4/)
+  expect(() => new SqliteFile(settings, [older])).toThrow(/version 6 .* only up to 4/)
 })
 
 test('a file without its key of ids is not opened', () => {

@@ -4,6 +4,16 @@ import type { Fault } from './room-faults.ts'
 /** Stores whose steps say too little, too early, or in another order. */
 export const STEP_FAULTS: readonly Fault[] = [
   [
+    'long texts are read',
+    'one text of a task is read, unless it is too long',
+    (store) => ({ read: (id, text) => store.read(id, text, Number.MAX_SAFE_INTEGER) }),
+  ],
+  [
+    'every text is the outcome',
+    'one text of a task is read, unless it is too long',
+    (store) => ({ read: (id, _, most) => store.read(id, 'outcome', most) }),
+  ],
+  [
     'a step announces one task only',
     'watchers hear of each task of a step, and read what they hear of',
     (store) => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { PostgresLink } from '../../src/store/postgres-link.ts'
 import { migrate, type PostgresTables } from '../../src/store/postgres-schema.ts'
 import { SHARED_SCHEMAS } from '../../src/store/shared-schema.ts'
-import { findEngine } from '../../src/store/sqlite-engine.ts'
+import { findEngine, withRows } from '../../src/store/sqlite-engine.ts'
 import { SqliteFile, type Schema } from '../../src/store/sqlite-file.ts'
 import { TASK_SCHEMA } from '../../src/store/tasks-schema.ts'
 import { postgres, sqlite, type TaskStore } from '../../src/stores.ts'
@@ -39,8 +39,13 @@ async function use(store: TaskStore): Promise<void> {
 
 const columnsIn = (tables: readonly string[]): string =>
   tables.map((table) => `ALTER TABLE ${table} ADD COLUMN novelty TEXT NOT NULL DEFAULT ''`).join(';')
-const OTHER_TABLES = ['pierhead_task_texts', 'pierhead_task_sums', 'pierhead_nodes']
-const TASK_TABLES = ['pierhead_task_heads', ...OTHER_TABLES]
+const OTHER_TABLES = ['pierhead_task_sums', 'pierhead_nodes']
+const TASK_TABLES = [
+  'pierhead_task_heads',
+  'pierhead_task_contents',
+  'pierhead_task_requests',
+  ...OTHER_TABLES,
+]
 
 /** The schema of a newer version, which has another column in each table. */
 function newer(schema: Schema, needs: number, tables: readonly string[]): Schema {
@@ -103,15 +108,54 @@ test('with SQLite, a program that is too old for the tables says what to do, als
   const { tasks } = openSqlite(path)
   await use(tasks)
   const script = 'ALTER TABLE pierhead_task_heads RENAME COLUMN status TO state_of_task'
-  upgrade(path, { ...TASK_SCHEMA, needs: 6, migrations: [...TASK_SCHEMA.migrations, script] })
+  upgrade(path, { ...TASK_SCHEMA, needs: 7, migrations: [...TASK_SCHEMA.migrations, script] })
   const failure = {
     kind: 'store_failed',
-    message: expect.stringMatching(/version 6 .* knows only up to 5/) as string,
+    message: expect.stringMatching(/version 7 .* knows only up to 6/) as string,
     hint: expect.stringContaining('newer version of Pierhead') as string,
   }
   expect(() => sqlite(path)).toThrow(expect.objectContaining(failure))
   await expect((async () => tasks.head('a'))()).rejects.toMatchObject(failure)
   await expect((async () => tasks.create(sampleTask(), ROOMY))()).rejects.toMatchObject(failure)
+})
+
+test('with SQLite, the statements of a program from before long requests were apart still work', async () => {
+  const path = newPath()
+  const { tasks } = openSqlite(path)
+  const [long, short] = [
+    sampleTask({ request: 'r'.repeat(10_000) }),
+    sampleTask({ request: '{}', state: 's' }),
+  ]
+  for (const task of [long, short]) await tasks.create(task, ROOMY)
+  const database = findEngine()(path)
+  onTestFinished(() => void database.close())
+  const rows = (sql: string, ...values: readonly (string | number)[]): unknown =>
+    withRows(database.prepare(sql)).all(...values)
+  const texts = `SELECT request, state, outcome FROM pierhead_task_heads LEFT JOIN pierhead_task_texts USING (seq) WHERE seq = ?`
+  expect(rows(texts, 1)).toEqual([[long.request, '', '']])
+  expect(rows(texts, 2)).toEqual([['{}', 's', '']])
+  // It changes a task of the newer program.
+  database.prepare(`UPDATE pierhead_task_texts SET state = 'S', outcome = 'O' WHERE seq = 1`).run()
+  expect(await tasks.get(long.id)).toMatchObject({ request: long.request, state: 'S', outcome: 'O' })
+  // It adds one, which the newer program reads, changes and finds by its key.
+  const columns =
+    'id, owner, scope, tool, key, status, status_message, is_error, created_at, updated_at, expires_at, poll_ms, attempt, due_at, node, version'
+  const head = `'old', 'ada', 'ada', 'render', 'k', 'working', '', 0, 1, 1, 1, 1, 1, 0, 'n', 1`
+  database.exec(`INSERT INTO pierhead_task_heads (${columns}) VALUES (${head})`)
+  const add =
+    'INSERT INTO pierhead_task_texts (seq, request, state, outcome) VALUES (last_insert_rowid(), ?, ?, ?)'
+  database.prepare(add).run('q'.repeat(9000), '', '')
+  expect(await tasks.get('old')).toMatchObject({ request: 'q'.repeat(9000), same: '' })
+  expect(await tasks.change('old', 1, { request: 'short', outcome: 'end' }, ROOMY)).toMatchObject({
+    version: 2,
+  })
+  expect(await tasks.get('old')).toMatchObject({ request: 'short', outcome: 'end' })
+  // It removes tasks, and knows how much that frees.
+  const remove = `DELETE FROM pierhead_task_texts WHERE seq = ? RETURNING octet_length(request) + octet_length(state) + octet_length(outcome)`
+  expect([rows(remove, 1), rows(remove, 2), rows(remove, 3)]).toEqual([[[10_002]], [[3]], [[8]]])
+  expect(rows('SELECT 1 FROM pierhead_task_contents UNION ALL SELECT 1 FROM pierhead_task_requests')).toEqual(
+    [],
+  )
 })
 
 /** Brings tables of PostgreSQL to a newer version. */
@@ -137,18 +181,19 @@ test('with PostgreSQL, an older program goes on, and starts again, after a newer
   await use(tasks)
   const tables = [
     'pierhead_tasks',
+    'pierhead_task_texts',
     ...OTHER_TABLES,
     'pierhead_cache',
     'pierhead_rates',
     'pierhead_members',
     'pierhead_secrets',
   ]
-  await upgradePostgres('added', { migrations: ['', columnsIn(tables)], needs: 1 })
+  await upgradePostgres('added', { migrations: ['', '', columnsIn(tables)], needs: 1 })
   await use(tasks)
   await cache.set('a', 'text', 1000)
   await use(openPostgres('added').tasks)
   expect(await server.sql('SELECT version, needs FROM added.pierhead_schema')).toEqual([
-    { version: 2, needs: 1 },
+    { version: 3, needs: 1 },
   ])
 })
 
@@ -156,7 +201,7 @@ test('with PostgreSQL, a program that is too old for the tables says what to do,
   const { tasks } = openPostgres('changed')
   await use(tasks)
   const script = 'ALTER TABLE pierhead_tasks RENAME COLUMN status TO state_of_task'
-  await upgradePostgres('changed', { migrations: ['', script], needs: 2 })
+  await upgradePostgres('changed', { migrations: ['', '', script], needs: 3 })
   const hint = expect.stringMatching(/newer version of Pierhead/) as string
   await expect((async () => tasks.create(sampleTask(), ROOMY))()).rejects.toMatchObject({
     kind: 'store_failed',
@@ -164,7 +209,7 @@ test('with PostgreSQL, a program that is too old for the tables says what to do,
   })
   await expect((async () => openPostgres('changed').tasks.head('a'))()).rejects.toMatchObject({
     kind: 'store_failed',
-    message: expect.stringMatching(/version 2, and this program knows only up to 1/) as string,
+    message: expect.stringMatching(/version 3, and this program knows only up to 2/) as string,
     hint,
   })
 })

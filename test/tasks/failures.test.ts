@@ -151,6 +151,7 @@ function waiting(id: string, sub: string, createdAt: number): TaskRecord {
     network: '',
     tool: 'work',
     key: '',
+    same: '',
     isShared: false,
     status: 'working',
     statusMessage: '',

@@ -28,6 +28,8 @@ const FIXED: readonly FixedLimit[] = [
   { constant: 'MAX_BYTES',         file: 'client/question-room.ts', meaning: 'Bytes of memory that open questions of a server, and replies that it does not take, occupy in a client.', outcome: 'Further questions are ignored, and further replies are not sent.' },
   { constant: 'MAX_LENGTH',        file: 'client/elicitations.ts',  meaning: 'Characters of an `elicitationId`.',                                     outcome: 'The client does not report that the user has finished.' },
   { constant: 'MAX_URL',           file: 'protocol/web-url.ts',     meaning: 'Characters of a URL that a server asks the user to open.',              outcome: '`bad_params` for the server; the user is not asked.' },
+  { constant: 'MAX_MEMBERS',       file: 'client/lists.ts',         meaning: 'Members of one listed tool, prompt, resource or template.',             outcome: 'The item is left out, and there is a warning.' },
+  { constant: 'MAX_MEMBERS',       file: 'protocol/jsonrpc.ts',     meaning: 'Members of a message itself, of its params, of a result, of `inputResponses`, and of the `_meta` of params and results. Arguments and structured content do not count.', outcome: '`bad_message` for a message, `bad_params` for params, `bad_answer` for a result.' },
   { constant: 'MAX_ROUNDS',        file: 'client/rounds.ts',        meaning: 'Rounds of one request at 2026-07-28 that a client answers.',            outcome: 'The call fails.' },
 ]
 

@@ -13,7 +13,8 @@ import { findOwners, onlyOwner } from './owners.ts'
 import { toMs } from '../../base/duration.ts'
 import { clip } from '../../base/clip.ts'
 import { nearest } from '../../base/nearest.ts'
-import { nextTask, TURN } from '../../base/next-task.ts'
+import { copyOf } from '../../base/copy-of.ts'
+import { nextTask, TURN, Turns } from '../../base/next-task.ts'
 import { callable, either, object } from '../../base/kinds.ts'
 import { badOption, checkOptions } from '../../base/options.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
@@ -94,12 +95,16 @@ export class Group implements AsyncDisposable {
 
   /** Lists the resources of all servers, in their order. A server that fails or takes longer than `total` is skipped. */
   resources(options: CallOptions = {}): ItemList<Grouped<Resource>> {
-    return this.#each(options, (server) => this.#client(server).resources(options).toArray())
+    return this.#each(options, async (server) =>
+      (await this.#client(server).resources(options).toArray()).entries(),
+    )
   }
 
   /** Lists the templates of all servers, in their order. A server that fails or takes longer than `total` is skipped. */
   templates(options: CallOptions = {}): ItemList<Grouped<ResourceTemplate>> {
-    return this.#each(options, (server) => this.#client(server).templates(options).toArray())
+    return this.#each(options, async (server) =>
+      (await this.#client(server).templates(options).toArray()).entries(),
+    )
   }
 
   /**
@@ -195,7 +200,7 @@ export class Group implements AsyncDisposable {
   /** Asks all servers at the same time and yields their items in the order of the servers. */
   #each<Item>(
     { signal }: CallOptions,
-    list: (server: string) => Promise<readonly Item[]>,
+    list: (server: string) => Promise<Listed<Item>>,
   ): ItemList<Grouped<Item>> {
     return toList(
       eachOf(this.clients, list, signal, (client, server, { message }) =>
@@ -204,34 +209,35 @@ export class Group implements AsyncDisposable {
     )
   }
 
-  /** The tools or prompts of a server, with their names in the group. */
+  /** The tools or prompts of a server, by their names in the group. */
   async #named(
     kind: 'tools' | 'prompts',
     server: string,
     options: CallOptions,
-  ): Promise<readonly (Tool | Prompt)[]> {
+  ): Promise<Listed<Tool | Prompt>> {
     const items: readonly (Tool | Prompt)[] = await this.#client(server)[kind](options).toArray()
     const key = `${kind} ${server}`
     const before = this.#listed.get(key)
     const known = new Set<string>()
-    for (const [at, { name }] of (before === undefined ? [] : items).entries()) {
-      if (at % TURN === TURN - 1) await nextTask()
+    const turns = new Turns()
+    for (const { name } of before === undefined ? [] : items) {
+      if (turns.isOver()) await turns.next()
       known.add(name)
     }
     const named = new Map<string, Tool | Prompt>()
     const changed = new Map<string, string>()
-    for (const [at, item] of items.entries()) {
-      if (at % TURN === TURN - 1) await nextTask()
+    for (const item of items) {
+      if (turns.isOver()) await turns.next()
       const name = this.#names.nameOf(server, item.name)
       // A name goes on meaning the same item, as long as the server has it.
       const owner = before?.get(name)
       const isTaken = named.has(name) || (owner !== undefined && owner !== item.name && known.has(owner))
       if (isTaken) this.#warnOfName(kind, server, item.name)
-      else named.set(name, { ...item, name })
+      else named.set(name, item)
       if (!isTaken && this.#names.read(name)?.item === undefined) changed.set(name, item.name)
     }
     this.#listed.set(key, changed)
-    return [...named.values()]
+    return named
   }
 
   #warnOfName(kind: string, server: string, item: string): void {
@@ -317,9 +323,12 @@ function badName(where: string, server: string, known: Iterable<string>): Error 
   return badOption(where, `there is no server "${server.slice(0, 64)}"; ${remedy}`)
 }
 
+/** The items of a server, by their position or by their name in the group. */
+type Listed<Item> = Iterable<readonly [key: string | number, item: Item]>
+
 async function* eachOf<Item>(
   clients: ReadonlyMap<string, Client>,
-  list: (server: string) => Promise<readonly Item[]>,
+  list: (server: string) => Promise<Listed<Item>>,
   signal: AbortSignal | undefined,
   onFailure: (client: Client, server: string, error: Error) => void,
 ): AsyncGenerator<Grouped<Item>, void, undefined> {
@@ -328,10 +337,14 @@ async function* eachOf<Item>(
   )
   for (const waiting of lists) {
     const [server, client, items] = await waiting
+    let at = 0
     if (!(items instanceof Error))
-      for (const [at, item] of items.entries()) {
-        if (at % TURN === TURN - 1) await nextTask()
-        yield { ...item, server }
+      for (const [key, item] of items) {
+        if (++at % TURN === 0) await nextTask()
+        // Middleware may have the item, so it does not change.
+        const copy = copyOf(item as JsonObject)
+        if (typeof key === 'string') copy['name'] = key
+        yield Object.assign(copy, { server }) as Grouped<Item>
       }
     else if (signal?.aborted === true) throw items
     else onFailure(client, server, items)

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { nearest } from '../../base/nearest.ts'
+import { suggestion } from '../arranged-line.ts'
 import {
   appFile,
   CLIENT_APPS,
@@ -27,7 +28,7 @@ import { withMember } from '../jsonc-edit.ts'
 import { JsoncError, parseJsonc } from '../jsonc.ts'
 import { isReference, redactedEntry } from '../redaction.ts'
 import { safe, safeJson } from '../safe-text.ts'
-import { pickTarget } from '../target.ts'
+import { onlyTarget } from '../target.ts'
 
 const NAMES = CLIENT_APPS.map(({ name }) => name)
 
@@ -121,16 +122,12 @@ function appOf({ flags, io }: Invocation): ClientApp {
   const found = foundApps(io).map((one) => one.name)
   const hint = `${found.length === 0 ? 'None was found on this machine; the known ones are' : `Found on this machine: ${found.join(', ')}. All:`} ${NAMES.join(', ')}.`
   if (name === undefined) throw wrongUsage('the client is missing: --client <name>', hint)
-  const similar = nearest(name, NAMES)
-  throw wrongUsage(
-    `there is no client "${name}"${similar === undefined ? '' : `; did you mean "${similar}"?`}`,
-    hint,
-  )
+  throw wrongUsage(`there is no client "${name}"${suggestion(nearest(name, NAMES))}`, hint)
 }
 
 async function add(invocation: Invocation, app: ClientApp, place: Place): Promise<void> {
   const { words, rest, flags, io, output } = invocation
-  const { target } = pickTarget(words, rest, flags, io)
+  const target = onlyTarget({ words, program: rest }, flags, io)
   const entry = entryOf(target, app, flags, io)
   const spelled = spelledEntry(app, entry)
   if (spelled === undefined)
@@ -159,12 +156,12 @@ async function add(invocation: Invocation, app: ClientApp, place: Place): Promis
   const after = withMember(before, app.section, name, spelled)
   if (after === before) {
     await output.data(
-      { client: app.name, file: path, name, changed: false },
+      { client: app.name, file: path, name, isChanged: false },
       () => `${where} has this entry already.`,
     )
     return
   }
-  output.note(diffText(called, name, app, old, shown))
+  const change = diffText(called, name, app, old, shown)
   const isSecret = hasSecrets(entry)
   if (isOfProject && isSecret)
     output.warn(
@@ -172,10 +169,11 @@ async function add(invocation: Invocation, app: ClientApp, place: Place): Promis
         app.reference === undefined ? '' : '. --env NAME without a value writes only the name of a variable'
       }`,
     )
-  if (!(await confirmed(invocation, `Write it to ${safe(called)}?`))) throw new Failure('nothing was changed')
+  if (!(await confirmed(invocation, `Write it to ${safe(called)}?`, change)))
+    throw new Failure('nothing was changed')
   const backup = backUp(file, before, after)
   writeText(file, after, isOfProject && !isSecret ? 0o644 : 0o600)
-  await output.data({ client: app.name, file: path, name, changed: true, entry: shown, backup }, () =>
+  await output.data({ client: app.name, file: path, name, isChanged: true, entry: shown, backup }, () =>
     [
       `Added "${name}" to ${where}. Restart ${app.title}, or reload its servers.`,
       `To take it back: ${output.colors.cyan(`pierhead install --client ${app.name}${flags.is('global') ? ' --global' : ''} --undo`)}`,
@@ -252,5 +250,5 @@ async function undo(invocation: Invocation, app: ClientApp, place: Place): Promi
   if (!(await confirmed(invocation, `Bring back ${where} as it was?`)))
     throw new Failure('nothing was changed')
   restore(file, backup.path)
-  await output.data({ client: app.name, file: path, restored: true }, () => `${where} is as it was before.`)
+  await output.data({ client: app.name, file: path, isRestored: true }, () => `${where} is as it was before.`)
 }

@@ -4,7 +4,7 @@ import type { Command } from '../command.ts'
 import { EXIT } from '../exit.ts'
 import { Failure } from '../failure.ts'
 import { differenceOf, readFixtures, writeFixtures, type Fixture, type FixtureFile } from '../fixtures.ts'
-import { generatedCases } from '../generated-cases.ts'
+import { generatedCases } from '../../validate/generated-cases.ts'
 import { safeLine } from '../safe-text.ts'
 
 /** The outcome of one case. */

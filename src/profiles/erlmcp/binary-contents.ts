@@ -1,3 +1,4 @@
+import { copyOf } from '../../base/copy-of.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import type { CreateAdapter } from '../adapter.ts'
 import { eachOf } from '../shapes.ts'
@@ -18,6 +19,6 @@ function withData(contents: JsonObject): JsonObject {
 }
 
 function withBlob(contents: JsonObject): JsonObject {
-  const { data, ...rest } = contents
-  return data === undefined ? contents : { blob: data, ...rest }
+  const { data, blob = data } = contents
+  return data === undefined ? contents : Object.assign(copyOf(contents, 'data'), { blob })
 }

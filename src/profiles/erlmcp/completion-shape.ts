@@ -1,3 +1,4 @@
+import { copyOf } from '../../base/copy-of.ts'
 import { isObject, type JsonObject } from '../../protocol/jsonrpc.ts'
 import { DESCRIPTIONS } from '../../protocol/meta.ts'
 import type { CreateAdapter } from '../adapter.ts'
@@ -24,9 +25,10 @@ function toListed(result: JsonObject): JsonObject {
 }
 
 function fromListed(result: JsonObject): JsonObject {
-  const { values, total, hasMore, ...rest } = result
+  const { values, total, hasMore } = result
   if (!Array.isArray(values) || result['completion'] !== undefined) return result
   const texts = values.map((value: unknown) => (isObject(value) ? value['value'] : value))
   const counted = { ...(total === undefined ? {} : { total }), ...(hasMore === undefined ? {} : { hasMore }) }
-  return { ...rest, completion: { values: texts, ...counted } }
+  const rest = copyOf(result, 'values', 'total', 'hasMore')
+  return Object.assign(rest, { completion: { values: texts, ...counted } })
 }

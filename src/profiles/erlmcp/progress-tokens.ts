@@ -1,3 +1,4 @@
+import { copyOf } from '../../base/copy-of.ts'
 import type { MethodParams } from '../../protocol/wire-adapter.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import { META } from '../../protocol/meta.ts'
@@ -8,8 +9,10 @@ export const progressTokens: CreateAdapter = (choices) =>
   choices.progressTokens === 'direct' ? { decodeRequest: withToken } : undefined
 
 function withToken(request: MethodParams): MethodParams {
-  const { progressToken, _meta, ...params } = request.params
+  const { progressToken, _meta } = request.params
   const meta = (_meta ?? {}) as JsonObject
   if (progressToken === undefined || meta[META.progressToken] !== undefined) return request
-  return { ...request, params: { ...params, _meta: { ...meta, [META.progressToken]: progressToken } } }
+  const params = copyOf(request.params, 'progressToken')
+  params['_meta'] = Object.assign(copyOf(meta), { [META.progressToken]: progressToken })
+  return { ...request, params }
 }

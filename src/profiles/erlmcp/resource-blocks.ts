@@ -1,3 +1,4 @@
+import { copyOf } from '../../base/copy-of.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import type { CreateAdapter } from '../adapter.ts'
 import { changed, eachOf } from '../shapes.ts'
@@ -18,7 +19,7 @@ function withLink(message: JsonObject): JsonObject {
 }
 
 function toLink(block: JsonObject): JsonObject {
-  const { type, resource, ...rest } = block
+  const { type, resource, uri = resource, name = resource } = block
   if (type !== 'resource' || typeof resource !== 'string') return block
-  return { type: 'resource_link', uri: resource, name: resource, ...rest }
+  return Object.assign(copyOf(block, 'resource'), { type: 'resource_link', uri, name })
 }

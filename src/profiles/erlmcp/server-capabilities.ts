@@ -1,3 +1,4 @@
+import { copyOf } from '../../base/copy-of.ts'
 import { isObject, type JsonObject } from '../../protocol/jsonrpc.ts'
 import type { CreateAdapter } from '../adapter.ts'
 import { changed } from '../shapes.ts'
@@ -23,5 +24,5 @@ function withExtra(capabilities: JsonObject): JsonObject {
 
 function withCompletions(capabilities: JsonObject): JsonObject {
   const { completion, completions = completion } = capabilities
-  return completions === undefined ? capabilities : { ...capabilities, completions }
+  return completions === undefined ? capabilities : Object.assign(copyOf(capabilities), { completions })
 }

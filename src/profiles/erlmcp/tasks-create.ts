@@ -1,3 +1,4 @@
+import { copyOf } from '../../base/copy-of.ts'
 import type { CreateAdapter } from '../adapter.ts'
 
 /** Understands `tasks/create` as a `tools/call` that asks for a task, at the revision whose clients ask for tasks. */
@@ -6,7 +7,7 @@ export const tasksCreate: CreateAdapter = (choices, revision) => {
   return {
     decodeRequest: ({ method, params }) =>
       method === 'tasks/create'
-        ? { method: 'tools/call', params: { ...params, task: params['task'] ?? {} } }
+        ? { method: 'tools/call', params: Object.assign(copyOf(params), { task: params['task'] ?? {} }) }
         : { method, params },
   }
 }

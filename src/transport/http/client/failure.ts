@@ -1,3 +1,4 @@
+import { copyOf } from '../../../base/copy-of.ts'
 import type { JsonObject, Message } from '../../../protocol/jsonrpc.ts'
 import { McpError, mcpError } from '../../../errors/error.ts'
 import { BAD_ANSWER, HTTP_FAILED } from '../../../errors/client.ts'
@@ -97,7 +98,7 @@ function tooBusy(reported: McpError, status: number, retryAfterMs: number | unde
   const { kind, message, code, refusal, data } = reported
   return new McpError(kind, message, {
     code,
-    data: { ...data, status },
+    data: Object.assign(copyOf(data ?? {}), { status }),
     retryable: true,
     refusal,
     retryAfterMs,

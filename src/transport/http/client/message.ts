@@ -1,3 +1,4 @@
+import { copyOf } from '../../../base/copy-of.ts'
 import type { ContentLimits } from '../../../protocol/client-limits.ts'
 import type { Message } from '../../../protocol/jsonrpc.ts'
 import { McpError } from '../../../errors/error.ts'
@@ -36,8 +37,7 @@ function readOne(value: unknown): Message {
     value.id !== null
   )
     return readMessage(value)
-  const { id: _, ...rest } = value
-  return readMessage(rest)
+  return readMessage(copyOf(value as Readonly<Record<string, unknown>>, 'id'))
 }
 
 function isBatch(read: unknown): read is readonly unknown[] {

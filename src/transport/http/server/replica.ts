@@ -4,6 +4,7 @@ import { SESSION_LIMIT } from '../../../errors/limits.ts'
 import { toErrorObject } from '../../../errors/reply.ts'
 import { LATER, MUCH_LATER } from '../../../errors/retry-after.ts'
 import { OVERLOADED } from '../../../errors/rpc.ts'
+import type { NodeMessage } from '../../../nodes/messages.ts'
 import type { Node } from '../../../nodes/node.ts'
 import type { JsonObject, Message, RequestId } from '../../../protocol/jsonrpc.ts'
 import type { RequestSource } from '../../../rpc/call.ts'
@@ -291,9 +292,12 @@ export class Replica implements SharedSession {
       while (this.#unsaved.size > 0 && !this.#isClosed) {
         this.#leaving = this.#unsaved
         this.#unsaved = new Map()
+        const subscribed = this.#subscribed(this.#leaving)
+        // Before the store has them, since a caller that sends too many must not.
+        if (subscribed !== undefined) await this.#countSoon(sizeOf(JSON.stringify(subscribed)))
         const version = await node.stores.sessions.change(this.#session.id, this.#leaving)
         if (version === undefined) return onEnded(this.#session.id)
-        await this.#sendSubscriptions(this.#leaving)
+        if (subscribed !== undefined) await node.publish(subscribed)
         // Otherwise another node has changed something too, which the next use tells.
         if (version === (this.#version as number) + 1) this.#version = version
         this.#leaving = new Map()
@@ -307,14 +311,14 @@ export class Replica implements SharedSession {
     }
   }
 
-  /** Lets all nodes with a replica watch the same resources, before the next change of one. */
-  async #sendSubscriptions(fields: ReadonlyMap<string, string | null>): Promise<void> {
+  /** The message that lets all nodes with a replica watch the same resources, before the next change of one; undefined if there is none. */
+  #subscribed(fields: ReadonlyMap<string, string | null>): NodeMessage | undefined {
     const uris = [...fields].filter(([name]) => name.startsWith(URI))
-    if (uris.length === 0) return
+    if (uris.length === 0) return undefined
     const named = (isWatched: boolean): readonly string[] =>
       uris.filter(([, value]) => (value !== null) === isWatched).map(([name]) => name.slice(URI.length))
     const session = this.#session.id
-    await this.#parts.node.publish({ kind: 'subscribed', session, added: named(true), removed: named(false) })
+    return { kind: 'subscribed', session, added: named(true), removed: named(false) }
   }
 
   async #prolong(): Promise<void> {
@@ -343,7 +347,7 @@ export class Replica implements SharedSession {
     const { node } = this.#parts
     const session = this.#session.id
     const text = JSON.stringify(answer)
-    this.#count(Math.ceil(text.length / LONG_ANSWER))
+    this.#count(sizeOf(text))
     if (text.length <= LONG_ANSWER) return node.publish({ kind: 'answered', session, answer })
     const key = `answer:${crypto.randomUUID()}`
     await node.stores.cache.set(key, text, ANSWER_MS)
@@ -356,6 +360,11 @@ export class Replica implements SharedSession {
     throw mcpError(OVERLOADED, {}, LATER)
   }
 
+  /** The same for a save, which must not fail before it is under way. */
+  async #countSoon(size: number): Promise<void> {
+    this.#count(size)
+  }
+
   /** The response that a client gets if this node dies before it sends another one: to a request, or to all requests of a batch. */
   #lostResponse(id: RequestId | readonly RequestId[] | undefined): string {
     if (id === undefined) return ''
@@ -364,6 +373,11 @@ export class Replica implements SharedSession {
     if (typeof id !== 'object') return encodeError(id, error, dialect)
     return id.length === 0 ? '' : `[${id.map((one) => encodeError(one, error, dialect)).join(',')}]`
   }
+}
+
+/** What a message counts. */
+function sizeOf(text: string): number {
+  return Math.ceil(text.length / LONG_ANSWER)
 }
 
 /** A version that no stored session has. */

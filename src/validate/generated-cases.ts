@@ -40,7 +40,7 @@ export function generatedCases(schema: Schema): readonly GeneratedCase[] {
 }
 
 /** A value that fits a schema, as far as its common keywords say. */
-function valueOf(schema: Schema, depth: number = 0): unknown {
+export function valueOf(schema: Schema, depth: number = 0): unknown {
   if ('const' in schema) return schema['const']
   if ('default' in schema) return schema['default']
   const examples = schema['examples']

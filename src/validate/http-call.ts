@@ -1,0 +1,122 @@
+import { request as plainRequest, Agent, type IncomingMessage } from 'node:http'
+import { request as secureRequest, Agent as SecureAgent } from 'node:https'
+import { SseParser, type SseEvent } from './events.ts'
+import type { Trace } from './trace.ts'
+import { MOST_BYTES, type HttpReply } from './wire.ts'
+
+export interface HttpCall {
+  readonly method: string
+  readonly headers: Readonly<{ [name: string]: string }>
+  readonly body?: string | Uint8Array | undefined
+  /** The most time until the headers and a body that is no stream have come. */
+  readonly ms?: number | undefined
+  /** Is called for each event of a stream. */
+  readonly onEvent?: ((event: SseEvent, stream: string) => void) | undefined
+  /** Whether to note the request and the reply. Default: `true`. */
+  readonly isNoted?: boolean | undefined
+}
+
+const agents = {
+  'http:': new Agent({ keepAlive: true, maxSockets: 64 }),
+  'https:': new SecureAgent({ keepAlive: true, maxSockets: 64 }),
+}
+
+let count = 0
+
+/** Sends one HTTP request exactly as told, follows no redirect, and reads the reply. Throws if there is none. */
+export function httpCall(url: URL, call: HttpCall, trace: Trace): Promise<HttpReply> {
+  const { method, headers, body, ms = 5_000, isNoted = true } = call
+  const stream = `${method} ${++count}`
+  const line = `${method} ${url.pathname}${url.search === '' ? '' : '?…'}`
+  if (isNoted)
+    trace.add({ from: 'validator', stream, text: `${line}\n\n${textOf(body)}`.trim(), http: { headers } })
+  return new Promise((resolve, reject) => {
+    const isSecure = url.protocol === 'https:'
+    const request = (isSecure ? secureRequest : plainRequest)(url, {
+      method,
+      headers: {
+        ...headers,
+        ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
+      },
+      agent: isSecure ? agents['https:'] : agents['http:'],
+      setHost: !Object.keys(headers).some((name) => name.toLowerCase() === 'host'),
+    })
+    const timer = setTimeout(() => request.destroy(new Error(`no reply to ${line} within ${ms} ms`)), ms)
+    request.on('error', (error) => {
+      clearTimeout(timer)
+      reject(error)
+    })
+    request.on('response', (response) => {
+      readReply(response, { stream, call, trace, isNoted }).then(
+        (reply) => {
+          clearTimeout(timer)
+          resolve(reply)
+        },
+        (error: unknown) => reject(error instanceof Error ? error : new Error(String(error))),
+      )
+    })
+    request.end(body)
+  })
+}
+
+function textOf(body: string | Uint8Array | undefined): string {
+  if (body === undefined) return ''
+  return typeof body === 'string' ? body : `(${body.length} bytes)`
+}
+
+interface Reading {
+  readonly stream: string
+  readonly call: HttpCall
+  readonly trace: Trace
+  readonly isNoted: boolean
+}
+
+async function readReply(
+  response: IncomingMessage,
+  { stream, call, trace, isNoted }: Reading,
+): Promise<HttpReply> {
+  const headers = Object.fromEntries(
+    Object.entries(response.headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : (value ?? ''),
+    ]),
+  )
+  const status = response.statusCode ?? 0
+  const isStream = /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
+  response.setEncoding('utf8')
+  const ended = new Promise<boolean>((resolve) => {
+    response.on('close', () => resolve(response.complete))
+  })
+  let body = ''
+  if (isStream) {
+    if (isNoted) trace.add({ from: 'peer', stream, text: `${status}`, http: { status, headers } })
+    readEvents(response, (event) => call.onEvent?.(event, stream))
+  } else {
+    body = await readBody(response, ended)
+    if (isNoted)
+      trace.add({ from: 'peer', stream, text: `${status}\n\n${body}`.trim(), http: { status, headers } })
+  }
+  return { status, headers, body, isStream, stream, ended, close: () => response.destroy() }
+}
+
+function readEvents(response: IncomingMessage, onEvent: (event: SseEvent) => void): void {
+  const parser = new SseParser(onEvent)
+  let bytes = 0
+  response.on('data', (chunk: string) => {
+    bytes += chunk.length
+    if (bytes > MOST_BYTES) response.destroy()
+    else parser.push(chunk)
+  })
+  response.on('error', () => undefined)
+}
+
+async function readBody(response: IncomingMessage, ended: Promise<boolean>): Promise<string> {
+  let body = ''
+  response.on('error', () => undefined)
+  response.on('data', (chunk: string) => {
+    body += chunk
+    if (body.length > MOST_BYTES) response.destroy()
+  })
+  await ended
+  return body.slice(0, MOST_BYTES)
+}

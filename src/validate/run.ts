@@ -1,0 +1,130 @@
+import { Deferred } from '../base/deferred.ts'
+import type { Revision } from '../protocol/revisions.ts'
+import type { Rule, Transport, Verdict } from './rule.ts'
+import { unchecked } from './rule.ts'
+import type { ServerSubject } from './server-subject.ts'
+import type { Entry, Trace } from './trace.ts'
+
+/** What a rule came to at one revision on one transport. */
+export interface Outcome {
+  readonly id: string
+  readonly level: Rule<unknown>['level']
+  readonly role: 'server' | 'client'
+  readonly revision: Revision
+  readonly transport: Transport
+  readonly rule: string
+  readonly how: string
+  readonly fix: string
+  readonly is: Verdict['is']
+  /** What the peer did wrong, or why the rule was not checked. */
+  readonly found?: string | undefined
+  /** The exchange that shows a failure. */
+  readonly entries?: readonly Entry[] | undefined
+  readonly ms: number
+}
+
+export interface RunOptions {
+  /** Only the rules with these ids. Default: all that apply. */
+  readonly only?: readonly string[] | undefined
+  /** When to stop, by `performance.now()`. Rules that are left are not checked. */
+  readonly until: number
+  readonly signal: AbortSignal
+  onOutcome?(outcome: Outcome, done: number, all: number): void
+}
+
+/** The most time for one rule. */
+const RULE_MS = 15_000
+/** A server that leaves so many rules in a row without any answer has stopped. */
+const MOST_SILENT = 4
+
+/** Checks a server by all rules that apply to it. */
+export async function checkServer(
+  rules: readonly Rule<ServerSubject>[],
+  subject: ServerSubject,
+  { only, until, signal, onOutcome }: RunOptions,
+): Promise<readonly Outcome[]> {
+  const { revision, transport, trace } = subject
+  const applying = rules.filter(
+    (rule) =>
+      rule.revisions.includes(revision) &&
+      rule.transports.includes(transport) &&
+      (only === undefined || only.includes(rule.id)),
+  )
+  const ordered = [...applying.filter(({ isLast }) => !isLast), ...applying.filter(({ isLast }) => isLast)]
+  const outcomes: Outcome[] = []
+  let silent = 0
+  for (const rule of ordered) {
+    const from = trace.mark
+    const began = performance.now()
+    const why = signal.aborted
+      ? 'the run was stopped'
+      : began > until
+        ? 'the time for the run was over'
+        : silent >= MOST_SILENT && !rule.isLast
+          ? 'the server stopped answering'
+          : undefined
+    const verdict = why === undefined ? await checkRule(rule, subject, signal) : unchecked(why)
+    if (why === undefined && !rule.isLast)
+      silent =
+        trace.between(from).some((entry) => entry.from === 'peer') || verdict.is === 'absent' ? 0 : silent + 1
+    const outcome = outcomeOf(rule, { verdict, from, ms: performance.now() - began, subject, trace })
+    outcomes.push(outcome)
+    onOutcome?.(outcome, outcomes.length, ordered.length)
+  }
+  return outcomes
+}
+
+async function checkRule(
+  rule: Rule<ServerSubject>,
+  subject: ServerSubject,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  if (rule.calls === true && !subject.mayCall)
+    return unchecked('it needs a call of a tool; --allow-calls permits that')
+  const late = new Deferred<Verdict>()
+  const timer = setTimeout(
+    () => late.resolve(unchecked(`the check took longer than ${RULE_MS / 1000} s`)),
+    RULE_MS,
+  )
+  const stop = (): void => late.resolve(unchecked('the run was stopped'))
+  signal.addEventListener('abort', stop)
+  try {
+    return await Promise.race([Promise.resolve(rule.check(subject)), late.promise])
+  } catch (error) {
+    return unchecked(error instanceof Error ? error.message : String(error))
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+    await subject.closeOpened()
+  }
+}
+
+interface OutcomeParts {
+  readonly verdict: Verdict
+  readonly from: number
+  readonly ms: number
+  readonly subject: ServerSubject
+  readonly trace: Trace
+}
+
+function outcomeOf(
+  { id, level, rule, how, fix }: Rule<ServerSubject>,
+  { verdict, from, ms, subject: { revision, transport }, trace }: OutcomeParts,
+): Outcome {
+  const found = verdict.is === 'failed' ? verdict.found : verdict.is === 'passed' ? undefined : verdict.why
+  const entries = verdict.is === 'failed' ? (verdict.entries ?? trace.between(from)) : undefined
+  return {
+    id,
+    level,
+    role: 'server',
+    revision,
+    transport,
+    rule,
+    how,
+    fix,
+    is: verdict.is,
+    ms: Math.round(ms),
+    ...(found !== undefined && { found }),
+    ...(entries !== undefined && { entries }),
+  }
+}

@@ -1,0 +1,229 @@
+import { isResponse, type Received } from '../message.ts'
+import {
+  absent,
+  B_TO_D,
+  D_ONLY,
+  failed,
+  passed,
+  unchecked,
+  unless,
+  type Rule,
+  type Transport,
+} from '../rule.ts'
+import type { ServerSubject } from '../server-subject.ts'
+import type { Session } from '../session.ts'
+import { callTool, type SurveyedCall } from '../survey.ts'
+import { HttpWire } from '../wire-http.ts'
+import { SseWire } from '../wire-sse.ts'
+
+const HTTP: readonly Transport[] = ['http']
+/** How long a stream may stay open after its response. */
+const CLOSE_MS = 500
+
+/** Rules about streams of events, up to 2025-11-25. */
+export const HTTP_STREAM_RULES: readonly Rule<ServerSubject>[] = [
+  {
+    id: 'R080',
+    level: 'must',
+    revisions: B_TO_D,
+    transports: HTTP,
+    rule: 'No response is sent on the GET stream, unless a stream is resumed there.',
+    how: 'Opens the GET stream, and sends requests.',
+    fix: 'Answer each POST in its own reply.',
+    async check(subject) {
+      const session = await subject.session()
+      const get = await openGet(session)
+      if (get === undefined) return absent('the server has no GET stream')
+      await session.request('ping')
+      await session.request('tools/list')
+      const wrong = session.wire.received.find(
+        ({ stream, messages }) => stream === get && messages.some(isResponse),
+      )
+      return unless(wrong && 'a response came on the GET stream')
+    },
+  },
+  {
+    id: 'R081',
+    level: 'must',
+    revisions: B_TO_D,
+    transports: HTTP,
+    rule: 'Each message is sent on one stream only.',
+    how: 'Opens the GET stream, calls every tool, and looks for messages that came twice.',
+    fix: 'Choose one stream for each message: that of its request, or the GET stream.',
+    calls: true,
+    async check(subject) {
+      const session = await subject.session()
+      if ((await openGet(session)) === undefined) return absent('the server has no GET stream')
+      for (const tool of (await subject.list('tools')).slice(0, 8)) await callTool(session, tool)
+      const seen = new Map<string, string>()
+      for (const { text, stream, messages } of session.wire.received) {
+        // The same notification may be meant twice, but not on two streams.
+        if (messages.length === 0 || messages.every(isResponse)) continue
+        if ((seen.get(text) ?? stream) !== stream)
+          return failed(`a message came on two streams: ${text.slice(0, 150)}`)
+        seen.set(text, stream)
+      }
+      return seen.size > 0 ? passed : unchecked('no tool sent a message besides its response')
+    },
+  },
+  {
+    id: 'R091',
+    level: 'must',
+    revisions: B_TO_D,
+    transports: HTTP,
+    rule: 'The ids of events are unique within a session.',
+    how: 'Calls every tool, and looks at the ids of all events.',
+    fix: 'Make ids of the stream and a counter.',
+    calls: true,
+    async check(subject) {
+      await subject.survey()
+      const { wire } = await subject.shared()
+      const ids = eventIds(wire)
+      if (ids.length === 0) return absent('the server gives events no ids')
+      const twice = ids.find((id, i) => ids.indexOf(id) !== i)
+      return unless(twice && `two events have the id ${JSON.stringify(twice)}`)
+    },
+  },
+  {
+    id: 'R092',
+    level: 'must',
+    revisions: B_TO_D,
+    transports: HTTP,
+    rule: 'A stream that is resumed has only what came after the named event on that stream.',
+    how: 'Calls a tool, and asks for what came after its first event.',
+    fix: 'Keep events by stream, and repeat only those of the stream that Last-Event-ID belongs to.',
+    calls: true,
+    async check(subject) {
+      const session = await subject.session()
+      const call = await streamedCall(subject, session)
+      const first =
+        call === undefined ? undefined : eventsOf(session, call).find(({ eventId }) => eventId !== undefined)
+      if (call === undefined || first?.eventId === undefined) return absent('the server gives events no ids')
+      // Another stream, whose events must not come.
+      await session.request('ping')
+      const after = eventsOf(session, call).filter(({ at }) => at > first.at)
+      const { wire } = session
+      if (!(wire instanceof HttpWire)) return unchecked('this is not HTTP')
+      const { stream, status } = await wire.get({ headers: { 'last-event-id': first.eventId } })
+      if (status !== 200) return absent(`a stream is not resumed: status ${status}`)
+      await wire.wait(({ stream: own, messages }) => own === stream && messages.some(isResponse), {
+        ms: 1_000,
+      })
+      const again = wire.received.filter((one) => one.stream === stream)
+      const foreign = again.find(({ text }) => !after.some((one) => one.text === text))
+      if (foreign !== undefined) return failed(`a resumed stream has ${foreign.text.slice(0, 150)}`)
+      return unless(
+        again.length < after.length
+          ? `a resumed stream has ${again.length} of ${after.length} messages`
+          : undefined,
+      )
+    },
+  },
+  {
+    id: 'R093',
+    level: 'should',
+    revisions: D_ONLY,
+    transports: HTTP,
+    rule: 'A stream begins with an event that has an id and no data, so that it can be resumed.',
+    how: 'Calls a tool, and looks at the first event of its stream.',
+    fix: 'Send "id: …" with an empty "data:" first.',
+    calls: true,
+    async check(subject) {
+      const session = await subject.session()
+      const call = await streamedCall(subject, session)
+      const { wire } = session
+      if (call === undefined || !(wire instanceof HttpWire))
+        return unchecked('no call was answered with a stream')
+      if (eventIds(wire).length === 0) return absent('the server gives events no ids')
+      const stream = call.reply.http?.stream
+      return unless(
+        wire.events.some((event) => event.stream === stream && event.id !== undefined && event.data === '')
+          ? undefined
+          : 'the stream has no first event with an id and no data',
+      )
+    },
+  },
+  {
+    id: 'R096',
+    level: 'should',
+    revisions: ['2025-03-26', '2025-06-18'],
+    transports: HTTP,
+    rule: 'A stream is not closed before the response.',
+    how: 'Calls every tool, and looks for streams that end without one.',
+    fix: 'Send the response before you end the reply.',
+    calls: true,
+    isLast: true,
+    async check(subject) {
+      const { calls } = await subject.survey()
+      const streams = calls.filter(({ reply }) => reply.http?.isStream)
+      if (streams.length === 0) return unchecked('no call was answered with a stream')
+      const cut = streams.find(({ reply }) => reply.message === undefined)
+      return unless(cut && `the stream of a call of ${String(cut.tool['name'])} has no response`)
+    },
+  },
+  {
+    id: 'R097',
+    level: 'should',
+    revisions: B_TO_D,
+    transports: HTTP,
+    rule: 'A stream is closed after the response.',
+    how: 'Calls a tool, and waits for the end of the reply.',
+    fix: 'End the reply after the response.',
+    calls: true,
+    async check(subject) {
+      const session = await subject.session()
+      const call = await streamedCall(subject, session)
+      const http = call?.reply.http
+      if (http === undefined) return unchecked('no call was answered with a stream')
+      const isEnded = await Promise.race([
+        http.ended.then(() => true),
+        new Promise<boolean>((resolve) => setTimeout(() => resolve(false), CLOSE_MS).unref()),
+      ])
+      return unless(isEnded ? undefined : 'the stream stays open after the response')
+    },
+  },
+  {
+    id: 'R099',
+    level: 'must',
+    revisions: ['2024-11-05'],
+    transports: ['sse'],
+    rule: 'The first event names the address for messages, and messages are events of the type message.',
+    how: 'Looks at the types of all events.',
+    fix: 'Send "event: endpoint" first, and "event: message" for each message.',
+    async check(subject) {
+      const { wire } = await subject.shared()
+      if (!(wire instanceof SseWire)) return unchecked('this is not HTTP+SSE')
+      const [first, ...others] = wire.events
+      if (first?.type !== 'endpoint') return failed(`the first event is ${String(first?.type)}`)
+      const odd = others.find(({ type }) => type !== 'message')
+      return unless(odd && `there is an event of the type ${odd.type}`)
+    },
+  },
+]
+
+/** Opens the GET stream of a session, and returns its name; undefined if there is none. */
+async function openGet({ wire }: Session): Promise<string | undefined> {
+  if (!(wire instanceof HttpWire)) return undefined
+  const { isStream, stream } = await wire.get()
+  return isStream ? stream : undefined
+}
+
+/** Calls the tools until one is answered with a stream. */
+async function streamedCall(subject: ServerSubject, session: Session): Promise<SurveyedCall | undefined> {
+  const { calls } = await subject.survey()
+  const known = calls.find(({ reply }) => reply.http?.isStream && reply.before.length > 0)
+  if (known === undefined) return undefined
+  const call = await callTool(session, known.tool)
+  return call.reply.http?.isStream ? call : undefined
+}
+
+/** What came on the stream of a call. */
+function eventsOf({ wire }: Session, { reply }: SurveyedCall): readonly Received[] {
+  return wire.received.filter(({ stream }) => stream === reply.http?.stream)
+}
+
+function eventIds(wire: Session['wire']): readonly string[] {
+  if (!(wire instanceof HttpWire)) return []
+  const messages = wire.received.flatMap(({ eventId }) => eventId ?? [])
+  return [...messages, ...wire.events.flatMap(({ id }) => id ?? [])]
+}

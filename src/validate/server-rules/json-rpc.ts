@@ -1,0 +1,343 @@
+import { isObject, isResponse, member, type Message, type Received } from '../message.ts'
+import {
+  A_TO_D,
+  absent,
+  ALL,
+  C_TO_E,
+  E_ONLY,
+  failed,
+  passed,
+  TRANSPORTS,
+  unchecked,
+  unless,
+  type Rule,
+  type Verdict,
+} from '../rule.ts'
+import type { ServerSubject } from '../server-subject.ts'
+import type { Wire } from '../wire.ts'
+
+type ServerRule = Rule<ServerSubject>
+
+/** A message of the server, and the connection that it came on. */
+interface Seen {
+  readonly wire: Wire
+  readonly received: Received
+  readonly message: Message
+}
+
+/** Every message that the server has sent in this run. */
+export function allMessages({ wires }: ServerSubject): readonly Seen[] {
+  return wires.flatMap((wire) =>
+    wire.received.flatMap((received) => received.messages.map((message) => ({ wire, received, message }))),
+  )
+}
+
+/** Fails with the first message that something is wrong with. */
+export async function firstWrong(
+  subject: ServerSubject,
+  wrong: (seen: Seen) => string | undefined,
+): Promise<Verdict> {
+  await subject.survey()
+  const all = allMessages(subject)
+  if (all.length === 0) return unchecked('the server sent no message')
+  for (const seen of all) {
+    const found = wrong(seen)
+    if (found !== undefined)
+      return failed(found, subject.trace.between(seen.received.at - 3, seen.received.at + 1))
+  }
+  return passed
+}
+
+/** Whether it is a result of 2026-07-28, and not the answer to a check with an older `initialize`. */
+export function isModernResult(result: unknown): result is Message {
+  return isObject(result) && !Object.hasOwn(result, 'protocolVersion')
+}
+
+export const JSON_RPC_RULES: readonly ServerRule[] = [
+  {
+    id: 'R001',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'Every message has "jsonrpc": "2.0".',
+    how: 'Looks at every message of the server.',
+    fix: 'Send "jsonrpc": "2.0" in every request, notification and response.',
+    isLast: true,
+    check: (subject) =>
+      firstWrong(subject, ({ message }) =>
+        message['jsonrpc'] === '2.0'
+          ? undefined
+          : `a message has "jsonrpc": ${JSON.stringify(message['jsonrpc'])}`,
+      ),
+  },
+  {
+    id: 'R002',
+    level: 'must',
+    revisions: A_TO_D,
+    transports: TRANSPORTS,
+    rule: 'The id of a request is a string or an integer, never null.',
+    how: 'Looks at every request of the server.',
+    fix: 'Give each request a string or an integer as its id.',
+    isLast: true,
+    async check(subject) {
+      await subject.survey()
+      const requests = allMessages(subject).filter(
+        ({ message }) => Object.hasOwn(message, 'id') && Object.hasOwn(message, 'method'),
+      )
+      if (requests.length === 0) return unchecked('the server sent no request')
+      const wrong = requests.find(
+        ({ message: { id } }) => typeof id !== 'string' && !Number.isSafeInteger(id),
+      )
+      return unless(wrong && `a request has the id ${JSON.stringify(wrong.message['id'])}`)
+    },
+  },
+  {
+    id: 'R005',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'A response has the id of its request, with the same JSON type.',
+    how: 'Sends requests with a number and with texts as ids, one of them a number in quotes.',
+    fix: 'Return the id exactly as it came; never convert it.',
+    async check(subject) {
+      const session = await subject.silent()
+      await session.greet()
+      const method = subject.isModern ? 'server/discover' : 'ping'
+      for (const id of [4_711, 'a text', '42', 0]) {
+        const from = subject.trace.mark
+        const { message, problem } = await session.request(method, undefined, {
+          id,
+          ms: Math.min(subject.ms, 2_000),
+        })
+        if (message !== undefined) continue
+        const other = session.wire.messagesFrom(from).find(isResponse)
+        if (other !== undefined)
+          return failed(
+            `a request with the id ${JSON.stringify(id)} is answered with the id ${JSON.stringify(other['id'])}`,
+          )
+        return failed(`a request with the id ${JSON.stringify(id)} gets no response: ${problem ?? ''}`)
+      }
+      return passed
+    },
+  },
+  {
+    id: 'R006',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'A response has either a result or an error.',
+    how: 'Looks at every response of the server.',
+    fix: 'Send "result" or "error", never both and never none.',
+    isLast: true,
+    check: (subject) =>
+      firstWrong(subject, ({ message }) => {
+        if (Object.hasOwn(message, 'method')) return undefined
+        const count = ['result', 'error'].filter((key) => Object.hasOwn(message, key)).length
+        return count === 1
+          ? undefined
+          : `a response has ${count === 0 ? 'neither result nor error' : 'a result and an error'}`
+      }),
+  },
+  {
+    id: 'R007',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'An error has an integer as its code and a text as its message.',
+    how: 'Looks at every error of the server, after asking for an unknown method.',
+    fix: 'Send "error": { "code": -32601, "message": "…" }.',
+    isLast: true,
+    async check(subject) {
+      await subject.survey()
+      const errors = allMessages(subject).filter(({ message }) => Object.hasOwn(message, 'error'))
+      if (errors.length === 0) return unchecked('the server sent no error')
+      const wrong = errors.find(
+        ({ message }) =>
+          !Number.isInteger(member(message, 'error', 'code')) ||
+          typeof member(message, 'error', 'message') !== 'string',
+      )
+      return unless(wrong && `an error is ${JSON.stringify(wrong.message['error']).slice(0, 200)}`)
+    },
+  },
+  {
+    id: 'R008',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'A notification gets no reply of any kind.',
+    how: 'Sends an unknown notification, then a request, and looks for anything else before the response.',
+    fix: 'Never answer a message without an id, not even with an error.',
+    async check(subject) {
+      const session = await subject.session()
+      const from = subject.trace.mark
+      const http = await session.notify('notifications/validator')
+      await session.request(subject.isModern ? 'server/discover' : 'ping', undefined, { id: 'after' })
+      const reply = session.wire
+        .messagesFrom(from)
+        .find((message) => isResponse(message) && message['id'] !== 'after')
+      // Over HTTP a notification may be refused with a status and an error without an id.
+      if (reply !== undefined && http !== undefined && http.status >= 400 && (reply['id'] ?? null) === null)
+        return passed
+      return unless(reply && `a notification is answered with ${JSON.stringify(reply).slice(0, 200)}`)
+    },
+  },
+  {
+    id: 'R009',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'Text that is not JSON is answered with error -32700 (over HTTP with status 400), without an id or with null.',
+    how: 'Sends a broken JSON text.',
+    fix: 'Answer with { "jsonrpc": "2.0", "id": null, "error": { "code": -32700, … } }, and status 400 over HTTP.',
+    check: (subject) => checkBadText(subject, '{"jsonrpc":"2.0","id":1,"method":', -32_700),
+  },
+  {
+    id: 'R010',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'JSON that is not a valid message is answered with error -32600.',
+    how: 'Sends an object without a method, and one whose method is a number.',
+    fix: 'Check the form of a message before you use it; answer with -32600.',
+    check: (subject) => checkBadText(subject, '{"jsonrpc":"2.0","id":77,"method":17}', -32_600),
+  },
+  {
+    id: 'R011',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'An unknown method is answered with error -32601.',
+    how: 'Sends a request for a method that does not exist.',
+    fix: 'Answer with -32601 "Method not found".',
+    async check(subject) {
+      const { error, problem } = await (await subject.shared()).request('validator/unknown')
+      if (error === undefined) return failed(problem ?? 'an unknown method is answered with a result')
+      return unless(
+        error['code'] === -32_601
+          ? undefined
+          : `an unknown method is answered with code ${String(error['code'])}`,
+      )
+    },
+  },
+  {
+    id: 'R012',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'Parameters that break the schema of the method are answered with error -32602.',
+    how: 'Asks for a tool, prompt or resource with a number as its name.',
+    fix: 'Check the parameters of each method; answer with -32602 "Invalid params".',
+    async check(subject) {
+      const capabilities = await subject.capabilities()
+      const [method, key] =
+        [
+          ['tools/call', 'name', 'tools'] as const,
+          ['prompts/get', 'name', 'prompts'] as const,
+          ['resources/read', 'uri', 'resources'] as const,
+        ].find(([, , capability]) => Object.hasOwn(capabilities, capability)) ?? []
+      if (method === undefined || key === undefined)
+        return absent('the server has no tools, prompts or resources')
+      const { error, problem } = await (
+        await subject.shared()
+      ).request(method, { [key]: 17 }, { headers: { 'mcp-name': '17' } })
+      if (error === undefined)
+        return failed(problem ?? `${method} with a number as its ${key} is answered with a result`)
+      // A header that does not match the body is another error at 2026-07-28.
+      const codes = subject.isModern && subject.transport === 'http' ? [-32_602, -32_020] : [-32_602]
+      return unless(
+        codes.includes(Number(error['code']))
+          ? undefined
+          : `${method} with a number as its ${key} is answered with code ${String(error['code'])}`,
+      )
+    },
+  },
+  {
+    id: 'R016',
+    level: 'convention',
+    revisions: C_TO_E,
+    transports: TRANSPORTS,
+    rule: 'A batch is refused with error -32600, since these revisions have none.',
+    how: 'Sends a list with one request.',
+    fix: 'Answer a list with -32600, and status 400 over HTTP.',
+    check: (subject) =>
+      checkBadText(
+        subject,
+        JSON.stringify([{ jsonrpc: '2.0', id: 78, method: subject.isModern ? 'server/discover' : 'ping' }]),
+        -32_600,
+      ),
+  },
+  {
+    id: 'R017',
+    level: 'must',
+    revisions: E_ONLY,
+    transports: TRANSPORTS,
+    rule: 'Every result has a resultType.',
+    how: 'Looks at every result of the server.',
+    fix: 'Add "resultType": "complete" to each result.',
+    isLast: true,
+    check: (subject) =>
+      firstWrong(subject, ({ message }) => {
+        const result = member(message, 'result')
+        if (!isModernResult(result) || typeof result['resultType'] === 'string') return undefined
+        return `a result has the resultType ${JSON.stringify(result['resultType'])}`
+      }),
+  },
+  {
+    id: 'R020',
+    level: 'must',
+    revisions: E_ONLY,
+    transports: TRANSPORTS,
+    rule: 'A server sends no requests.',
+    how: 'Looks at every message of the server.',
+    fix: 'Ask the client with a result of the type "input_required" instead.',
+    isLast: true,
+    check: (subject) =>
+      firstWrong(subject, ({ message }) =>
+        Object.hasOwn(message, 'id') && Object.hasOwn(message, 'method')
+          ? `the server sent the request ${String(message['method'])}`
+          : undefined,
+      ),
+  },
+  {
+    id: 'R021',
+    level: 'must',
+    revisions: E_ONLY,
+    transports: TRANSPORTS,
+    rule: 'Of the codes -32020 to -32099, only -32020, -32021 and -32022 are used; -32002 and -32042 are not.',
+    how: 'Looks at every error of the server.',
+    fix: 'Use -32602 for a missing resource, and codes outside of -32768 to -32000 for your own errors.',
+    isLast: true,
+    check: (subject) =>
+      firstWrong(subject, ({ message }) => {
+        const code = member(message, 'error', 'code')
+        if (typeof code !== 'number') return undefined
+        const isReserved = code <= -32_020 && code >= -32_099 && ![-32_020, -32_021, -32_022].includes(code)
+        return isReserved || code === -32_002 ? `an error has the code ${code}` : undefined
+      }),
+  },
+]
+
+/** Sends a text that is no good message. The server must answer with an error, and go on. */
+async function checkBadText(subject: ServerSubject, text: string, code: number): Promise<Verdict> {
+  const session = await subject.session()
+  const from = subject.trace.mark
+  const http = await session.wire.send(text)
+  const isError = ({ messages }: Received): boolean =>
+    messages.some((message) => Object.hasOwn(message, 'error'))
+  const received = await session.wire.wait(isError, { from, ms: Math.min(subject.ms, 2_000) })
+  const error = received?.messages.find((message) => Object.hasOwn(message, 'error'))
+  if (error === undefined) {
+    if (http !== undefined && http.status === 400) return passed
+    return failed(`${text} gets no error${http === undefined ? '' : `, but status ${http.status}`}`)
+  }
+  const found = member(error, 'error', 'code')
+  if (found !== code) return failed(`${text} is answered with code ${String(found)} instead of ${code}`)
+  if (subject.transport === 'http' && http?.status !== 400)
+    return failed(`${text} is answered with status ${http?.status ?? 0} instead of 400`)
+  const id = error['id'] ?? null
+  return unless(
+    id === null || text.includes(`"id":${JSON.stringify(id)}`)
+      ? undefined
+      : `the error has the id ${JSON.stringify(id)}`,
+  )
+}

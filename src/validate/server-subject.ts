@@ -1,0 +1,190 @@
+import type { Revision } from '../protocol/revisions.ts'
+import { usualAnswer } from './answer.ts'
+import type { Door } from './door.ts'
+import { isObject, member, type Message } from './message.ts'
+import { Session } from './session.ts'
+import type { Transport } from './rule.ts'
+import { survey, type Survey } from './survey.ts'
+import type { Trace } from './trace.ts'
+import { HttpWire } from './wire-http.ts'
+import type { Wire } from './wire.ts'
+
+export interface SubjectOptions {
+  readonly door: Door
+  readonly revision: Revision
+  readonly trace: Trace
+  /** Whether tools may be called. */
+  readonly mayCall: boolean
+  /** How long to wait for an answer. */
+  readonly ms: number
+  /** Latency targets of the user, such as `{ p99: 50 }`, in milliseconds. */
+  readonly latency?: Readonly<{ [percentile: string]: number }> | undefined
+}
+
+/** The capabilities that the validator declares unless a check says otherwise. */
+export const OUR_CAPABILITIES: Message = {
+  roots: { listChanged: true },
+  sampling: {},
+  elicitation: {},
+}
+
+/** The most pages of a list that are read. */
+const MOST_PAGES = 10
+
+const LISTS = {
+  tools: ['tools/list', 'tools', 'tools'],
+  resources: ['resources/list', 'resources', 'resources'],
+  templates: ['resources/templates/list', 'resourceTemplates', 'resources'],
+  prompts: ['prompts/list', 'prompts', 'prompts'],
+} as const
+
+export type Kind = keyof typeof LISTS
+
+/** A server at one revision on one transport, as the checks see it. */
+export class ServerSubject {
+  readonly revision: Revision
+  readonly transport: Transport
+  readonly trace: Trace
+  readonly mayCall: boolean
+  readonly ms: number
+  readonly door: Door
+  readonly latency: Readonly<{ [percentile: string]: number }>
+  /** Every connection and conversation of the run, for checks of everything that was received. */
+  readonly wires: Wire[] = []
+  readonly sessions: Session[] = []
+  #shared: Promise<Session> | undefined
+  readonly #lists = new Map<Kind, Promise<readonly Message[]>>()
+  readonly #notes = new Map<string, Promise<unknown>>()
+  #open: (Wire | Session)[] = []
+
+  constructor({ door, revision, trace, mayCall, ms, latency = {} }: SubjectOptions) {
+    this.door = door
+    this.revision = revision
+    this.transport = door.transport
+    this.trace = trace
+    this.mayCall = mayCall
+    this.ms = ms
+    this.latency = latency
+  }
+
+  get isModern(): boolean {
+    return this.revision === '2026-07-28'
+  }
+
+  /** Opens a connection on which nothing was said. It is closed after the check. */
+  async connect(): Promise<Wire> {
+    const wire = await this.door.open(this.trace, this.ms)
+    this.wires.push(wire)
+    this.#open.push(wire)
+    return wire
+  }
+
+  /** Opens a connection over HTTP, for checks of HTTP itself. */
+  async connectHttp(): Promise<HttpWire> {
+    const wire = await this.connect()
+    if (!(wire instanceof HttpWire))
+      throw new Error(`this check needs HTTP, and the transport is ${this.transport}`)
+    return wire
+  }
+
+  /** Opens a conversation in which nobody was greeted. It is closed after the check. */
+  async silent(capabilities: Message = OUR_CAPABILITIES): Promise<Session> {
+    const session = this.#sessionOn(await this.connect(), capabilities)
+    this.#open.push(session)
+    return session
+  }
+
+  /** Opens a conversation. It is closed after the check. Throws if the server does not answer the greeting. */
+  async session(capabilities: Message = OUR_CAPABILITIES): Promise<Session> {
+    const session = await this.silent(capabilities)
+    await greet(session)
+    return session
+  }
+
+  /** The conversation for checks that need none of their own. */
+  async shared(): Promise<Session> {
+    const before = await this.#shared?.catch(() => undefined)
+    if (before !== undefined && before.wire.ended === undefined) return before
+    this.#shared = this.door.open(this.trace, this.ms).then(async (wire) => {
+      this.wires.push(wire)
+      const session = this.#sessionOn(wire, OUR_CAPABILITIES)
+      await greet(session)
+      return session
+    })
+    return this.#shared
+  }
+
+  #sessionOn(wire: Wire, capabilities: Message): Session {
+    const session = new Session(wire, {
+      revision: this.revision,
+      capabilities,
+      ms: this.ms,
+      answer: usualAnswer,
+    })
+    this.sessions.push(session)
+    return session
+  }
+
+  /** The capabilities that the server declares. */
+  async capabilities(): Promise<Message> {
+    const { greeting } = await this.shared()
+    const capabilities = member(greeting, 'capabilities')
+    return isObject(capabilities) ? capabilities : {}
+  }
+
+  /** Everything of a kind that the server lists; empty if it does not declare the capability. */
+  list(kind: Kind): Promise<readonly Message[]> {
+    const found = this.#lists.get(kind) ?? this.#readList(kind)
+    this.#lists.set(kind, found)
+    return found
+  }
+
+  async #readList(kind: Kind): Promise<readonly Message[]> {
+    const [method, key, capability] = LISTS[kind]
+    if (!Object.hasOwn(await this.capabilities(), capability)) return []
+    const session = await this.shared()
+    const items: Message[] = []
+    let cursor: unknown
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const { result } = await session.request(method, cursor === undefined ? undefined : { cursor })
+      const found = member(result, key)
+      if (Array.isArray(found)) items.push(...found.filter(isObject))
+      cursor = member(result, 'nextCursor')
+      if (cursor === undefined) break
+    }
+    return items
+  }
+
+  /** Uses everything that the server offers once, so that rules about its messages have messages to look at. Never throws. */
+  survey(): Promise<Survey> {
+    return this.once('survey', () => survey(this))
+  }
+
+  /** Does something once for all checks, such as calling every tool. */
+  once<Value>(name: string, work: () => Promise<Value>): Promise<Value> {
+    const found = (this.#notes.get(name) as Promise<Value> | undefined) ?? work()
+    this.#notes.set(name, found)
+    return found
+  }
+
+  /** Closes what a check opened. */
+  async closeOpened(): Promise<void> {
+    const opened = this.#open
+    this.#open = []
+    await Promise.allSettled(opened.toReversed().map((one) => one.close()))
+  }
+
+  async close(): Promise<void> {
+    await this.closeOpened()
+    const shared = await this.#shared?.catch(() => undefined)
+    await shared?.close().catch(() => undefined)
+  }
+}
+
+async function greet(session: Session): Promise<void> {
+  const { result, error, problem } = await session.greet()
+  if (result === undefined)
+    throw new Error(
+      problem ?? `the greeting is answered with an error: ${String(member(error, 'message')).slice(0, 200)}`,
+    )
+}

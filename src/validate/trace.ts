@@ -1,0 +1,56 @@
+/** One entry of the trace: what was sent or received, as a report shows it. */
+export interface Entry {
+  /** Its place among all entries. */
+  readonly at: number
+  readonly from: 'validator' | 'peer'
+  /** The connection or HTTP request that it belongs to. */
+  readonly stream: string
+  /** The message, or a line such as `POST /mcp`. Long texts are cut off. */
+  readonly text: string
+  /** The status and headers of an HTTP request or reply. */
+  readonly http?: { readonly status?: number; readonly headers: Readonly<Record<string, string>> } | undefined
+}
+
+/** The most characters of an entry that are kept. */
+const MOST_CHARS = 2_000
+/** The most entries that are kept. */
+const MOST_ENTRIES = 5_000
+/** Headers whose values a report must not show. */
+const SECRET = /^(?:authorization|cookie|set-cookie|proxy-authorization|dpop|.*(?:token|secret|api-?key).*)$/i
+
+/** Everything that was sent and received during a run, for the reports. Secrets are left out. */
+export class Trace {
+  readonly #entries: Entry[] = []
+  #next = 0
+
+  /** Adds an entry, and returns its place. */
+  add(entry: Omit<Entry, 'at'>): number {
+    const at = this.#next++
+    if (this.#entries.length < MOST_ENTRIES)
+      this.#entries.push({
+        ...entry,
+        at,
+        text: entry.text.length > MOST_CHARS ? `${entry.text.slice(0, MOST_CHARS)} …` : entry.text,
+        ...(entry.http !== undefined && {
+          http: { ...entry.http, headers: withoutSecrets(entry.http.headers) },
+        }),
+      })
+    return at
+  }
+
+  /** The place of the next entry. */
+  get mark(): number {
+    return this.#next
+  }
+
+  /** The entries from one place to another, the last ones if they are many. */
+  between(from: number, to: number = this.#next, most = 12): readonly Entry[] {
+    return this.#entries.filter(({ at }) => at >= from && at < to).slice(-most)
+  }
+}
+
+function withoutSecrets(headers: Readonly<{ [name: string]: string }>): Readonly<{ [name: string]: string }> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, SECRET.test(name) ? '***' : value]),
+  )
+}

@@ -1,0 +1,102 @@
+import { Deferred } from '../base/deferred.ts'
+import { httpCall } from './http-call.ts'
+import type { HttpWireOptions } from './wire-http.ts'
+import { Wire, type HttpReply, type SendOptions } from './wire.ts'
+
+/** HTTP+SSE of 2024-11-05: one stream of events from the server, and a POST for each message to it. */
+export class SseWire extends Wire {
+  readonly transport = 'sse'
+  /** The events in the order in which they came, messages included. */
+  readonly events: { readonly type: string; readonly data: string }[] = []
+  readonly #options: HttpWireOptions
+  /** Where messages are sent to, once the server has named it. */
+  endpoint: URL | undefined
+  #stream: HttpReply | undefined
+
+  private constructor(options: HttpWireOptions) {
+    super(options.trace)
+    this.#options = options
+  }
+
+  /** Opens the stream, and waits until the server names the place for messages. Throws if it does not. */
+  static async open(options: HttpWireOptions): Promise<SseWire> {
+    const wire = new SseWire(options)
+    const named = new Deferred<void>()
+    const { url, headers, trace, ms } = options
+    wire.#stream = await httpCall(
+      url,
+      {
+        method: 'GET',
+        headers: { accept: 'text/event-stream', ...headers },
+        ms,
+        onEvent: (event, stream) => {
+          wire.#event(event.type, event.data, stream)
+          named.resolve()
+        },
+      },
+      trace,
+    )
+    if (!wire.#stream.isStream) {
+      throw new Error(`GET is answered with ${wire.#stream.status}, not with a stream of events`)
+    }
+    void wire.#stream.ended.then(() => {
+      wire.end('the peer ended the stream')
+      named.resolve()
+    })
+    const timer = setTimeout(() => named.resolve(), ms)
+    await named.promise
+    clearTimeout(timer)
+    if (wire.endpoint === undefined) {
+      await wire.close()
+      throw new Error('the first event of the stream is not "endpoint"')
+    }
+    return wire
+  }
+
+  #event(type: string, data: string, stream: string): void {
+    if (this.events.length < 1_000) this.events.push({ type, data: data.slice(0, 200) })
+    if (type === 'message') {
+      this.take(data, stream)
+      return
+    }
+    this.trace.add({ from: 'peer', stream, text: `event: ${type}, data: ${data}` })
+    // Only the origin of the stream may get messages, which may have credentials.
+    const url = type === 'endpoint' ? parsedUrl(data, this.#options.url) : undefined
+    if (url?.origin === this.#options.url.origin) this.endpoint ??= url
+  }
+
+  async send(text: string, { headers = {} }: SendOptions = {}): Promise<HttpReply> {
+    this.give(text)
+    return this.#post(text, headers)
+  }
+
+  async sendBytes(bytes: Uint8Array): Promise<HttpReply> {
+    return this.#post(bytes, {})
+  }
+
+  async #post(
+    body: string | Uint8Array,
+    headers: Readonly<{ [name: string]: string | undefined }>,
+  ): Promise<HttpReply> {
+    if (this.endpoint === undefined) throw new Error('the server has named no place for messages')
+    const given = Object.entries({
+      'content-type': 'application/json',
+      ...this.#options.headers,
+      ...headers,
+    }).filter((pair): pair is [string, string] => pair[1] !== undefined)
+    return httpCall(
+      this.endpoint,
+      { method: 'POST', headers: Object.fromEntries(given), body, ms: this.#options.ms },
+      this.trace,
+    )
+  }
+
+  async close(): Promise<void> {
+    this.#stream?.close()
+    this.end('closed by the validator')
+  }
+}
+
+function parsedUrl(text: string, base: URL): URL | undefined {
+  return URL.canParse(text, base.href) ? new URL(text, base) : undefined
+}

@@ -1,0 +1,86 @@
+import { JSON_RPC_RULES } from '../../src/validate/server-rules/json-rpc.ts'
+import { parsed, type Message } from '../../src/validate/message.ts'
+import { inError, inResult, without, type Fault } from './fault.ts'
+import { prove } from './prove.ts'
+
+const FAULTS: readonly Fault[] = [
+  { rule: 'R001', does: 'says "1.0"', message: (message) => ({ ...message, jsonrpc: '1.0' }) },
+  {
+    rule: 'R002',
+    does: 'asks with null as the id',
+    message: (message) => ('method' in message && 'id' in message ? { ...message, id: null } : message),
+  },
+  {
+    rule: 'R005',
+    does: 'returns ids as texts',
+    message: (message) => ('method' in message ? message : { ...message, id: String(message['id']) }),
+  },
+  {
+    rule: 'R006',
+    does: 'adds an error to results',
+    message: (message) => ('result' in message ? { ...message, error: { code: 1, message: 'x' } } : message),
+  },
+  {
+    rule: 'R007',
+    does: 'has texts as codes',
+    message: inError(-32_601, (error) => ({ ...error, code: '-32601' })),
+  },
+  {
+    rule: 'R008',
+    does: 'answers notifications',
+    answer: ({ id, method }) =>
+      id === undefined && method === 'notifications/validator'
+        ? { jsonrpc: '2.0', id: 0, error: { code: -32_601, message: 'no such notification' } }
+        : undefined,
+  },
+  {
+    rule: 'R009',
+    does: 'says nothing to broken JSON',
+    answerText: (text) => (parsed(text) === undefined ? '' : undefined),
+  },
+  {
+    rule: 'R010',
+    does: 'takes a message without a proper method for an unknown method',
+    answer: ({ id, method }) =>
+      typeof method === 'number'
+        ? { jsonrpc: '2.0', id, error: { code: -32_601, message: 'no such method' } }
+        : undefined,
+  },
+  {
+    rule: 'R011',
+    does: 'answers unknown methods with -32600',
+    message: inError(-32_601, (error) => ({ ...error, code: -32_600 })),
+  },
+  {
+    rule: 'R012',
+    does: 'answers wrong parameters with -32603',
+    message: (message) =>
+      'error' in message ? { ...message, error: { code: -32_603, message: 'x' } } : message,
+  },
+  {
+    rule: 'R016',
+    does: 'answers a batch',
+    answerText: (text) => {
+      const batch = parsed(text)
+      if (!Array.isArray(batch)) return undefined
+      return JSON.stringify(batch.map(({ id }: Message) => ({ jsonrpc: '2.0', id, result: {} })))
+    },
+  },
+  {
+    rule: 'R017',
+    does: 'leaves out the resultType',
+    message: inResult('server/discover', (result) => without(result, 'resultType')),
+  },
+  {
+    rule: 'R020',
+    does: 'sends a request',
+    message: (message) => [{ jsonrpc: '2.0', id: 'q', method: 'roots/list' }, message],
+  },
+  {
+    rule: 'R021',
+    does: 'uses a reserved code',
+    message: inError(-32_601, (error) => ({ ...error, code: -32_050 })),
+  },
+]
+
+prove('JSON-RPC', JSON_RPC_RULES, FAULTS)

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createFixture } from './fixture.ts'
+import type { Revision } from '../../src/protocol/revisions.ts'
+import { checkServer, type Outcome } from '../../src/validate/run.ts'
+import type { Rule, Transport } from '../../src/validate/rule.ts'
+import { ServerSubject } from '../../src/validate/server-subject.ts'
+import { Trace } from '../../src/validate/trace.ts'
+import { faultyDoor, serveEverywhere, type Served } from './faulty-door.ts'
+import type { Fault } from './fault.ts'
+
+type ServerRule = Rule<ServerSubject>
+
+/** How long to wait for an answer that does not come. */
+const PATIENCE_MS = 2_500
+
+/** Checks rules against the correct server, through a fault if there is one. */
+export async function outcomesOf(
+  served: Served,
+  rules: readonly ServerRule[],
+  { revision, transport, fault }: { revision: Revision; transport: Transport; fault?: Fault },
+): Promise<readonly Outcome[]> {
+  const { door, close } = await faultyDoor(served, transport, fault)
+  const trace = new Trace()
+  const subject = new ServerSubject({ door, revision, trace, mayCall: true, ms: PATIENCE_MS })
+  try {
+    return await checkServer(rules, subject, {
+      until: performance.now() + 60_000,
+      signal: new AbortController().signal,
+    })
+  } finally {
+    await subject.close()
+    await close()
+  }
+}
+
+/**
+ * Proves rules: the correct server passes each of them at every revision and on every transport where it applies, and each fault is
+ * caught there by the rule that it breaks. Variants are servers that are right in another way, and pass.
+ */
+export function prove(
+  title: string,
+  rules: readonly ServerRule[],
+  faults: readonly Fault[],
+  variants: readonly Fault[] = [],
+): void {
+  let served: Served
+  beforeAll(async () => {
+    served = await serveEverywhere(createFixture())
+  })
+  afterAll(() => served.close())
+
+  const places = placesOf(rules)
+  describe(`${title}: the correct server`, () => {
+    test.each(places)('passes all rules at $revision on $transport', async ({ revision, transport }) => {
+      const outcomes = await outcomesOf(served, rules, { revision, transport })
+      const wrong = outcomes.filter(({ is }) => is !== 'passed' && is !== 'absent')
+      expect(wrong.map(({ id, is, found }) => `${id} ${is}: ${found ?? ''}`)).toEqual([])
+    })
+  })
+
+  describe.concurrent(`${title}: faults`, () => {
+    const cases = [...faults, ...variants].flatMap((fault) => {
+      const rule = rules.find(({ id }) => id === fault.rule)
+      if (rule === undefined) throw new Error(`there is no rule ${fault.rule}`)
+      return placesOf([rule])
+        .filter(
+          ({ revision, transport }) =>
+            (fault.revisions?.includes(revision) ?? true) && (fault.transports?.includes(transport) ?? true),
+        )
+        .map((place) => ({ ...place, rule, fault, id: fault.rule, does: fault.does }))
+    })
+    test.for(cases)(
+      '$id sees a server that $does, at $revision on $transport',
+      async ({ rule, fault, revision, transport }, { expect }) => {
+        const [outcome] = await outcomesOf(served, [rule], { revision, transport, fault })
+        expect(outcome).toMatchObject({ id: rule.id, is: variants.includes(fault) ? 'passed' : 'failed' })
+      },
+    )
+  })
+
+  test(`${title}: every rule has a fault at every revision and on every transport where it applies`, () => {
+    const unproven = rules.flatMap((rule) =>
+      placesOf([rule])
+        .filter(
+          ({ revision, transport }) =>
+            !faults.some(
+              (fault) =>
+                fault.rule === rule.id &&
+                (fault.revisions?.includes(revision) ?? true) &&
+                (fault.transports?.includes(transport) ?? true),
+            ),
+        )
+        .map(({ revision, transport }) => `${rule.id} at ${revision} on ${transport}`),
+    )
+    expect(unproven).toEqual([])
+  })
+}
+
+/** The transports that each revision has: HTTP+SSE belongs to the oldest one, Streamable HTTP to the others. */
+export function isSpoken(revision: Revision, transport: Transport): boolean {
+  if (transport === 'sse') return revision === '2024-11-05'
+  return transport !== 'http' || revision !== '2024-11-05'
+}
+
+function placesOf(
+  rules: readonly ServerRule[],
+): readonly { readonly revision: Revision; readonly transport: Transport }[] {
+  const all = rules.flatMap(({ revisions, transports }) =>
+    revisions.flatMap((revision) =>
+      transports
+        .filter((transport) => isSpoken(revision, transport))
+        .map((transport) => ({ revision, transport })),
+    ),
+  )
+  return [...new Map(all.map((one) => [`${one.revision} ${one.transport}`, one])).values()]
+}
