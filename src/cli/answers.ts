@@ -3,7 +3,8 @@ import type { Answers, FormAnswer, FormQuestion } from 'pierhead/client'
 import type { Io } from './io.ts'
 import { unlessInterrupted } from './interrupted-question.ts'
 import type { Output } from './output.ts'
-import { safe, safeLine } from './safe-text.ts'
+import { safeLine, safeMessage } from './safe-text.ts'
+import { isUrl, parseUrl } from '../protocol/url.ts'
 
 /** A field of a form, as far as a terminal asks for it. */
 interface Field {
@@ -35,6 +36,10 @@ interface Asking {
 /** The largest number of fields that a person is asked for. */
 const MOST_FIELDS = 50
 
+/** The largest number of values that a person chooses from, and the longest text of one. */
+const MOST_CHOICES = 500
+const LONGEST_CHOICE = 100
+
 /** Answers the questions of a server by asking the person at the terminal, one after the other. */
 export function terminalAnswers(io: Io, output: Output): Answers {
   let last: Promise<unknown> = Promise.resolve()
@@ -55,22 +60,41 @@ export function terminalAnswers(io: Io, output: Output): Answers {
         return askForm(question, asking(signal))
       }),
     elicitUrl: ({ message, url }, signal) =>
-      inTurn(async () => {
+      inTurn(() => {
         output.status('')
-        const { confirm, isCancel } = await import('@clack/prompts')
-        output.note(
-          `The server asks you to open ${output.noteColors.cyan(safeLine(url, 2000))}\n${safe(message)}`,
-        )
-        const agreed = await confirm({ message: 'Will you open it?', initialValue: false, ...asking(signal) })
-        return { action: !isCancel(agreed) && agreed ? 'accept' : 'decline' }
+        return askPage(message, url, output, asking(signal))
       }),
   }
+}
+
+/** The longest name of a host in the DNS. */
+const LONGEST_HOST = 253
+const LONGEST_URL = 2000
+
+/** Asks the person to open a page. The URL is the last that is printed before the question, so that nothing moves it off the screen. */
+async function askPage(message: string, url: string, output: Output, asking: Asking): Promise<FormAnswer> {
+  const page = isUrl(url) ? parseUrl(url) : undefined
+  if (page === undefined || !/^https?:$/.test(page.protocol) || page.hostname.length > LONGEST_HOST) {
+    output.warn(`the server asks you to open ${safeLine(url)}, which is not a web page; this was declined`)
+    return { action: 'decline' }
+  }
+  const { confirm, isCancel } = await import('@clack/prompts')
+  const user = page.username + page.password === '' ? '' : ' (the name before the @ is not where it leads)'
+  output.note(
+    [
+      safeMessage(message),
+      `The server asks you to open a page of ${page.host}${user}:`,
+      output.noteColors.cyan(safeLine(page.href, LONGEST_URL)),
+    ].join('\n'),
+  )
+  const agreed = await confirm({ message: 'Will you open it?', initialValue: false, ...asking })
+  return { action: !isCancel(agreed) && agreed ? 'accept' : 'decline' }
 }
 
 /** Asks for every field of a form. Esc declines it. */
 async function askForm({ message, schema }: FormQuestion, asking: Asking): Promise<FormAnswer> {
   const { confirm, isCancel, note } = await import('@clack/prompts')
-  note(safe(message), 'The server asks', asking)
+  note(safeMessage(message), 'The server asks', asking)
   const { properties = {}, required = [] } = schema as {
     readonly properties?: Readonly<Record<string, Field>>
     readonly required?: readonly string[]
@@ -95,25 +119,27 @@ async function askField(name: string, field: Field, isRequired: boolean, asking:
   const { confirm, isCancel, multiselect, select, text } = await import('@clack/prompts')
   const label = safeLine(typeof field.title === 'string' ? field.title : name, 80)
   const about = typeof field.description === 'string' ? ` (${safeLine(field.description, 200)})` : ''
-  const message = `${label}${about}${isRequired ? '' : ', optional'}`
-  const choices = choicesOf(field)
+  const choices = choicesOf(field.type === 'array' ? (field.items ?? {}) : field)
+  const some =
+    choices.count > MOST_CHOICES ? `, only the first ${MOST_CHOICES} of ${choices.count} choices` : ''
+  const message = `${label}${about}${isRequired ? '' : ', optional'}${some}`
   if (field.type === 'boolean') return confirm({ message, initialValue: field.default === true, ...asking })
   if (field.type === 'array') {
     const initialValues = Array.isArray(field.default) ? field.default.map(String) : []
     return multiselect({
       message,
-      options: choicesOf(field.items ?? {}) as Choice[],
+      options: [...choices.list],
       initialValues,
       required: isRequired,
       ...asking,
     })
   }
-  if (choices.length > 0) {
+  if (choices.list.length > 0) {
     const nothing = isRequired ? [] : [{ value: '', label: 'no answer' }]
     const initialValue = typeof field.default === 'string' ? field.default : undefined
     const chosen = await select({
       message,
-      options: [...nothing, ...choices],
+      options: [...nothing, ...choices.list],
       ...(initialValue !== undefined && { initialValue }),
       ...asking,
     })
@@ -147,24 +173,27 @@ function problemOf(
   return undefined
 }
 
+/** The first values to choose from, and how many there are. */
+interface Choices {
+  readonly list: readonly Choice[]
+  readonly count: number
+}
+
 /** The values to choose from, in each of the forms that revisions have for them. */
-function choicesOf(field: Field): readonly Choice[] {
-  const titled = [field.oneOf, field.anyOf].find((list) => Array.isArray(list)) as
-    | readonly unknown[]
-    | undefined
-  if (titled !== undefined)
-    return titled.flatMap((one) => {
-      const { const: value, title } = (one ?? {}) as { readonly const?: unknown; readonly title?: unknown }
-      return typeof value === 'string'
-        ? [{ value, label: safeLine(typeof title === 'string' ? title : value) }]
-        : []
-    })
-  const { enum: values, enumNames: names } = field
-  if (!Array.isArray(values)) return []
-  return values.flatMap((value: unknown, i) => {
-    const name: unknown = Array.isArray(names) ? names[i] : undefined
-    return typeof value === 'string'
-      ? [{ value, label: safeLine(typeof name === 'string' ? name : value) }]
-      : []
+function choicesOf(field: Field): Choices {
+  const titled: unknown = [field.oneOf, field.anyOf].find((list) => Array.isArray(list))
+  const values = (titled ?? field.enum) as readonly unknown[] | undefined
+  if (!Array.isArray(values)) return { list: [], count: 0 }
+  const names = Array.isArray(field.enumNames) ? (field.enumNames as readonly unknown[]) : []
+  const list = values.slice(0, MOST_CHOICES).flatMap((one: unknown, i) => {
+    const { const: value, title } = (
+      titled === undefined ? { const: one, title: names[i] } : (one ?? {})
+    ) as {
+      readonly const?: unknown
+      readonly title?: unknown
+    }
+    if (typeof value !== 'string') return []
+    return [{ value, label: safeLine(typeof title === 'string' ? title : value, LONGEST_CHOICE) }]
   })
+  return { list, count: values.length }
 }

@@ -3,19 +3,19 @@ import { isAbsolute, relative } from 'node:path'
 import { checkProgram, type NamedProgram } from './check-program.ts'
 import { appFile, CLIENT_APPS, type ClientApp } from './client-apps.ts'
 import { entryProblem, entryUrl, isMembers, plainEntry, SECTIONS, type Members } from './config-entry.ts'
-import { projectFiles } from './config-files.ts'
 import { missingVariables } from './config-variables.ts'
 import { readText } from './config-write.ts'
 import { Findings } from './finding.ts'
 import type { Io } from './io.ts'
 import { JsoncError, parseJsonc } from './jsonc.ts'
+import { projectFiles } from './project-files.ts'
 
 /** The configurations that concern the user here: those of the project, and those of the clients on this machine. */
 export function foundConfigs(io: Pick<Io, 'cwd' | 'env'>): readonly string[] {
   const own = CLIENT_APPS.flatMap((app) => [appFile(app, io, false), appFile(app, io, true)]).filter(
     (file): file is string => file !== undefined && existsSync(file),
   )
-  return [...new Set([...projectFiles(io.cwd), ...own])]
+  return [...new Set([...projectFiles(io), ...own])]
 }
 
 /** Checks a configuration without starting anything; only the entry with a name, if there is one. */

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
-import { delimiter, extname, join, resolve } from 'node:path'
+import { delimiter, extname, isAbsolute, join, resolve } from 'node:path'
 import type { Findings } from './finding.ts'
-import { redactedArgs } from './install-entry.ts'
+import { redactedLine } from './redaction.ts'
 import type { Io } from './io.ts'
 
 /** A program as configurations name it. */
@@ -17,6 +17,7 @@ export function checkProgram(
   io: Pick<Io, 'cwd' | 'env'>,
   findings: Findings,
 ): boolean {
+  const shown = redactedLine(command)
   const folder = resolve(io.cwd, cwd ?? '.')
   if (!isFolder(folder)) {
     findings.problem(`there is no folder ${folder}, in which the program should run`, 'Correct cwd.')
@@ -25,18 +26,18 @@ export function checkProgram(
   if (/[\\/]/.test(command)) return checkPath(command, resolve(folder, command), findings)
   const found = onPath(command, io.env)
   if (found !== undefined) {
-    findings.ok(`${command} is ${found}`)
+    findings.ok(`${shown} is ${redactedLine(found)}`)
     return true
   }
   const [first = '', ...more] = command.trim().split(/\s+/)
   if (more.length > 0 && args.length === 0)
     findings.problem(
       `there is no program called "${first} …"; it looks like a whole command line`,
-      `Put the arguments into args: "command": "${first}", "args": ${JSON.stringify(redactedArgs(more))}`,
+      `Put the arguments into args: "command": "${first}", "args": ${JSON.stringify(redactedLine(command).split(' ').slice(1))}`,
     )
   else
     findings.problem(
-      `there is no program ${command} on the PATH`,
+      `there is no program ${shown} on the PATH`,
       `Install it, or write its whole path. Apps that are started from the desktop may have another PATH than your shell.`,
     )
   return false
@@ -45,7 +46,7 @@ export function checkProgram(
 function checkPath(command: string, path: string, findings: Findings): boolean {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (stat?.isFile() !== true) {
-    findings.problem(`there is no file ${path}`, `Correct the path ${command}.`)
+    findings.problem(`there is no file ${redactedLine(path)}`, `Correct the path ${redactedLine(command)}.`)
     return false
   }
   if (!isExecutable(path)) {
@@ -65,11 +66,14 @@ function onPath(command: string, env: Io['env']): string | undefined {
     process.platform === 'win32' && extname(command) === ''
       ? (env['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';')
       : ['']
-  return (env['PATH'] ?? env['Path'] ?? '')
-    .split(delimiter)
-    .filter((folder) => folder !== '')
-    .flatMap((folder) => endings.map((ending) => join(folder, command + ending)))
-    .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true && isExecutable(path))
+  return (
+    (env['PATH'] ?? env['Path'] ?? '')
+      .split(delimiter)
+      // Programs in the current folder are never run by accident, and neither is one named here.
+      .filter((folder) => isAbsolute(folder))
+      .flatMap((folder) => endings.map((ending) => join(folder, command + ending)))
+      .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true && isExecutable(path))
+  )
 }
 
 function isExecutable(path: string): boolean {

@@ -52,7 +52,8 @@ function checkManifest(manifest: string, file: string, findings: Findings): void
     ;({ type } = parseJsonc(text).value as { readonly type?: unknown })
     JSON.parse(text)
   } catch (error) {
-    const where = error instanceof JsoncError ? error.message : (error as Error).message
+    // The message of JSON.parse would show a part of the file.
+    const where = error instanceof JsoncError ? error.message : 'it has comments or trailing commas'
     findings.problem(`${manifest} is not valid JSON: ${where}`, 'Correct the file.')
     return
   }

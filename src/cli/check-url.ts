@@ -1,13 +1,14 @@
-import { lookup } from 'node:dns/promises'
 import { statSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { checkLogin } from './check-login.ts'
+import { orAborted } from '../base/backoff.ts'
+import { TimeLimit } from '../base/time-limit.ts'
 import type { Findings } from './finding.ts'
 import type { Io } from './io.ts'
 import { safeLine } from './safe-text.ts'
-import { smallFetch, type SmallReply } from './small-fetch.ts'
-import { redactedUrl } from './target.ts'
+import { lookedUp, smallFetch, type SmallReply } from './small-fetch.ts'
+import { redactedUrl } from './redaction.ts'
 import { ownVersion } from './version.ts'
 import { parseUrl } from '../protocol/url.ts'
 
@@ -26,7 +27,7 @@ export async function checkUrl(
   if (url.protocol === 'unix:') return checkSocketFile(url, findings)
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   const port = Number(url.port) || (PORTS[url.protocol] ?? 0)
-  if (!(await checkName(host, findings)) || !(await checkPort(host, port, env, findings, signal)))
+  if (!(await checkName(host, findings, signal)) || !(await checkPort(host, port, env, findings, signal)))
     return false
   if (/^(?:https|wss|tls):$/.test(url.protocol) && !(await checkTls(host, port, url, findings, signal)))
     return false
@@ -43,14 +44,14 @@ function checkSocketFile({ pathname }: URL, findings: Findings): boolean {
   return false
 }
 
-async function checkName(host: string, findings: Findings): Promise<boolean> {
+async function checkName(host: string, findings: Findings, signal: AbortSignal): Promise<boolean> {
   try {
-    const { address } = await lookup(host)
+    const [{ address } = { address: host }] = await lookedUp(host, signal)
     if (address !== host) findings.ok(`${host} has the address ${address}`)
     return true
   } catch (error) {
     findings.problem(
-      `the name ${host} cannot be resolved (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`,
+      `the name ${host} cannot be resolved (${reasonOf(error)})`,
       'Check the spelling, the network and the VPN.',
     )
     return false
@@ -58,14 +59,23 @@ async function checkName(host: string, findings: Findings): Promise<boolean> {
 }
 
 /** Resolves when a socket is connected, and rejects when it fails or takes too long. */
-function connected(socket: Socket, event: string, signal: AbortSignal): Promise<void> {
-  return new Promise<void>((resolve, reject) => {
-    const fail = (error: Error): void => reject(error)
+async function connected(socket: Socket, event: string, signal: AbortSignal): Promise<void> {
+  using limit = new TimeLimit(signal, PATIENCE_MS)
+  const open = new Promise<void>((resolve, reject) => {
     socket.once(event, () => resolve())
-    socket.on('error', fail)
-    socket.setTimeout(PATIENCE_MS, () => fail(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })))
-    signal.addEventListener('abort', () => fail(new Error('interrupted')), { once: true })
-  }).finally(() => socket.destroy())
+    socket.on('error', reject)
+  })
+  try {
+    await orAborted(open, limit.signal)
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** Why something failed, in one word if possible. */
+function reasonOf(error: unknown): string {
+  const { name, code, message } = error as NodeJS.ErrnoException
+  return name === 'TimeoutError' ? 'ETIMEDOUT' : (code ?? message)
 }
 
 async function checkPort(
@@ -80,7 +90,7 @@ async function checkPort(
     findings.ok(`something listens at ${host}:${port}`)
     return true
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = reasonOf(error)
     const proxy = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].find(
       (name) => (env[name] ?? '') !== '',
     )
@@ -95,7 +105,7 @@ async function checkPort(
       )
     else
       findings.problem(
-        `there is no connection to ${host}:${port} (${code ?? (error as Error).message})`,
+        `there is no connection to ${host}:${port} (${code})`,
         `Check that the server runs, and firewalls and proxies on the way.${advice}`,
       )
     return false
@@ -129,12 +139,13 @@ async function checkTls(
     findings.ok('the certificate is valid')
     return true
   } catch (error) {
-    const { code = '', message } = error as NodeJS.ErrnoException
+    const { message } = error as Error
+    const code = reasonOf(error)
     const known = TLS_FIXES.find(([pattern]) => pattern.test(code))?.[1]
     const isPlain =
       /WRONG_VERSION|PACKET_LENGTH|EPROTO|ECONNRESET/.test(code) || /wrong version/i.test(message)
     findings.problem(
-      `TLS fails: ${code || safeLine(message)}`,
+      `TLS fails: ${safeLine(code)}`,
       known ??
         (isPlain
           ? `The server may not use TLS there: try ${protocol.replace(/s:$/, ':').replace('tl:', 'tcp:')}//`

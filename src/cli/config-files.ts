@@ -1,21 +1,11 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { CommandTarget, UrlTarget } from 'pierhead/client'
 import { nearest } from '../base/nearest.ts'
 import { isMembers, SECTIONS, usableTarget, type Members } from './config-entry.ts'
 import { Failure, wrongConfig } from './failure.ts'
-import type { Io } from './io.ts'
 import { parseJsonc } from './jsonc.ts'
-
-/** The files in a project that name servers, in the order in which they count. */
-const PROJECT_FILES = [
-  'mcp.json',
-  '.mcp.json',
-  '.cursor/mcp.json',
-  '.vscode/mcp.json',
-  '.zed/settings.json',
-  '.gemini/settings.json',
-] as const
+import { projectFiles, type Surroundings } from './project-files.ts'
 
 const MOST_BYTES = 1_000_000
 
@@ -29,10 +19,10 @@ export interface ConfiguredServer {
 /** The server with a name in the given file, or in the nearest one that has it; undefined if none has. */
 export function configuredServer(
   name: string,
-  io: Pick<Io, 'cwd' | 'env'>,
+  io: Surroundings,
   config?: string,
 ): ConfiguredServer | undefined {
-  for (const file of filesFor(io.cwd, config)) {
+  for (const file of filesFor(io, config)) {
     const servers = serversIn(file)
     if (Object.hasOwn(servers, name))
       return { name, file, entry: usableTarget(servers[name], { file, name }, io.env) }
@@ -41,8 +31,8 @@ export function configuredServer(
 }
 
 /** Whether a server with a name is configured. Files that cannot be read have none, unless the user named them. */
-export function isConfigured(name: string, cwd: string, config?: string): boolean {
-  return filesFor(cwd, config).some((file) => {
+export function isConfigured(name: string, io: Surroundings, config?: string): boolean {
+  return filesFor(io, config).some((file) => {
     try {
       return Object.hasOwn(serversIn(file), name)
     } catch (error) {
@@ -53,24 +43,15 @@ export function isConfigured(name: string, cwd: string, config?: string): boolea
 }
 
 /** The name of a configured server that is most like a word. */
-export function similarName(word: string, cwd: string, config?: string): string | undefined {
+export function similarName(word: string, io: Surroundings, config?: string): string | undefined {
   return nearest(
     word,
-    filesFor(cwd, config).flatMap((file) => Object.keys(serversIn(file))),
+    filesFor(io, config).flatMap((file) => Object.keys(serversIn(file))),
   )
 }
 
-function filesFor(cwd: string, config: string | undefined): readonly string[] {
-  return config === undefined ? projectFiles(cwd) : [resolve(cwd, config)]
-}
-
-/** The configuration files of a folder and those above it that exist. */
-export function projectFiles(cwd: string): readonly string[] {
-  const found: string[] = []
-  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
-    found.push(...PROJECT_FILES.map((name) => join(folder, name)).filter((file) => existsSync(file)))
-    if (dirname(folder) === folder) return found
-  }
+function filesFor(io: Surroundings, config: string | undefined): readonly string[] {
+  return config === undefined ? projectFiles(io) : [resolve(io.cwd, config)]
 }
 
 /** The servers of a file by name, as they are written there. Comments and trailing commas, which editors allow, are accepted. */
@@ -88,7 +69,10 @@ export function serversIn(file: string): Members {
 function readConfig(file: string): Members {
   let text: string
   try {
-    if (statSync(file).size > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES} bytes`)
+    const stat = statSync(file)
+    // Reading from a pipe would wait for ever.
+    if (!stat.isFile()) throw new Error('it is not a file')
+    if (stat.size > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES} bytes`)
     text = readFileSync(file, 'utf8')
   } catch (error) {
     throw wrongConfig(

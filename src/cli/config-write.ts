@@ -14,7 +14,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { Failure } from './failure.ts'
 
 const MOST_BYTES = 10_000_000
@@ -28,7 +28,35 @@ export function realFile(path: string): string {
       throw new Failure(`${path} is a link that leads to itself`, { hint: 'Remove it.' })
     file = resolve(dirname(file), readlinkSync(file))
   }
-  return existsSync(file) ? realpathSync(file) : file
+  if (existsSync(file)) return realpathSync(file)
+  if (file !== path)
+    throw new Failure(`${path} is a link to ${file}, which does not exist`, {
+      hint: 'Remove the link, or create the file if you trust the link.',
+    })
+  return file
+}
+
+/**
+ * The same for a file of a project, whose author is not the user. Neither the file nor a folder on the way to it may lead out of the
+ * project, since the author would choose what is written.
+ */
+export function realProjectFile(path: string, project: string): string {
+  const file = realFile(path)
+  const real = join(realFolder(dirname(file)), basename(file))
+  const way = relative(realpathSync(project), real)
+  if (way !== '' && !isAbsolute(way) && way.split(sep)[0] !== '..') return real
+  throw new Failure(`${path} leads out of the project, to ${real}`, {
+    hint: 'Remove the link. If you want to change that file, change it there.',
+  })
+}
+
+/** Where a folder really is, or will be if it does not exist yet. */
+function realFolder(folder: string): string {
+  if (existsSync(folder)) return realpathSync(folder)
+  if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined)
+    throw new Failure(`${folder} is a link that leads nowhere`, { hint: 'Remove it.' })
+  const parent = dirname(folder)
+  return parent === folder ? folder : join(realFolder(parent), basename(folder))
 }
 
 /** The text of a configuration; empty if there is none. */
@@ -45,7 +73,9 @@ export function readText(file: string): string {
 /** Replaces the contents of a file at once: nobody sees half of it. The mode and the owner stay. */
 export function writeText(file: string, text: string, newMode: number): void {
   mkdirSync(dirname(file), { recursive: true })
-  const old = statSync(file, { throwIfNoEntry: false })
+  const found = lstatSync(file, { throwIfNoEntry: false })
+  // Links are replaced, and not followed; whoever wants to follow one passes the real file.
+  const old = found?.isFile() === true ? found : undefined
   const fresh = `${file}.${randomUUID()}`
   try {
     writeFileSync(fresh, text, { flag: 'wx', mode: old === undefined ? newMode : 0o600 })
@@ -93,6 +123,8 @@ export function findBackup(file: string): { readonly path: string; readonly isCu
   const found = readdirSync(folder)
     .filter((name) => name.startsWith(prefix) && BACKUP.test(name))
     .map((name) => join(folder, name))
+    // A link may be planted by the author of a project, to copy a secret into it.
+    .filter((backup) => lstatSync(backup).isFile())
   const current = `${file}.before-pierhead-${digestOf(readText(file))}`
   if (found.includes(current)) return { path: current, isCurrent: true }
   const [newest] = found.toSorted((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)

@@ -1,73 +1,20 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { relative } from 'node:path'
 import type { ContentBlock, ResourceContents } from 'pierhead/client'
 import type { Io } from './io.ts'
 import type { Output } from './output.ts'
 import { safe, safeLine } from './safe-text.ts'
+import { bytesOf, type SavedFiles } from './saved-bytes.ts'
 
 export interface ContentOptions {
   readonly io: Io
   readonly output: Output
-  /** The files of those blocks and contents that were saved. */
+  /** The files with the bytes of the contents, as far as they were saved. */
   readonly saved?: SavedFiles | undefined
 }
 
-/** Blocks or contents with bytes, and the whole paths of the files that have these. */
-export type SavedFiles = ReadonlyMap<object, string>
-
-/** Endings of files by type; others get `.bin`, so that nothing is opened by mistake. */
-const ENDINGS: Readonly<Record<string, string>> = {
-  'image/png': 'png',
-  'image/jpeg': 'jpg',
-  'image/gif': 'gif',
-  'image/webp': 'webp',
-  'audio/wav': 'wav',
-  'audio/mpeg': 'mp3',
-  'audio/ogg': 'ogg',
-  'application/pdf': 'pdf',
-  'application/json': 'json',
-  'text/plain': 'txt',
-}
-
-/** Blocks of content as text for people. Images are shown where the terminal can, or saved. */
+/** Blocks of content as text for people. Images are shown where the terminal can. */
 export function contentText(blocks: readonly ContentBlock[], options: ContentOptions): string {
   return blocks.map((block) => blockText(block, options)).join('\n')
-}
-
-/** Saves the bytes of blocks and contents in a folder; undefined if there is no folder. */
-export function saveBytes(
-  items: readonly (ContentBlock | ResourceContents)[],
-  folder: string | undefined,
-  { cwd }: Io,
-): SavedFiles | undefined {
-  if (folder === undefined) return undefined
-  const saved = new Map<object, string>()
-  for (const item of items) {
-    const bytes = bytesOf(item)
-    if (bytes !== undefined) saved.set(item, save(bytes, resolve(cwd, folder)))
-  }
-  return saved
-}
-
-/** Bytes in what a server sent. */
-interface Bytes {
-  readonly what: string
-  readonly type: string
-  readonly bytes: Buffer
-}
-
-/** The bytes of a block or of the contents of a resource; undefined if it has none. */
-function bytesOf(item: ContentBlock | ResourceContents): Bytes | undefined {
-  const { type, data, mimeType, resource, blob } = item as unknown as Readonly<Record<string, unknown>>
-  if (type === 'resource') return bytesOf(resource as ResourceContents)
-  const isMedia = type === 'image' || type === 'audio'
-  const text = isMedia ? data : blob
-  if (typeof text !== 'string') return undefined
-  return {
-    what: isMedia ? type : 'data',
-    type: typeof mimeType === 'string' ? mimeType : '',
-    bytes: Buffer.from(text, 'base64'),
-  }
 }
 
 function blockText(block: ContentBlock, options: ContentOptions): string {
@@ -96,32 +43,15 @@ export function contentsText(contents: ResourceContents, options: ContentOptions
   return bytesText(contents, options)
 }
 
-function bytesText(item: ContentBlock | ResourceContents, { io, output, saved }: ContentOptions): string {
-  const found = bytesOf(item)
-  if (found === undefined) return safe(JSON.stringify(item))
-  const { what, type, bytes } = found
-  const name = `${what} ${safeLine(type, 60)}, ${bytes.length} bytes`
-  const file = saved?.get(item)
-  if (file !== undefined) return `${name}, saved as ${relative(io.cwd, file)}`
-  const picture = what === 'image' && !output.isJson ? pictureText(bytes, io) : undefined
+function bytesText(content: ContentBlock | ResourceContents, { io, output, saved }: ContentOptions): string {
+  const sent = bytesOf(content)
+  if (sent === undefined) return safe(JSON.stringify(content))
+  const bytes = Buffer.from(sent.data, 'base64')
+  const name = `${sent.what} ${safeLine(sent.type, 60)}, ${bytes.length} bytes`
+  const path = saved?.get(content)
+  if (path !== undefined) return `${name}, saved as ${safeLine(relative(io.cwd, path), 1000)}`
+  const picture = sent.what === 'image' && !output.isJson ? pictureText(bytes, io) : undefined
   return picture ?? `[${name}; --save <folder> saves it]`
-}
-
-/** Writes bytes into a new file, whose name the server does not choose. Returns its whole path. */
-function save({ what, type, bytes }: Bytes, folder: string): string {
-  mkdirSync(folder, { recursive: true })
-  const ending = Object.hasOwn(ENDINGS, type) ? ENDINGS[type] : 'bin'
-  for (let number = 1; ; number++) {
-    const path = join(folder, `${what}-${number}.${ending}`)
-    if (existsSync(path)) continue
-    writeFileSync(path, bytes, { flag: 'wx' })
-    return path
-  }
-}
-
-/** A result for programs, with the files that were saved. */
-export function withSaved(result: object, saved: SavedFiles | undefined): object {
-  return saved === undefined ? result : { ...result, saved: [...saved.values()] }
 }
 
 /** The escape sequence that makes a terminal show a picture; undefined for one that cannot. Only base64 of ours is in it. */

@@ -19,6 +19,8 @@ export const EXIT = {
   checks: 8,
   /** Interrupted with Ctrl-C. */
   interrupted: 130,
+  /** Nobody reads the output any more, such as `head` that has seen enough. */
+  unread: 141,
   /** Ended by SIGTERM. */
   terminated: 143,
 } as const
@@ -37,5 +39,6 @@ export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   timeout: 'there was no answer in time',
   checks: 'tests or checks failed',
   interrupted: 'you pressed Ctrl-C',
+  unread: 'the program that reads the output has ended, such as `head`',
   terminated: 'another program ended the command with SIGTERM',
 }

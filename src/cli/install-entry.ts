@@ -10,7 +10,7 @@ import { wrongUsage } from './failure.ts'
 import type { Io } from './io.ts'
 import { headersOf } from './option-values.ts'
 import { ownProgram } from './own-program.ts'
-import { redactedUrl, type ResolvedTarget } from './target.ts'
+import type { ResolvedTarget } from './target.ts'
 import { parseUrl } from '../protocol/url.ts'
 
 /** The entry of a target, for a file that an app reads from anywhere. */
@@ -126,44 +126,4 @@ function safeName(text: string): string {
     .replaceAll(/[^\w-]+/g, '-')
     .replaceAll(/^-+|-+$/g, '')
     .slice(0, 64)
-}
-
-/** Names of values that are probably secrets. */
-export const SECRET: RegExp = /token|key|secret|passw|auth|credential/i
-
-/** An entry without the values that may be secrets: those of variables and headers, of URLs, and of arguments that look like it. */
-export function redactedEntry(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return '***'
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]: [string, unknown]) => {
-      if (name === 'args' && Array.isArray(member)) return [name, redactedArgs(member)]
-      if (typeof member === 'string') return [name, redactedText(name, member)]
-      if (typeof member === 'object' && member !== null && !Array.isArray(member))
-        return [name, Object.fromEntries(Object.keys(member).map((key) => [key, redactedValue(member, key)]))]
-      return [name, typeof member === 'object' ? '***' : member]
-    }),
-  )
-}
-
-function redactedText(name: string, text: string): string {
-  if (/url$/i.test(name)) return redactedUrl(text)
-  return SECRET.test(name) ? '***' : text
-}
-
-/** Names of variables are not secrets. */
-function redactedValue(members: object, name: string): string {
-  const value = (members as Readonly<Record<string, unknown>>)[name]
-  return typeof value === 'string' && /^\$\{(?:env:)?\w+\}$/.test(value) ? value : '***'
-}
-
-/** Arguments without those that look like secrets. */
-export function redactedArgs(args: readonly unknown[]): readonly unknown[] {
-  return args.map((arg, i) => {
-    const before: unknown = args[i - 1]
-    if (typeof arg !== 'string') return '***'
-    if (typeof before === 'string' && /^--?[\w-]+$/.test(before) && SECRET.test(before)) return '***'
-    const at = arg.indexOf('=')
-    if (at > 0 && SECRET.test(arg.slice(0, at))) return `${arg.slice(0, at)}=***`
-    return /^[a-z][\w+.-]*:\/\//i.test(arg) ? redactedUrl(arg) : arg
-  })
 }

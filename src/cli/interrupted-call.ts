@@ -3,7 +3,8 @@ import { onAbort } from '../base/on-abort.ts'
 import type { Invocation } from './command.ts'
 import { safeLine } from './safe-text.ts'
 import { shellWord } from './shell-word.ts'
-import { redactedUrl, type ResolvedTarget } from './target.ts'
+import type { ResolvedTarget } from './target.ts'
+import { redactedUrl } from './redaction.ts'
 
 /** Runs a call until Ctrl-C. That cancels it on the server, unless it has become a task: then it goes on, and the user hears how to find it. */
 export async function untilInterrupted<Result>(

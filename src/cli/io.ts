@@ -41,12 +41,15 @@ export function processIo(): Io {
       if (++interrupts > 1) process.exit(reason.exit)
       controller.abort(reason)
     })
-  // A reader such as `head` that has seen enough is not an error.
-  for (const stream of [process.stdout, process.stderr])
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0)
-      throw error
-    })
+  // A reader such as `head` that has seen enough gets no message, but scripts must not take this for success.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(EXIT.unread)
+    throw error
+  })
+  // Without a reader of its notes, the command still has its work to do.
+  process.stderr.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
   return {
     stdin: process.stdin as ReadStream,
     stdout: process.stdout as WriteStream,

@@ -92,7 +92,8 @@ class Parser {
       this.#at = start + found.length
       return { start, end: this.#at, value }
     } catch {
-      if (char !== '"') throw this.#error(`expected a value instead of ${shown(found || char)}`)
+      if (char !== '"')
+        throw this.#error('expected a value: a text in "", a number, true, false, null, [ or {')
       throw this.#error('a text is not complete: it needs " at its end, and \\ before special characters')
     }
   }
@@ -107,7 +108,7 @@ class Parser {
         throw this.#error(this.#at < this.#text.length ? 'expected a name in "" or }' : '} is missing')
       const name = this.#plain('"').value as string
       this.#skip()
-      if (this.#text[this.#at] !== ':') throw this.#error(`expected : after the name ${shown(name)}`)
+      if (this.#text[this.#at] !== ':') throw this.#error('expected : after the name')
       this.#at++
       this.#skip()
       const node = this.#value(depth + 1)
@@ -144,8 +145,4 @@ class Parser {
     if (char !== end) throw this.#error(`expected , or ${end}`, char === undefined ? this.#at : after)
     return false
   }
-}
-
-function shown(text: string): string {
-  return JSON.stringify(text.slice(0, 40))
 }

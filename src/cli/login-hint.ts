@@ -1,9 +1,10 @@
 import { McpError } from 'pierhead/client'
 import { EXIT } from './exit.ts'
 import { Failure } from './failure.ts'
+import { redactedUrl } from './redaction.ts'
 import { safeLine } from './safe-text.ts'
 import { shellWord } from './shell-word.ts'
-import { redactedUrl, type ResolvedTarget } from './target.ts'
+import type { ResolvedTarget } from './target.ts'
 
 /** What a command throws, with the way to log in if the server asks for that. */
 export function withLoginHint(thrown: unknown, target: ResolvedTarget | undefined): unknown {

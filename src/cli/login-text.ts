@@ -1,6 +1,6 @@
 import type { LoginEntry } from './login-entries.ts'
 import { safeLine } from './safe-text.ts'
-import { redactedUrl } from './target.ts'
+import { redactedUrl } from './redaction.ts'
 
 /** A login for programs: nothing of it is a secret. */
 export function shownEntry({ mark: _, server, ...entry }: LoginEntry): object {

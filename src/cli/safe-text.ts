@@ -24,6 +24,19 @@ export function safeLine(text: string, most: number = 200): string {
   return line.length > most ? `${line.slice(0, most - 1)}…` : line
 }
 
+/** The largest part of a question or a description that people read on a terminal. */
+const LONGEST_MESSAGE = 10_000
+const MOST_LINES = 100
+
+/** The beginning of a message of a server, safe to print, and short enough for a screen. */
+export function safeMessage(text: string): string {
+  const start = safe(text.slice(0, LONGEST_MESSAGE))
+  const lines = start.split('\n')
+  const shown = lines.slice(0, MOST_LINES).join('\n').slice(0, LONGEST_MESSAGE)
+  const isWhole = text.length <= LONGEST_MESSAGE && shown.length === start.length
+  return isWhole ? shown : `${shown}\n… (the rest of ${text.length} characters is not shown)`
+}
+
 /** JSON that is safe on a terminal too: what a terminal could obey is escaped, which JSON allows in strings. */
 export function safeJson(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, undefined, indent) ?? 'null'

@@ -1,5 +1,8 @@
+import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
+import { orAborted } from '../base/backoff.ts'
 import { placeOf, type Place } from '../base/places.ts'
+import { TimeLimit } from '../base/time-limit.ts'
 
 /** A reply, with the beginning of its body. */
 export interface SmallReply {
@@ -16,12 +19,12 @@ export async function smallFetch(
   url: string | URL,
   init: RequestInit,
   signal: AbortSignal,
+  patienceMs: number = PATIENCE_MS,
 ): Promise<SmallReply> {
-  const response = await fetch(url, {
-    ...init,
-    redirect: 'manual',
-    signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
-  })
+  signal.throwIfAborted()
+  using limit = new TimeLimit(signal, patienceMs)
+  const sent = fetch(url, { ...init, redirect: 'manual', signal: limit.signal })
+  const response = await orAborted(sent, limit.signal)
   const { status, headers } = response
   const isStream = /text\/event-stream/i.test(headers.get('content-type') ?? '')
   let body = ''
@@ -31,22 +34,29 @@ export async function smallFetch(
   try {
     // A stream of events may stay open for ever.
     while (reader !== undefined && !isStream && body.length < MOST_CHARS) {
-      const { done, value = '' } = await reader.read()
+      const { done, value = '' } = await orAborted(reader.read(), limit.signal)
       if (done) break
       body += value
     }
   } catch {
-    // What came so far is enough to look at.
+    // What came so far is enough to look at, unless the user has left.
+    signal.throwIfAborted()
   } finally {
     void reader?.cancel().catch(() => undefined)
   }
   return { status, headers, body: body.slice(0, MOST_CHARS) }
 }
 
+/** The addresses of a name. The system may look for them for a long time, but nobody waits that long. */
+export async function lookedUp(name: string, signal: AbortSignal): Promise<readonly LookupAddress[]> {
+  using limit = new TimeLimit(signal, PATIENCE_MS)
+  return await orAborted(lookup(name, { all: true }), limit.signal)
+}
+
 /** Where a host leads, by all of its addresses: the most private one counts. */
-async function placeOfName(hostname: string): Promise<Place> {
+async function placeOfName(hostname: string, signal: AbortSignal): Promise<Place> {
   const name = hostname.replace(/^\[(.*)\]$/, '$1')
-  const places = (await lookup(name, { all: true })).map(({ address }) => placeOf(address))
+  const places = (await lookedUp(name, signal)).map(({ address }) => placeOf(address))
   return (['special', 'loopback', 'private'] as const).find((place) => places.includes(place)) ?? 'public'
 }
 
@@ -67,8 +77,8 @@ export async function readNamedJson(
   server: URL,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const from = await placeOfName(server.hostname)
-  const to = await placeOfName(url.hostname)
+  const from = await placeOfName(server.hostname, signal)
+  const to = await placeOfName(url.hostname, signal)
   const isPlain = url.protocol === 'http:' && from === 'loopback' && to === 'loopback'
   if (url.protocol !== 'https:' && !isPlain) throw new Error('it is not an https URL')
   if (!REACHABLE[from].includes(to)) throw new Error('it is in a network that the server must not name')

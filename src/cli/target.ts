@@ -6,6 +6,8 @@ import { type Failure, wrongUsage } from './failure.ts'
 import type { Command, Flags } from './command.ts'
 import type { Io } from './io.ts'
 import { ownProgram } from './own-program.ts'
+import { foreignFiles } from './project-files.ts'
+import { redactedLine, redactedUrl } from './redaction.ts'
 import { parseUrl } from '../protocol/url.ts'
 
 /** A server that a command talks to. */
@@ -78,7 +80,7 @@ function beginsWithTarget(
   words: readonly string[],
   { arguments: list = [] }: Pick<Command, 'arguments'>,
   flags: Flags,
-  { cwd }: Io,
+  io: Io,
 ): boolean {
   const [first = '', second = ''] = words
   const most = list.some(({ isMany }) => isMany) ? Number.POSITIVE_INFINITY : list.length
@@ -88,11 +90,13 @@ function beginsWithTarget(
   const isSource = SOURCE.test(first) && !first.includes('://')
   // As many words as the command needs are for the server of the project, unless they cannot be.
   if (words.length <= required)
-    return list[0]?.isUri !== true && (isAddress || (isSource && existsSync(sourcePath(resolve(cwd, first)))))
+    return (
+      list[0]?.isUri !== true && (isAddress || (isSource && existsSync(sourcePath(resolve(io.cwd, first)))))
+    )
   if (isAddress || isSource) return true
   // A tool or a prompt comes before its arguments, even if a server has the same name.
   if (required > 0 && /^[^=]+=|^@|^-$/.test(second)) return false
-  return isConfigured(first, cwd)
+  return isConfigured(first, io)
 }
 
 /** The target that a word names, and nothing else. */
@@ -108,11 +112,16 @@ export function resolveTarget(word: string, flags: Flags, io: Io): ResolvedTarge
     return { label: name, target: entry, from: 'configuration', file }
   }
   if (isSource) return fileTarget(resolve(io.cwd, word), { from: 'file', cwd: io.cwd })
-  const similar = similarName(word, io.cwd, flags.text('config'))
+  const similar = similarName(word, io, flags.text('config'))
   throw wrongUsage(
     `"${word}" is not a target${similar === undefined ? '' : `; did you mean "${similar}"?`}`,
-    WAYS,
+    [WAYS, ...foreignFiles(io).map(notRead)].join('\n'),
   )
+}
+
+/** Why a file was not read. */
+function notRead(file: string): string {
+  return `${file} was not read, because it belongs to another user. If you trust it, name it: --config ${file}`
 }
 
 function urlTarget(word: string): ResolvedTarget {
@@ -125,15 +134,10 @@ function urlTarget(word: string): ResolvedTarget {
   return { label: redactedUrl(url.href), target: { url: word }, from: 'url' }
 }
 
-/** A URL without its user, password and the values of its query, which may be secrets. */
-export function redactedUrl(text: string): string {
-  return text.replace(/\/\/[^/?#@]*@/, '//***@').replaceAll(/([?&][^=&#]+=)[^&#]*/g, '$1***')
-}
-
 function programTarget(program: readonly string[], { cwd }: Io): ResolvedTarget {
   const [command = '', ...args] = program
   if (command === '') throw wrongUsage('the program after -- is empty', 'Write -- node server.js.')
-  return { label: command, target: { command, args, cwd }, from: 'program' }
+  return { label: redactedLine(command), target: { command, args, cwd }, from: 'program' }
 }
 
 interface FileOptions {

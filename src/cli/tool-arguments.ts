@@ -5,6 +5,7 @@ import { nearest } from '../base/nearest.ts'
 import { isMembers } from './config-entry.ts'
 import { Failure, wrongUsage } from './failure.ts'
 import type { Io } from './io.ts'
+import { JsoncError, parseJsonc } from './jsonc.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -194,13 +195,23 @@ function jsonOf(text: string, from: string): unknown {
     return value
   } catch (error) {
     if (error instanceof Failure) throw error
+    // The message of the parser would show a part of the text, which may be a secret.
     throw wrongUsage(
-      `${from} is not valid JSON: ${(error as Error).message}`,
+      `${from} is not valid JSON${placeOf(text)}`,
       'Mind the quotes of your shell: \'{"a": 1}\'.',
     )
   }
 }
 
+/** Where a text stops to be JSON, without any of it. */
+function placeOf(text: string): string {
+  try {
+    parseJsonc(text)
+    return ': JSON has no comments, and no comma before } and ]'
+  } catch (error) {
+    return error instanceof JsoncError ? `: ${error.message}` : ''
+  }
+}
 /** The texts of a JSON document, and its numbers. */
 const NUMBERS = /"(?:[^"\\]|\\.)*"|(-?\d[\d.eE+-]*)/g
 

@@ -27,11 +27,14 @@ const MANY_ACTIONS = 8
 /** From so many tools on that differ in a word only, one tool with an argument is better. */
 const MANY_ALIKE = 6
 const LONGEST_DESCRIPTION = 1024
+/** The most tools that are looked at one by one, and the longest part of a name that counts. */
+const MOST_LINTED = 1000
+const LONGEST_NAME = 200
 const FEWEST_WORDS = 3
 
 /** What model vendors reject in tools, and what makes it hard for models to choose and to call them. */
 export function lintTools(tools: readonly ListedTool[]): readonly Finding[] {
-  return [...tools.flatMap((tool) => lintTool(tool)), ...lintWhole(tools)]
+  return [...tools.slice(0, MOST_LINTED).flatMap((tool) => lintTool(tool)), ...lintWhole(tools)]
 }
 
 function lintTool(tool: ListedTool): readonly Finding[] {
@@ -156,34 +159,53 @@ function lintWhole(tools: readonly ListedTool[]): readonly Finding[] {
   if (names.length > MANY_TOOLS)
     found.push({
       level: 'advice',
-      text: `there are ${names.length} tools, and some models take no more than ${MANY_TOOLS}`,
+      text: `there are ${names.length} tools, and some models take no more than ${MANY_TOOLS}${
+        names.length > MOST_LINTED ? `; only the first ${MOST_LINTED} were looked at one by one` : ''
+      }`,
       fix: 'Split the server, or offer fewer tools that do more.',
     })
-  const twice = names.find((name, i) => names.indexOf(name) !== i)
+  const twice = repeated(names)
   if (twice !== undefined)
     found.push({
       level: 'problem',
       text: `two tools are called "${twice.slice(0, 80)}"`,
       fix: 'Give each tool a name of its own.',
     })
-  for (const [stem, alike] of alikeTools(names))
-    if (alike.length >= MANY_ALIKE)
+  for (const [stem, { count, first }] of alikeTools(names.slice(0, MOST_LINTED)))
+    if (count >= MANY_ALIKE)
       found.push({
         level: 'advice',
-        text: `${alike.length} tools begin with ${stem.slice(0, 80)} (${alike.slice(0, 3).join(', ')} …), which may be too fine`,
+        text: `${count} tools begin with ${stem.slice(0, 80)} (${first.join(', ')} …), which may be too fine`,
         fix: 'If they differ only in what they read or set, make one tool with an argument for it.',
       })
   return found
 }
 
+/** A name that occurs twice. */
+function repeated(names: readonly string[]): string | undefined {
+  const known = new Set<string>()
+  return names.find((name) => known.size === known.add(name).size)
+}
+
+/** Tools with similar names: how many there are, and the first of them. */
+interface AlikeTools {
+  count: number
+  readonly first: string[]
+}
+
 /** Tools whose names have the same first two words, such as get_user_name and get_user_email. */
-function alikeTools(names: readonly string[]): ReadonlyMap<string, readonly string[]> {
-  const groups = new Map<string, string[]>()
+function alikeTools(names: readonly string[]): ReadonlyMap<string, AlikeTools> {
+  const groups = new Map<string, AlikeTools>()
   for (const name of names) {
-    const words = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').split(/[_.-]+/)
+    const words = name
+      .slice(0, LONGEST_NAME)
+      .replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_')
+      .split(/[_.-]+/)
     if (words.length < 3) continue
     const stem = words.slice(0, 2).join('_').toLowerCase()
-    groups.set(stem, [...(groups.get(stem) ?? []), name.slice(0, 80)])
+    const group = groups.get(stem) ?? { count: 0, first: [] }
+    groups.set(stem, group)
+    if (group.count++ < 3) group.first.push(name.slice(0, 80))
   }
   return groups
 }

@@ -2,7 +2,8 @@
 import { createInterface } from 'node:readline'
 
 const [, , way = ''] = process.argv
-const EVIL = '\u001b]0;owned\u0007\u001b[31m\u202e\u200b'
+const LINK = '\u001b]8;;http://evil.example\u001b\\click\u001b]8;;\u001b\\'
+const EVIL = `\u001b]0;owned\u0007\u001b[31m\u009b31m\u202e\u2066\u200b\u200d\ufeff${LINK}`
 
 function send(message: object): void {
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
@@ -60,6 +61,16 @@ const WAYS: Readonly<Record<string, (id: unknown, method: string) => void>> = {
       process.stdout.once('drain', flood)
     }
     flood()
+  },
+  large: (id, method) => {
+    const text = `${EVIL}${'z'.repeat(10_000_000)}${EVIL}`
+    if (method === 'tools/call') return send({ id, result: { content: [{ type: 'text', text }] } })
+    if (method === 'resources/read') return send({ id, result: { contents: [{ uri: 'evil://1', text }] } })
+    send({ id, result: RESULTS[method] ?? {} })
+  },
+  'large errors': (id, method) => {
+    const message = `${EVIL}${'z'.repeat(10_000_000)}${EVIL}`
+    send(method === 'initialize' ? { id, result: RESULTS[method] } : { id, error: { code: -1, message } })
   },
   huge: (id, method) => {
     if (method !== 'tools/call' && RESULTS[method] !== undefined) return send({ id, result: RESULTS[method] })

@@ -25,16 +25,18 @@ function hostile(way: string): readonly string[] {
 }
 
 // oxlint-disable-next-line no-control-regex
-const RAW = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202e]/
+const RAW = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/
 
 describe.each(LINES)('pierhead %s with a hostile server', (...words) => {
-  it('prints nothing of it raw, neither on a terminal nor as JSON [P.command-escapes]', async () => {
-    for (const terminal of [true, false]) {
-      const { stdout, stderr } = await line([...words, '--verbose', ...hostile('escapes')], { terminal })
+  it('prints nothing of it raw, neither on a terminal, nor in a pipe, nor as JSON [P.command-escapes]', async () => {
+    for (const [terminal, more] of [[true], [false], [true, '--json'], [false, '--no-json']] as const) {
+      const options = more === undefined ? ['--verbose'] : ['--verbose', more]
+      const { stdout, stderr } = await line([...words, ...options, ...hostile('escapes')], { terminal })
       expect(stdout).not.toMatch(RAW)
       // The status line is our own: it begins with a return and clears the line.
       expect(stderr.replaceAll('\r\u001b[2K', '')).not.toMatch(RAW)
-      expect(() => JSON.parse(terminal || stdout === '' ? '{}' : stdout)).not.toThrow()
+      const isJson = more === '--json' || (!terminal && more === undefined)
+      expect(() => JSON.parse(!isJson || stdout === '' ? '{}' : stdout)).not.toThrow()
     }
   })
 
@@ -50,5 +52,36 @@ describe.each(LINES)('pierhead %s with a hostile server', (...words) => {
     })
     expect([0, 4, 6, 7, 8]).toContain(code)
     expect(stdout.length).toBeLessThan(2_000_000)
+  })
+})
+
+describe('a text of 10 MB with escape sequences', () => {
+  it.each([
+    ['call', 'evil'],
+    ['read', 'evil://1'],
+  ])('is cut and escaped on a terminal and in a pipe by %s [P.command-escapes]', async (...words) => {
+    for (const terminal of [true, false]) {
+      const { code, stdout } = await line([...words, '--no-json', ...hostile('large')], { terminal })
+      expect(code).toBe(0)
+      expect(stdout).not.toMatch(RAW)
+      expect(stdout.length).toBeLessThan(1_100_000)
+      expect(stdout).toContain('use --json for all of it')
+    }
+  })
+
+  it('is complete and valid as JSON [P.command-escapes]', async () => {
+    const { code, stdout } = await line(['call', 'evil', ...hostile('large')])
+    expect(code).toBe(0)
+    expect(stdout).not.toMatch(RAW)
+    const { content } = JSON.parse(stdout) as { content: { text: string }[] }
+    expect(content[0]?.text.length).toBeGreaterThan(10_000_000)
+    expect(content[0]?.text.endsWith('click\u001b]8;;\u001b\\')).toBe(true)
+  })
+
+  it('is cut in an error too [P.command-escapes]', async () => {
+    const { code, stdout, stderr } = await line(['list', ...hostile('large errors')], { terminal: true })
+    expect(code).toBe(6)
+    expect((stdout + stderr).replaceAll('\r\u001b[2K', '')).not.toMatch(RAW)
+    expect(stdout.length + stderr.length).toBeLessThan(1_100_000)
   })
 })

@@ -154,7 +154,7 @@ describe('install', () => {
   })
 
   it('keeps comments, the mode and links, and a backup beside the file', async () => {
-    const real = join(home, 'real.json')
+    const real = join(cwd, 'real.json')
     const text =
       '{\r\n\t// mine\r\n\t"mcpServers": {\r\n\t\t"a": { "command": "a" }, // first\r\n\t},\r\n\t"other": [1,],\r\n}\r\n'
     writeFileSync(real, text)

@@ -6,7 +6,9 @@ import { loginEntries, needLogins } from '../login-entries.ts'
 import { withLoginHint } from '../login-hint.ts'
 import { entryText, shownEntry } from '../login-text.ts'
 import { hasPerson, loginMethod } from '../stored-auth.ts'
-import { redactedUrl, resolveTarget, type ResolvedTarget } from '../target.ts'
+import { redactedUrl } from '../redaction.ts'
+import { safeLine } from '../safe-text.ts'
+import { resolveTarget, type ResolvedTarget } from '../target.ts'
 
 export const authLogin: Command = {
   name: 'auth login',
@@ -65,7 +67,7 @@ export const authLogin: Command = {
     const isNew = logins.some(({ mark }) => !known.has(mark))
     await output.data({ target: redactedUrl(url), isNew, logins: logins.map(shownEntry) }, () => {
       if (logins.length === 0)
-        return `${resolved.label} does not ask for a login. If it does later, such as for some of its tools, the command asks you then.`
+        return `${safeLine(resolved.label, 500)} does not ask for a login. If it does later, such as for some of its tools, the command asks you then.`
       const head = isNew ? 'Logged in.' : 'You were logged in already.'
       return [head, ...logins.map(entryText)].join('\n')
     })

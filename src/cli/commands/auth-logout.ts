@@ -4,7 +4,7 @@ import { wrongUsage } from '../failure.ts'
 import { loginEntries, needLogins } from '../login-entries.ts'
 import { safeLine } from '../safe-text.ts'
 import { loginMethod } from '../stored-auth.ts'
-import { redactedUrl } from '../target.ts'
+import { redactedUrl } from '../redaction.ts'
 import { loginTarget } from './auth-login.ts'
 
 export const authLogout: Command = {

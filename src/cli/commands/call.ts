@@ -1,7 +1,7 @@
 import type { CallToolResult } from 'pierhead/client'
 import { suggestion } from '../arranged-line.ts'
 import type { Command } from '../command.ts'
-import { contentText, saveBytes, withSaved } from '../content-text.ts'
+import { contentText } from '../content-text.ts'
 import { EXIT } from '../exit.ts'
 import { nearest } from '../../base/nearest.ts'
 import { type Failure, wrongUsage } from '../failure.ts'
@@ -9,6 +9,7 @@ import { progressLine } from '../progress-line.ts'
 import type { Output } from '../output.ts'
 import type { ProgramOutput } from '../program-output.ts'
 import { safe, safeJson, safeLine } from '../safe-text.ts'
+import { saveBytes, withSaved } from '../saved-bytes.ts'
 import { signatureOf } from '../signature.ts'
 import { untilInterrupted } from '../interrupted-call.ts'
 import { toolArguments } from '../tool-arguments.ts'
@@ -67,7 +68,7 @@ export const call: Command = {
       client.callRaw(name, input, { ...options, ...(onProgress && { onProgress }) }),
     )
     output.status('')
-    const saved = saveBytes(result.content, flags.text('save'), io)
+    const saved = await saveBytes(result.content, flags.text('save'), { io, output })
     await output.data(withSaved(result, saved), () => resultText(result))
     if (result.isError !== true) return EXIT.ok
     if ('command' in target.target) await noteCause(result, printed, output)

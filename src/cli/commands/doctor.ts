@@ -8,6 +8,8 @@ import { Failure } from '../failure.ts'
 import { Findings, type Finding } from '../finding.ts'
 import { headersOf } from '../option-values.ts'
 import type { Output } from '../output.ts'
+import { foreignFiles } from '../project-files.ts'
+import { safeLine } from '../safe-text.ts'
 import { onlyTarget, projectServer, type ResolvedTarget } from '../target.ts'
 
 export const doctor: Command = {
@@ -59,6 +61,11 @@ async function findTarget(
   if (!isNamed) {
     const files = config === undefined ? foundConfigs(io) : [resolve(io.cwd, config)]
     for (const file of files) checkConfig(file, io, findings)
+    for (const file of config === undefined ? foreignFiles(io) : [])
+      findings.advise(
+        `${file} belongs to another user, so its servers are not used`,
+        `If you trust it, name it: --config ${file}`,
+      )
     if (config !== undefined || projectServer(io.cwd) === undefined) return undefined
   }
   try {
@@ -78,7 +85,7 @@ async function checkTarget(
 ): Promise<void> {
   const { io, output, flags } = invocation
   const { target, from, file } = resolved
-  output.status(`checking ${resolved.label} …`)
+  output.status(`checking ${safeLine(resolved.label)} …`)
   if (from === 'configuration' && file !== undefined) checkConfig(file, io, findings, resolved.label)
   if ((from === 'file' || from === 'project') && file !== undefined && !checkProject(file, findings)) return
   if ('url' in target) {
@@ -94,6 +101,7 @@ async function checkTarget(
     const { checkProgram } = await import('../check-program.ts')
     if (!checkProgram(target, io, findings)) return
   }
+  io.signal.throwIfAborted()
   const { checkServer } = await import('../check-server.ts')
   await checkServer(resolved, invocation, findings)
 }

@@ -14,7 +14,7 @@ export const info: Command = {
     await output.data({ target: target.label, revision, server: about, capabilities, instructions }, () => {
       const rows = [
         ['server', [about['title'] ?? about['name'] ?? 'unnamed', about['version']].map(word).join(' ')],
-        ['target', target.label],
+        ['target', safeLine(target.label, 500)],
         ['revision', revision],
         [
           'offers',

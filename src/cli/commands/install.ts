@@ -1,17 +1,33 @@
-import { existsSync } from 'node:fs'
-import { dirname, relative } from 'node:path'
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { nearest } from '../../base/nearest.ts'
 import { suggestion } from '../arranged-line.ts'
-import { appFile, CLIENT_APPS, foundApps, spelledEntry, type ClientApp } from '../client-apps.ts'
+import {
+  appFile,
+  CLIENT_APPS,
+  foundApps,
+  spelledEntry,
+  type ClientApp,
+  type ServerEntry,
+} from '../client-apps.ts'
 import type { Command, Invocation } from '../command.ts'
 import { TARGET_OPTIONS } from '../common-options.ts'
-import { backUp, findBackup, readText, realFile, restore, writeText } from '../config-write.ts'
+import {
+  backUp,
+  findBackup,
+  readText,
+  realFile,
+  realProjectFile,
+  restore,
+  writeText,
+} from '../config-write.ts'
 import { confirmed } from '../confirm.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
 import { Failure, wrongUsage } from '../failure.ts'
-import { defaultName, entryOf, redactedEntry } from '../install-entry.ts'
+import { defaultName, entryOf } from '../install-entry.ts'
 import { withMember } from '../jsonc-edit.ts'
 import { JsoncError, parseJsonc } from '../jsonc.ts'
+import { isReference, redactedEntry } from '../redaction.ts'
 import { safe, safeJson } from '../safe-text.ts'
 import { onlyTarget } from '../target.ts'
 
@@ -61,8 +77,42 @@ export const install: Command = {
         `${app.title} has no file for ${app.user === undefined ? 'all projects' : 'a user without a home folder'}`,
         app.user === undefined ? 'Leave --global out.' : 'Set HOME to your home folder.',
       )
-    return flags.is('undo') ? undo(invocation, app, file) : add(invocation, app, file)
+    const place = placeOf(file, app, invocation)
+    return flags.is('undo') ? undo(invocation, app, place) : add(invocation, app, place)
   },
+}
+
+/** The file of a client. */
+interface Place {
+  /** Its path, as the client knows it. */
+  readonly path: string
+  /** Whether it belongs to the project, and not to the user. */
+  readonly isOfProject: boolean
+  /** How it is called here. */
+  readonly where: string
+  /** The file that the path leads to. Throws if it must not be written. */
+  real(): string
+}
+
+function placeOf(path: string, app: ClientApp, { flags, io }: Invocation): Place {
+  const isOfProject = app.project !== undefined && !flags.is('global')
+  return {
+    path,
+    isOfProject,
+    where: shortened(path, io.cwd),
+    real: () => (isOfProject ? realProjectFile(path, io.cwd) : realFile(path)),
+  }
+}
+
+function shortened(path: string, cwd: string): string {
+  return relative(cwd, path).startsWith('..') ? path : relative(cwd, path)
+}
+
+/** How a file is called, with the one that it leads to if it is a link. */
+function calledOf({ path, where }: Place, file: string, cwd: string): string {
+  const home = realpathSync(cwd)
+  if (file === path || file === join(home, relative(cwd, path))) return where
+  return `${where} (a link to ${shortened(file, home)})`
 }
 
 /** The app that the user names. */
@@ -82,7 +132,7 @@ function unchanged({ output, io }: Invocation): ExitCode {
   return io.signal.aborted ? EXIT.interrupted : EXIT.failed
 }
 
-async function add(invocation: Invocation, app: ClientApp, path: string): Promise<ExitCode | void> {
+async function add(invocation: Invocation, app: ClientApp, place: Place): Promise<ExitCode | void> {
   const { words, rest, flags, io, output } = invocation
   const target = onlyTarget({ words, program: rest }, flags, io)
   const entry = entryOf(target, app, flags, io)
@@ -96,7 +146,7 @@ async function add(invocation: Invocation, app: ClientApp, path: string): Promis
     throw wrongUsage(`${app.title} only knows http and https URLs`, 'Name the http URL of the server.')
   const name = nameOf(flags.text('name') ?? defaultName(target, entry))
   const shown = redactedEntry(spelled)
-  const where = relative(io.cwd, path).startsWith('..') ? path : relative(io.cwd, path)
+  const { path, where, isOfProject } = place
   if (flags.is('print')) {
     const whole = { [app.section]: { [name]: shown } }
     await output.data(
@@ -105,8 +155,9 @@ async function add(invocation: Invocation, app: ClientApp, path: string): Promis
     )
     return
   }
-  if (path !== appFile(app, io, false) || app.project === undefined) checkInstalled(app, path, invocation)
-  const file = realFile(path)
+  if (!isOfProject) checkInstalled(app, path, invocation)
+  const file = place.real()
+  const called = calledOf(place, file, io.cwd)
   const before = readText(file)
   const old = oldEntry(before, app, name, path)
   const after = withMember(before, app.section, name, spelled)
@@ -117,16 +168,29 @@ async function add(invocation: Invocation, app: ClientApp, path: string): Promis
     )
     return
   }
-  const change = diffText(where, name, app, old, shown)
-  if (!(await confirmed(invocation, `Write it to ${where}?`, change))) return unchanged(invocation)
+  const change = diffText(called, name, app, old, shown)
+  const isSecret = hasSecrets(entry)
+  if (isOfProject && isSecret)
+    output.warn(
+      `${safe(where)} will have the values of variables or headers; do not commit it if they are secret${
+        app.reference === undefined ? '' : '. --env NAME without a value writes only the name of a variable'
+      }`,
+    )
+  if (!(await confirmed(invocation, `Write it to ${safe(called)}?`, change))) return unchanged(invocation)
   const backup = backUp(file, before, after)
-  writeText(file, after, app.project !== undefined && !flags.is('global') ? 0o644 : 0o600)
+  writeText(file, after, isOfProject && !isSecret ? 0o644 : 0o600)
   await output.data({ client: app.name, file: path, name, isChanged: true, entry: shown, backup }, () =>
     [
       `Added "${name}" to ${where}. Restart ${app.title}, or reload its servers.`,
       `To take it back: ${output.colors.cyan(`pierhead install --client ${app.name}${flags.is('global') ? ' --global' : ''} --undo`)}`,
     ].join('\n'),
   )
+}
+
+/** Whether an entry has values that may be secrets, and not only names of variables. */
+function hasSecrets(entry: ServerEntry): boolean {
+  const values = Object.values('url' in entry ? entry.headers : entry.env)
+  return values.some((value) => !isReference(value))
 }
 
 function nameOf(name: string): string {
@@ -178,10 +242,10 @@ function diffText(where: string, name: string, app: ClientApp, old: unknown, sho
   ].join('\n')
 }
 
-async function undo(invocation: Invocation, app: ClientApp, path: string): Promise<ExitCode | void> {
-  const { io, output, flags } = invocation
-  const file = realFile(path)
-  const where = relative(io.cwd, path).startsWith('..') ? path : relative(io.cwd, path)
+async function undo(invocation: Invocation, app: ClientApp, place: Place): Promise<ExitCode | void> {
+  const { output, flags } = invocation
+  const { path, where } = place
+  const file = place.real()
   const backup = findBackup(file)
   if (backup === undefined)
     throw new Failure(`there is no backup of ${where}`, { hint: 'Remove the entry from the file yourself.' })

@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts'
 import { countOf } from '../option-values.ts'
+import { safeLine } from '../safe-text.ts'
 
 export const ping: Command = {
   name: 'ping',
@@ -25,7 +26,7 @@ export const ping: Command = {
     const shown = (ms: number): string => `${ms.toFixed(1)} ms`
     await output.data({ target: target.label, connectMs, times }, () =>
       [
-        `connected to ${target.label} in ${shown(connectMs)}`,
+        `connected to ${safeLine(target.label, 500)} in ${shown(connectMs)}`,
         ...times.map((ms) => `answered in ${shown(ms)}`),
       ].join('\n'),
     )

@@ -1,8 +1,9 @@
 import type { Command } from '../command.ts'
-import { contentText, saveBytes, withSaved } from '../content-text.ts'
+import { contentText } from '../content-text.ts'
 import { wrongUsage } from '../failure.ts'
 import { checkPrompt } from '../prompt-arguments.ts'
 import { safeLine } from '../safe-text.ts'
+import { saveBytes, withSaved } from '../saved-bytes.ts'
 
 export const prompt: Command = {
   name: 'prompt',
@@ -20,10 +21,10 @@ export const prompt: Command = {
     const { client } = await open()
     await checkPrompt(client, name, args)
     const result = await client.prompt(name, args, { signal: io.signal })
-    const saved = saveBytes(
+    const saved = await saveBytes(
       result.messages.map(({ content }) => content),
       flags.text('save'),
-      io,
+      { io, output },
     )
     await output.data(withSaved(result, saved), () =>
       result.messages

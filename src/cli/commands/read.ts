@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts'
-import { contentsText, saveBytes, withSaved } from '../content-text.ts'
+import { contentsText } from '../content-text.ts'
+import { saveBytes, withSaved } from '../saved-bytes.ts'
 
 export const read: Command = {
   name: 'read',
@@ -12,7 +13,7 @@ export const read: Command = {
   async run({ words: [uri = ''], flags, io, output, open }) {
     const { client } = await open()
     const result = await client.read(uri, { signal: io.signal })
-    const saved = saveBytes(result.contents, flags.text('save'), io)
+    const saved = await saveBytes(result.contents, flags.text('save'), { io, output })
     await output.data(withSaved(result, saved), () =>
       result.contents.map((contents) => contentsText(contents, { io, output, saved })).join('\n'),
     )

@@ -2,7 +2,7 @@ import type { ItemList } from 'pierhead'
 import type { Io } from '../io.ts'
 import type { Output } from '../output.ts'
 import { safe, safeJson, safeLine } from '../safe-text.ts'
-import { redactedUrl } from '../target.ts'
+import { redactedUrl } from '../redaction.ts'
 
 /** One request that was answered. */
 export interface CallEvent {

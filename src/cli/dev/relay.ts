@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 import { doubledMs, pause } from '../../base/backoff.ts'
 import { throttle } from '../../base/throttle.ts'
+import { TimeLimit } from '../../base/time-limit.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
 import { Conversation } from './conversation.ts'
 import { changedLists, type Digests } from './messages.ts'
@@ -130,8 +131,8 @@ class Relay {
 
   /** Ends an old program when it has answered its requests. */
   async #retire(program: RelayedProgram): Promise<void> {
-    const late = AbortSignal.timeout(DRAIN_MS)
-    await this.#messages.drained(program, AbortSignal.any([late, this.#closing.signal]))
+    using limit = new TimeLimit(this.#closing.signal, DRAIN_MS)
+    await this.#messages.drained(program, limit.signal)
     this.#messages.giveUp(program, 'the server was reloaded, and did not finish this request in time')
     await program.leave()
   }

@@ -112,7 +112,9 @@ export function createMessageReader(
 
   /** Fails the request whose response is too large, or all of them when it is unknown which one that is. */
   function onOversize(head: string): void {
-    const id = answeredId(head) ?? messages.only
+    const answered = answeredId(head)
+    if (answered === undefined && !heard) junk ||= plainText(head.slice(0, 200))
+    const id = answered ?? messages.only
     if (!messages.reject(id, tooLarge) && messages.size > 0) onBroken(tooLarge())
   }
 }
