@@ -1,4 +1,4 @@
-import { generatedCases } from './generated-cases.ts'
+import { inputFor } from './generated-cases.ts'
 import { isObject, member, type Message } from './message.ts'
 import { usualAnswer } from './answer.ts'
 import type { Reply, Session } from './session.ts'
@@ -83,7 +83,7 @@ function getPrompt(session: Session, { name, arguments: declared }: Message): Pr
 /** Calls a tool with arguments that its schema accepts, answers its questions, and asks for progress and log messages. */
 export async function callTool(session: Session, tool: Message): Promise<SurveyedCall> {
   const schema = tool['inputSchema']
-  const input = generatedCases(isObject(schema) ? schema : {})[0]?.input ?? {}
+  const input = inputFor(isObject(schema) ? schema : {})
   const token = `progress-${session.newId()}`
   const from = session.wire.trace.mark
   const meta = {
