@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { HostileServer, type WayName } from './hostile-lines.ts'
+import { expectJson, expectSafe } from './hostile-text.ts'
+import { line } from './line.ts'
+import { lineOf, talking } from './table.ts'
+
+let cwd = ''
+
+beforeAll(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'pierhead-hostile-'))
+})
+
+afterAll(() => rmSync(cwd, { recursive: true }))
+
+/** The exit codes of each way, and those of commands that differ. The doctor always ends with 8, and info only greets the server. */
+const CODES: Readonly<Record<WayName, Readonly<Record<string, number>>>> = {
+  // The tools accept everything, although their schema does not.
+  escapes: { other: 0, test: 8 },
+  odd: { other: 0, test: 8, 'tasks show': 6, 'tasks cancel': 6 },
+  errors: { other: 6, info: 0 },
+  rejects: { other: 6 },
+  mute: { other: 7 },
+  silent: { other: 7, info: 0 },
+  endless: { other: 6, info: 0 },
+  chatter: { other: 7, info: 0 },
+  huge: { other: 6, info: 0 },
+}
+
+/** The most that a command prints; watch prints what comes, as long as it comes. */
+const MOST = 2_000_000
+
+describe.each(talking())('pierhead %s with a hostile server', (name) => {
+  it.each(Object.entries(CODES))(
+    '(%s) prints nothing of it raw and ends by itself [P.command-escapes]',
+    async (way, codes) => {
+      await using server = await HostileServer.start(way as WayName)
+      for (const terminal of [true, false]) {
+        const args = lineOf(name, [server.url], '--timeout', '2s', '--total', '4s', '--verbose')
+        const outcome = await line(args, { terminal, cwd })
+        expectSafe(outcome)
+        if (!terminal) expectJson(outcome, name === 'watch')
+        if (terminal || name !== 'watch') expect(outcome.stdout.length).toBeLessThan(MOST)
+        expect({ code: outcome.code, stderr: outcome.stderr.slice(0, 2000) }).toMatchObject({
+          code: name === 'doctor' ? 8 : (codes[name] ?? codes['other']),
+        })
+      }
+    },
+  )
+})
