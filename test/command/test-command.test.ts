@@ -51,8 +51,8 @@ function broken(way: string): readonly string[] {
   return ['--', process.execPath, ...COMMAND.slice(0, 2), join(import.meta.dirname, 'broken-server.ts'), way]
 }
 
-describe('test --generate [S4-0-2]', () => {
-  it.each(['good', 'official', 'own-error'])('passes a server that is %s', async (way) => {
+describe('test --generate', () => {
+  it.each(['good', 'official', 'own-error'])('passes a server that is %s [S4-0-2]', async (way) => {
     const { code, cases, stderr } = await report(['--generate', ...broken(way)], { cwd: home() })
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(cases.map(({ name, problem }) => [name, problem])).toEqual([
