@@ -3,6 +3,7 @@ import type { HandlerKind } from './kinds.ts'
 import type { Row, Verdict } from './measure.ts'
 import { LATENCIES } from './latency-rows.ts'
 import { OURS, OURS_IN_MEMORY, OURS_JSON, OURS_OPEN, V2 } from './subjects.ts'
+import { CREATE_WORK, FIRST_CALL_WORK, VERSION_WORK } from './workloads/command.ts'
 import { workersWork } from './workloads/workers.ts'
 
 /** What a goal bounds: the ratio to the limit, to official v2, to our server without `auth` or with its sessions in memory, the difference from the limit, or the value itself. */
@@ -141,6 +142,9 @@ export const GOALS: readonly Goal[] = [
   { work: 'HTTP tools/call with the same token, 2026-07-28', unit: 'req/s', of: 'no auth', least: 0.9 },
   { work: 'install', unit: 'packages', of: 'value', most: 6 },
   { work: 'install', unit: 'MB', of: 'value', most: 6 },
+  { work: VERSION_WORK, unit: 'ms', of: 'limit', most: 1.5 },
+  { work: CREATE_WORK, unit: 's', of: 'value', most: 10 },
+  { work: FIRST_CALL_WORK, unit: 's', of: 'value', most: 60 },
 ]
 
 function callGoals(row: CallRow, kind: HandlerKind): readonly Goal[] {

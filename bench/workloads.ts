@@ -2,6 +2,7 @@ import { ASYNC, CONTENT, SOCKET, TEXT } from './kinds.ts'
 import type { Workload } from './measure.ts'
 import { authCalls, freshTokens } from './workloads/auth.ts'
 import { clientHttp, clientStdio } from './workloads/client.ts'
+import { command } from './workloads/command.ts'
 import { events2026, eventsSession } from './workloads/events.ts'
 import { manyTools, sustained } from './workloads/growth.ts'
 import { heldBusy, heldNodes, heldSse, heldTcp, heldWs } from './workloads/held-sessions.ts'
@@ -80,5 +81,6 @@ export const WORKLOADS: readonly Workload[] = [
   authCalls,
   freshTokens,
   install,
+  command,
   typeCost,
 ]

@@ -5,6 +5,9 @@ import { build } from 'esbuild'
 /** The programs of the command, and the hooks that load sources. */
 const PROGRAMS = ['main.js', 'create.js', 'register.js', 'source-hooks.js'] as const
 
+/** What `pierhead build` puts into every file. */
+const BUILT_IN = 'start-built.js'
+
 /**
  * Bundles the compiled command, with the libraries that only it uses, into a few files: each command is loaded when it runs. It
  * uses the rest of the package under its public names, so these stay imports.
@@ -19,7 +22,7 @@ export async function bundleCommand(folder: string): Promise<void> {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    external: ['pierhead', 'pierhead/*', 'esbuild', 'typescript', 'fsevents'],
+    external: ['pierhead', 'pierhead/*', 'esbuild', 'typescript', 'fsevents', 'ws'],
     // Libraries in the older module format load modules of Node with require.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
@@ -30,6 +33,15 @@ export async function bundleCommand(folder: string): Promise<void> {
     legalComments: 'none',
     logLevel: 'error',
     metafile: true,
+  })
+  await build({
+    entryPoints: [join(folder, BUILT_IN)],
+    outdir: bundled,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    logLevel: 'error',
   })
   rmSync(folder, { recursive: true })
   renameSync(bundled, folder)

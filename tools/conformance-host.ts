@@ -36,7 +36,7 @@ const STARTS: Readonly<
 }
 
 async function launched(path: string, name: string | undefined): Promise<number> {
-  return portOf((await launch({ path, name }, { listen: HTTP, otherwise: HTTP })).url)
+  return portOf((await launch({ path, name }, { listen: () => HTTP })).url)
 }
 
 async function call(path: string, name: string, ...args: readonly unknown[]): Promise<unknown> {

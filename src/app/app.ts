@@ -22,6 +22,7 @@ import type { MemoryEnd } from '../transport/memory/server.ts'
 import { holdStdout, keepGuard, releaseStdout } from '../transport/stdio/guard.ts'
 import { Hooks } from './hooks.ts'
 import { Items, type ItemKind, type ItemList } from './items.ts'
+import { launcher } from './listen/launcher.ts'
 import type { Running, Starters } from './listen/listen.ts'
 import type { ListenOptions, MountOptions, ServerOptions } from './options.ts'
 import { TaskDesk } from './task-desk.ts'
@@ -55,10 +56,7 @@ export let hooksOf: <Ctx extends Context>(app: App<Ctx, unknown>) => Hooks
 /** Opens an HTTP endpoint for a server. */
 export let openEndpoint: <C extends Context>(of: App<C, unknown>, how: EndpointChoice) => Promise<Endpoint>
 
-/**
- * A server, shared by any number of connections. Define its tools first, then listen or mount it. `Tools` are those that
- * were chained to `createServer`, with their schemas: `connect<typeof app>(…)` knows them.
- */
+/** A server, shared by any number of connections. Define its tools first, then listen or mount it. `Tools` are those that were chained to `createServer`, with their schemas: `connect<typeof app>(…)` knows them. */
 export class App<Ctx extends Context = Context, Tools = {}> {
   /** The limits in force: the usual ones with the changes of the option `limits`, or the strict ones. */
   readonly limits: Limits
@@ -284,7 +282,9 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 
   /** Opens transports, such as `{ http: { port: 3000 } }`. Default: those of the option `transports`, which are stdio. */
   listen(options: ListenOptions = {}): Promise<Running> {
-    return this.#run(({ listen }) => listen(this, options, this.#options))
+    const running = this.#run(({ listen }) => listen(this, options, this.#options))
+    launcher()?.opening?.(this, running)
+    return running
   }
 
   /** Makes this process a worker: it runs tasks that wait in the store, or that a dead process left, and serves no clients. Needs a store of tasks that other processes share. */

@@ -1,14 +1,23 @@
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { basename, dirname } from 'node:path'
+import { basename, dirname, join, resolve, sep } from 'node:path'
+import { notExported, unnamed, type NoServer } from './exported-server.ts'
 import { Failure } from './failure.ts'
+import { packageFolder } from './scaffold.ts'
 import type { SourceFile } from './source-file.ts'
 import { esbuildOf } from './typescript.ts'
 
 /** The part of esbuild that is used. */
 interface Esbuild {
-  build(options: object): Promise<{
-    readonly metafile: { readonly outputs: Readonly<Record<string, { readonly bytes: number }>> }
-  }>
+  build(options: object): Promise<Built>
+}
+
+interface Built {
+  readonly metafile: {
+    readonly inputs: Readonly<Record<string, unknown>>
+    readonly outputs: Readonly<Record<string, { readonly exports: readonly string[] }>>
+  }
+  readonly outputFiles: readonly { readonly path: string; readonly contents: Uint8Array }[]
 }
 
 /** Packages that a bundle cannot contain, because they load a program for the machine or a whole engine. */
@@ -22,63 +31,93 @@ const OPTIONAL = ['bullmq', 'ioredis', 'pg', 'pg-native', 'bufferutil', 'utf-8-v
  */
 const BANNER = `import { createRequire as __createRequire } from 'node:module'
 const require = __createRequire(import.meta.url)
-globalThis[Symbol.for('pierhead.launcher')] ??= { listen(app, options) { this.listens = true; return options } }`
+globalThis[Symbol.for('pierhead.launcher')] ??= { opening() { this.listens = true }, listen: (app, options) => options }`
 
 export interface Bundle {
-  readonly file: string
   readonly bytes: number
   /** The packages of the project that must be installed beside the file. */
   readonly external: readonly string[]
 }
 
-/** Writes one file with the program and everything that it needs. */
+/** Writes one file with the program and everything that it needs. Writes nothing if the program certainly has no server. */
 export async function bundleProgram(source: SourceFile, out: string): Promise<Bundle> {
   const module = (await import(esbuildOf(source.path))) as Esbuild & { readonly default?: Esbuild }
+  const esbuild = module.default ?? module
   const folder = dirname(source.path)
-  const require = createRequire(source.path)
-  const isThere = (name: string): boolean => {
-    try {
-      require.resolve(name)
-      return true
-    } catch {
-      return false
-    }
+  const isThere = (name: string): boolean => isInstalled(name, source.path)
+  const common = {
+    absWorkingDir: folder,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
   }
-  const external = [...NATIVE, ...OPTIONAL.filter((name) => !isThere(name))]
+  let [own, whole]: (Built | undefined)[] = []
   try {
-    const { metafile } = await (module.default ?? module).build({
+    own = await esbuild.build({ ...common, entryPoints: [source.path], packages: 'external', outfile: out })
+    whole = await esbuild.build({
+      ...common,
       stdin: { contents: startText(source), resolveDir: folder, sourcefile: 'start.js', loader: 'js' },
-      absWorkingDir: folder,
       outfile: out,
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      target: 'node20',
-      external,
+      external: [...NATIVE, ...OPTIONAL.filter((name) => !isThere(name))],
       banner: { js: BANNER },
       legalComments: 'linked',
-      metafile: true,
-      logLevel: 'silent',
     })
-    const bytes = Object.values(metafile.outputs).reduce((sum, one) => sum + one.bytes, 0)
-    return {
-      file: out,
-      bytes,
-      external: NATIVE.filter((name) => name !== 'esbuild' && name !== 'typescript' && isThere(name)),
-    }
   } catch (cause) {
     throw new Failure(`the program cannot be built: ${(cause as Error).message}`, { cause })
   }
+  const missing = missingServer(source, own, whole)
+  if (missing !== undefined) throw new Failure(missing.problem, { hint: missing.hint })
+  mkdirSync(dirname(out), { recursive: true })
+  for (const { path, contents } of whole.outputFiles) writeFileSync(path, contents)
+  const bytes = whole.outputFiles.reduce((sum, { contents }) => sum + contents.byteLength, 0)
+  return { bytes, external: NATIVE.filter((name) => !isTool(name) && isThere(name)) }
 }
 
-/** The program, and a server that it only exports listens: over HTTP if PORT is set, and over stdio otherwise. */
-function startText({ path, name = 'default' }: SourceFile): string {
-  return `import * as program from ${JSON.stringify(`./${basename(path)}`)}
-const { PORT, HOST, HOSTS } = process.env
-const app = program[${JSON.stringify(name)}]
-if (typeof app?.listen === 'function' && !globalThis[Symbol.for('pierhead.launcher')].listens) {
-  const http = { port: Number(PORT), ...(HOST && { host: HOST }), ...(HOSTS && { hosts: HOSTS.split(',') }) }
-  await app.listen(PORT ? { http } : { stdio: true })
+function isTool(name: string): boolean {
+  return name === 'esbuild' || name === 'typescript'
 }
+
+function isInstalled(name: string, file: string): boolean {
+  try {
+    createRequire(file).resolve(name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What certainly keeps a built program from serving. Only running it would find the rest, and it might do more than that. */
+function missingServer({ path, name }: SourceFile, own: Built, whole: Built): NoServer | undefined {
+  const exports = Object.values(own.metafile.outputs).flatMap((output) => output.exports)
+  const folder = dirname(path)
+  const texts = Object.keys(own.metafile.inputs).map((input) => readFileSync(resolve(folder, input), 'utf8'))
+  const reexports = texts.some((text) => /\bexport\s*\*/.test(text))
+  if (name !== undefined && !exports.includes(name) && !reexports) return notExported(path, name, exports)
+  const hasPackage = Object.keys(whole.metafile.inputs).some((input) => isOfPackage(resolve(folder, input)))
+  const isSilent = exports.length === 0 && !reexports && !texts.some((text) => SERVES.test(text))
+  return hasPackage && !isSilent ? undefined : unnamed(path)
+}
+
+/** The members with which a server begins to serve. */
+const SERVES = /\b(?:listen|start|work|node|fetch|fetchWith|connect)\b/
+
+/** Whether a file is a part of this package that makes servers, in any of its copies. */
+function isOfPackage(file: string): boolean {
+  const home = realpathSync(packageFolder())
+  if (file.startsWith(join(home, 'dist', 'cli') + sep)) return false
+  return file.startsWith(home + sep) || /[\\/]node_modules[\\/]pierhead[\\/]/.test(file)
+}
+
+/** Starts the program, and its server. */
+function startText({ path, name }: SourceFile): string {
+  const file = basename(path)
+  const starter = join(packageFolder(), 'dist/cli/start-built.js')
+  return `import * as program from ${JSON.stringify(`./${file}`)}
+import { startBuilt } from ${JSON.stringify(starter)}
+await startBuilt(program, ${JSON.stringify(file)}, ${JSON.stringify(name)})
 `
 }

@@ -1,17 +1,14 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, relative } from 'node:path'
-import { checkProgram } from './check-program.ts'
+import { checkProgram, type NamedProgram } from './check-program.ts'
 import { appFile, CLIENT_APPS, type ClientApp } from './client-apps.ts'
+import { entryProblem, entryUrl, isMembers, plainEntry, SECTIONS, type Members } from './config-entry.ts'
 import { projectFiles } from './config-files.ts'
+import { missingVariables } from './config-variables.ts'
 import { readText } from './config-write.ts'
 import { Findings } from './finding.ts'
 import type { Io } from './io.ts'
 import { JsoncError, parseJsonc } from './jsonc.ts'
-import { isUrl as isParsed } from '../protocol/url.ts'
-
-type Members = Readonly<Record<string, unknown>>
-
-const SECTIONS = ['mcpServers', 'servers', 'context_servers'] as const
 
 /** The configurations that concern the user here: those of the project, and those of the clients on this machine. */
 export function foundConfigs(io: Pick<Io, 'cwd' | 'env'>): readonly string[] {
@@ -88,63 +85,38 @@ function checkSection(
   return undefined
 }
 
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function checkEntry(entry: unknown, where: string, io: Pick<Io, 'cwd' | 'env'>, findings: Findings): void {
-  if (!isMembers(entry)) {
-    findings.problem(
-      `${where} is not an object`,
-      'Write { "command": "…", "args": [] } or { "url": "https://…" }.',
-    )
-    return
-  }
-  for (const name of missingVariables(entry, io.env))
-    findings.problem(
-      `${where} uses the variable ${name}, which is not set`,
-      `Set ${name}, or write \${${name}:-default}.`,
-    )
-  const { command } = entry
-  const url = entry['url'] ?? entry['serverUrl'] ?? entry['httpUrl']
-  if (command !== undefined && url !== undefined)
+function checkEntry(given: unknown, where: string, io: Pick<Io, 'cwd' | 'env'>, findings: Findings): void {
+  if (isMembers(given))
+    for (const name of missingVariables(JSON.stringify(given), io.env))
+      findings.problem(
+        `${where} uses the variable ${name}, which is not set`,
+        `Set ${name}, or write \${${name}:-default}.`,
+      )
+  const problem = entryProblem(given)
+  if (problem !== undefined) return findings.problem(`${where} ${problem[0]}`, problem[1])
+  const entry = plainEntry(given as Members)
+  if (entry['command'] === undefined) return undefined
+  if (entryUrl(entry) !== undefined)
     findings.advise(
       `${where} has a command and a URL`,
       'Remove one of them; clients differ in which they take.',
     )
-  if (command === undefined && url === undefined)
-    findings.problem(
-      `${where} has neither a command nor a URL`,
-      'Add "command" for a program, or "url" for a server on the network.',
-    )
-  if (command !== undefined) checkCommand(entry, where, io, findings)
-  else if (url !== undefined && !isUrl(url))
-    findings.problem(`${where}: the URL is not valid`, 'Write it like https://mcp.example/mcp.')
+  return checkCommand(entry as unknown as NamedProgram, where, io, findings)
 }
 
-function checkCommand(entry: Members, where: string, io: Pick<Io, 'cwd' | 'env'>, findings: Findings): void {
-  const { command, args, env, cwd } = entry
-  if (typeof command !== 'string' || command === '')
-    return findings.problem(
-      `${where}: "command" is not a text`,
-      'Write the program alone: "command": "node".',
-    )
-  if (args !== undefined && (!Array.isArray(args) || args.some((arg) => typeof arg !== 'string')))
-    return findings.problem(
-      `${where}: "args" is not a list of texts`,
-      'Write "args": ["server.js", "--port", "3000"].',
-    )
-  if (env !== undefined && (!isMembers(env) || Object.values(env).some((one) => typeof one !== 'string')))
-    findings.problem(`${where}: the values of "env" are not texts`, 'Write "env": { "PORT": "3000" }.')
+function checkCommand(
+  { command, args = [], cwd }: NamedProgram,
+  where: string,
+  io: Pick<Io, 'cwd' | 'env'>,
+  findings: Findings,
+): void {
   if (/\$\{/.test(command)) return undefined
   const found = new Findings()
-  const folder = typeof cwd === 'string' && !cwd.includes('${') ? cwd : undefined
-  checkProgram({ command, args: (args ?? []) as readonly string[], cwd: folder }, io, found)
+  const folder = cwd?.includes('${') === true ? undefined : cwd
+  checkProgram({ command, args, cwd: folder }, io, found)
   for (const { level, text, fix = '' } of found.list)
     if (level === 'problem') findings.problem(`${where}: ${text}`, fix)
-  const script = ((args ?? []) as readonly string[]).find(
-    (arg) => /\.[cm]?[jt]s$|\.py$/.test(arg) && !arg.includes('${'),
-  )
+  const script = args.find((arg) => /\.[cm]?[jt]s$|\.py$/.test(arg) && !arg.includes('${'))
   if (script !== undefined && !isAbsolute(script) && !script.startsWith('-') && folder === undefined)
     findings.advise(
       `${where}: ${script} is a relative path, and clients run programs in folders of their own`,
@@ -153,18 +125,4 @@ function checkCommand(entry: Members, where: string, io: Pick<Io, 'cwd' | 'env'>
   else if (script !== undefined && isAbsolute(script) && !existsSync(script))
     findings.problem(`${where}: there is no file ${script}`, 'Correct the path.')
   return undefined
-}
-
-/** The variables that an entry needs and the environment lacks. */
-function missingVariables(entry: unknown, env: Io['env']): readonly string[] {
-  const used = JSON.stringify(entry).matchAll(/\$\{(?:env:)?([A-Za-z_]\w*)\}/g)
-  const known = new Set(['workspaceFolder', 'userHome', 'pathSeparator', 'workspaceFolderBasename'])
-  return [...new Set(Array.from(used, ([, name = '']) => name))].filter(
-    (name) => !known.has(name) && env[name] === undefined,
-  )
-}
-
-function isUrl(value: unknown): boolean {
-  // A variable may be anything.
-  return typeof value === 'string' && (value.includes('${') || isParsed(value))
 }

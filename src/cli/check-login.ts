@@ -117,7 +117,7 @@ function checkEndpoints(metadata: Document, name: string, findings: Findings): v
   if (metadata['issuer'] !== name)
     findings.problem(
       `the metadata of the issuer is for ${safeLine(String(metadata['issuer']), 300)}`,
-      'Both must be the same text, also in whether they end with a slash.',
+      'Both must be the same text, with or without a slash at the end.',
     )
   const missing = ['authorization_endpoint', 'token_endpoint'].filter(
     (key) => typeof metadata[key] !== 'string',

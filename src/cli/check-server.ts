@@ -35,7 +35,7 @@ export async function checkServer(
     if (revision < '2025-06-18')
       findings.advise(
         `the server only knows revision ${revision}`,
-        'Update its SDK; newer clients may stop to support it.',
+        'Update its SDK; newer clients may stop supporting it.',
       )
     if (tookMs > SLOW_MS)
       findings.advise(
@@ -77,7 +77,10 @@ const PROGRAM_FIXES: readonly (readonly [RegExp, (found: string) => string])[] =
 ]
 
 function addFailure(error: unknown, target: ResolvedTarget, findings: Findings): void {
-  const { message, hint } = failureOf(withLoginHint(error, target))
+  const failure = failureOf(withLoginHint(error, target))
+  // What the user typed says nothing about the server.
+  if (failure.kind === 'usage') throw failure
+  const { message, hint } = failure
   const known = PROGRAM_FIXES.flatMap(([pattern, fix]) => {
     const found = pattern.exec(message)
     return found === null ? [] : [fix(found[1] ?? '')]

@@ -8,6 +8,7 @@ import type { Io } from './io.ts'
 import { safeLine } from './safe-text.ts'
 import { smallFetch, type SmallReply } from './small-fetch.ts'
 import { redactedUrl } from './target.ts'
+import { ownVersion } from './version.ts'
 import { parseUrl } from '../protocol/url.ts'
 
 const PATIENCE_MS = 10_000
@@ -144,16 +145,17 @@ async function checkTls(
 }
 
 /** The first request of a client of the most common revision. */
-const INITIALIZE = JSON.stringify({
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'initialize',
-  params: {
-    protocolVersion: '2025-11-25',
-    capabilities: {},
-    clientInfo: { name: 'pierhead-doctor', version: '0.1.0' },
-  },
-})
+const initialize = (): string =>
+  JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'pierhead-doctor', version: ownVersion() },
+    },
+  })
 
 async function ask(
   url: URL,
@@ -162,7 +164,7 @@ async function ask(
 ): Promise<SmallReply> {
   const accept = 'application/json, text/event-stream'
   const sent = { ...headers, accept, 'content-type': 'application/json' }
-  const reply = await smallFetch(url, { method: 'POST', headers: sent, body: INITIALIZE }, signal)
+  const reply = await smallFetch(url, { method: 'POST', headers: sent, body: initialize() }, signal)
   const session = reply.headers.get('mcp-session-id')
   if (session !== null)
     await smallFetch(

@@ -1,13 +1,18 @@
-import type { Command, Invocation, OpenOptions } from './command.ts'
+import type { Command, Flags, Invocation, OpenOptions } from './command.ts'
+import { Deadline } from './deadline.ts'
 import { EXIT, type ExitCode } from './exit.ts'
-import { type Failure, failureOf, wrongUsage } from './failure.ts'
-import type { Io } from './io.ts'
+import { type Failure, failureOf, wrongAnswer, wrongUsage } from './failure.ts'
+import { Interruption, type Io } from './io.ts'
 import { withLoginHint } from './login-hint.ts'
 import { open, type Opened } from './open.ts'
-import { Output } from './output.ts'
+import { timeOf } from './option-values.ts'
+import { Output, type OutputOptions } from './output.ts'
 import { parseLine, usageOf, type ParsedLine } from './program.ts'
 import { safeJson } from './safe-text.ts'
 import { pickTarget, type ResolvedTarget } from './target.ts'
+
+/** Commands whose stdout carries the protocol or a script, so that errors do not belong there. */
+const RAW: readonly string[] = ['run', 'dev', 'completion']
 
 /** Runs one command line, and returns the exit code. Nothing is thrown: errors are printed. */
 export async function runCli(
@@ -22,12 +27,14 @@ export async function runCli(
       await output.raw(parsed.help)
       return EXIT.ok
     }
-    const { flags } = parsed
+    const { flags, command } = parsed
     output = new Output(io, {
       json: flags.choice('json'),
       quiet: flags.is('quiet'),
       plain: flags.choice('color') === false,
+      raw: RAW.includes(command.name),
     })
+    hideSecrets(flags, io, output)
     return await runParsed(parsed, io, output)
   } catch (error) {
     output.status('')
@@ -38,9 +45,21 @@ export async function runCli(
 }
 
 /** The options that matter for errors in the command line itself. */
-function earlyOptions(args: readonly string[]): ConstructorParameters<typeof Output>[1] {
+function earlyOptions(args: readonly string[]): OutputOptions {
   const own = args.slice(0, args.includes('--') ? args.indexOf('--') : undefined)
-  return { plain: own.includes('--no-color') }
+  const json = own.includes('--json') || (own.includes('--no-json') ? false : undefined)
+  const name = own.find((word) => !word.startsWith('-'))
+  return { json, plain: own.includes('--no-color'), raw: name !== undefined && RAW.includes(name) }
+}
+
+/** Keeps what may be a secret out of everything that is printed for people. */
+function hideSecrets(flags: Flags, { env }: Io, output: Output): void {
+  const valueOf = (text: string, mark: string): string => text.slice(text.indexOf(mark) + 1).trim()
+  output.hide([
+    env['PIERHEAD_TOKEN'],
+    ...flags.list('header').map((line) => valueOf(line, ':')),
+    ...flags.list('env').map((one) => (one.includes('=') ? valueOf(one, '=') : env[one])),
+  ])
 }
 
 async function runParsed(
@@ -51,14 +70,17 @@ async function runParsed(
   const opened: Opened[] = []
   let target: ResolvedTarget | undefined
   let left = words
+  timeOf(flags, 'timeout')
+  using deadline = new Deadline(timeOf(flags, 'total'), flags.text('total'))
   const { hasTarget = false, insteadOfTarget } = command
   const isReplaced = insteadOfTarget !== undefined && flags.text(insteadOfTarget) !== undefined
-  if (hasTarget && !isReplaced) ({ target, words: left } = pickTarget(words, rest, flags, io))
+  if (hasTarget && !isReplaced)
+    ({ target, words: left } = pickTarget({ words, program: rest, command }, flags, io))
   checkWords(command, left)
   const invocation: Invocation = {
     words: left,
     flags,
-    io,
+    io: deadline.signal === undefined ? io : { ...io, signal: AbortSignal.any([io.signal, deadline.signal]) },
     output,
     rest,
     async open(options: OpenOptions = {}) {
@@ -71,6 +93,10 @@ async function runParsed(
   try {
     return (await command.run(invocation)) ?? EXIT.ok
   } catch (error) {
+    if (deadline.signal?.aborted === true && !io.signal.aborted) throw deadline.signal.reason
+    // What the command does not expect of a server is the fault of the server.
+    if (opened.length > 0 && error instanceof TypeError)
+      throw wrongAnswer('a part of it is not of the type that it must be', error)
     throw withLoginHint(error, target)
   } finally {
     output.status('')
@@ -85,14 +111,20 @@ function checkWords(command: Command, words: readonly string[]): void {
   const usage = `Usage: pierhead ${command.name} ${usageOf(command)}`
   if (missing !== undefined) throw wrongUsage(`the ${missing.name} is missing`, usage)
   if (!list.some(({ isMany }) => isMany) && words.length > list.length)
-    throw wrongUsage(`"${words[list.length] ?? ''}" is one word too many`, usage)
+    throw wrongUsage(`unexpected argument "${words[list.length] ?? ''}"`, usage)
 }
 
-/** Prints an error: for people on stderr, and as JSON on stdout for programs that read it. */
+/** Prints an error: for people on stderr, and where stdout has JSON, also there. */
 async function report(thrown: unknown, io: Io, output: Output, args: readonly string[]): Promise<ExitCode> {
-  if (io.signal.aborted) return EXIT.interrupted
+  if (io.signal.aborted) {
+    const reason: unknown = io.signal.reason
+    const { message, exit } = reason instanceof Interruption ? reason : new Interruption('SIGINT')
+    if (exit === EXIT.terminated) output.note(message)
+    await output.ended({ message, exit })
+    return exit
+  }
   const failure = failureOf(thrown)
-  output.error(failure.message, failure.hint)
+  await output.failure(failure)
   if (args.includes('--verbose') && failure.cause instanceof Error)
     output.note(output.noteColors.dim(traceOf(failure)))
   return failure.exit

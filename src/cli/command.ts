@@ -13,6 +13,8 @@ export interface Argument {
   readonly name: string
   readonly summary: string
   readonly isOptional?: boolean
+  /** Whether it is a URI, which may look like a target. */
+  readonly isUri?: boolean
   /** Takes all words that are left; only the last one may. */
   readonly isMany?: boolean
 }

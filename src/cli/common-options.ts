@@ -23,7 +23,10 @@ export const TARGET_OPTIONS: readonly Option[] = [
   },
   { flags: '--revision <date>', summary: 'the only protocol revision to accept' },
   { flags: '-t, --timeout <time>', summary: 'how long to wait for an answer, such as 20s or 2m (60s)' },
-  { flags: '--total <time>', summary: 'how long the whole command may wait (5m)' },
+  {
+    flags: '--total <time>',
+    summary: 'how long the whole command may take; without it, each request may take 5m',
+  },
   { flags: '--framing <name>', summary: 'how a TCP or Unix socket separates messages' },
   { flags: '--stored-auth-only', summary: 'use only stored logins, and never open a browser' },
 ]

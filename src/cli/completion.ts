@@ -1,5 +1,5 @@
+import { optionsOf } from './arranged-line.ts'
 import type { Command } from './command.ts'
-import { GLOBAL_OPTIONS, TARGET_OPTIONS } from './common-options.ts'
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 
@@ -29,12 +29,7 @@ function branchesOf(commands: readonly Command[]): ReadonlyMap<string, readonly 
     const [first = '', second] = command.name.split(' ')
     add('', { word: first, summary: second === undefined ? command.summary : `${first} commands` })
     if (second !== undefined) add(first, { word: second, summary: command.summary })
-    const options = [
-      ...(command.options ?? []),
-      ...(command.hasTarget === true ? TARGET_OPTIONS : []),
-      ...GLOBAL_OPTIONS,
-    ]
-    for (const { flags, summary } of options) add(command.name, { word: longName(flags), summary })
+    for (const { flags, summary } of optionsOf(command)) add(command.name, { word: longName(flags), summary })
   }
   return branches
 }

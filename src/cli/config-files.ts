@@ -1,13 +1,21 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { CommandTarget, Config, UrlTarget } from 'pierhead/client'
+import type { CommandTarget, UrlTarget } from 'pierhead/client'
 import { nearest } from '../base/nearest.ts'
-import { wrongUsage } from './failure.ts'
+import { isMembers, SECTIONS, usableTarget, type Members } from './config-entry.ts'
+import { Failure, wrongConfig } from './failure.ts'
 import type { Io } from './io.ts'
 import { parseJsonc } from './jsonc.ts'
 
 /** The files in a project that name servers, in the order in which they count. */
-const PROJECT_FILES = ['mcp.json', '.mcp.json', '.cursor/mcp.json', '.vscode/mcp.json'] as const
+const PROJECT_FILES = [
+  'mcp.json',
+  '.mcp.json',
+  '.cursor/mcp.json',
+  '.vscode/mcp.json',
+  '.zed/settings.json',
+  '.gemini/settings.json',
+] as const
 
 const MOST_BYTES = 1_000_000
 
@@ -24,22 +32,36 @@ export function configuredServer(
   io: Pick<Io, 'cwd' | 'env'>,
   config?: string,
 ): ConfiguredServer | undefined {
-  for (const file of config === undefined ? projectFiles(io.cwd) : [resolve(io.cwd, config)]) {
-    const entry = serversIn(file).get(name)
-    if (entry !== undefined) return { name, file, entry: expanded(entry, io.env, file) }
+  for (const file of filesFor(io.cwd, config)) {
+    const servers = serversIn(file)
+    if (Object.hasOwn(servers, name))
+      return { name, file, entry: usableTarget(servers[name], { file, name }, io.env) }
   }
   return undefined
 }
 
-/** The names of all servers that can be named. */
-function configuredNames(cwd: string, config?: string): readonly string[] {
-  const files = config === undefined ? projectFiles(cwd) : [resolve(cwd, config)]
-  return [...new Set(files.flatMap((file) => [...serversIn(file).keys()]))]
+/** Whether a server with a name is configured. Files that cannot be read have none, unless the user named them. */
+export function isConfigured(name: string, cwd: string, config?: string): boolean {
+  return filesFor(cwd, config).some((file) => {
+    try {
+      return Object.hasOwn(serversIn(file), name)
+    } catch (error) {
+      if (!(error instanceof Failure) || config !== undefined) throw error
+      return false
+    }
+  })
 }
 
 /** The name of a configured server that is most like a word. */
 export function similarName(word: string, cwd: string, config?: string): string | undefined {
-  return nearest(word, configuredNames(cwd, config))
+  return nearest(
+    word,
+    filesFor(cwd, config).flatMap((file) => Object.keys(serversIn(file))),
+  )
+}
+
+function filesFor(cwd: string, config: string | undefined): readonly string[] {
+  return config === undefined ? projectFiles(cwd) : [resolve(cwd, config)]
 }
 
 /** The configuration files of a folder and those above it that exist. */
@@ -51,50 +73,34 @@ export function projectFiles(cwd: string): readonly string[] {
   }
 }
 
-/** The servers of a file by name. Comments and trailing commas, which editors allow, are accepted. */
-function serversIn(file: string): ReadonlyMap<string, CommandTarget | UrlTarget> {
+/** The servers of a file by name, as they are written there. Comments and trailing commas, which editors allow, are accepted. */
+export function serversIn(file: string): Members {
   const config = readConfig(file)
-  const servers = config.mcpServers ?? config.servers ?? {}
-  if (typeof servers !== 'object' || servers === null || Array.isArray(servers))
-    throw wrongUsage(
-      `${file} has no servers by name`,
-      'Write { "mcpServers": { "name": { "command": "…" } } }.',
-    )
-  return new Map(Object.entries(servers))
+  const section = SECTIONS.find((name) => Object.hasOwn(config, name))
+  const servers = section === undefined ? {} : config[section]
+  if (isMembers(servers)) return servers
+  throw wrongConfig(
+    `${file} has no servers by name`,
+    'Write { "mcpServers": { "name": { "command": "…" } } }.',
+  )
 }
 
-export function readConfig(file: string): Config {
+function readConfig(file: string): Members {
   let text: string
   try {
     if (statSync(file).size > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES} bytes`)
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    throw wrongUsage(
+    throw wrongConfig(
       `${file} cannot be read: ${(error as Error).message}`,
       'Name another file with --config.',
     )
   }
   try {
     const { value } = parseJsonc(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Config
+    if (isMembers(value)) return value
     throw new Error('it is not an object')
   } catch (error) {
-    throw wrongUsage(`${file} is not valid JSON: ${(error as Error).message}`, 'Correct the file.')
+    throw wrongConfig(`${file} is not valid JSON: ${(error as Error).message}`, 'Correct the file.')
   }
-}
-
-/** An entry with `${NAME}`, `${env:NAME}` and `${NAME:-default}` replaced, as editors do. */
-function expanded<Entry>(entry: Entry, env: Io['env'], file: string): Entry {
-  if (typeof entry === 'string') {
-    const replace = (whole: string, name: string, otherwise?: string): string => {
-      const value = env[name] ?? otherwise
-      if (value !== undefined) return value
-      throw wrongUsage(`${file} uses ${whole}, but ${name} is not set`, `Set it: ${name}=… pierhead …`)
-    }
-    return entry.replaceAll(/\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}/g, replace) as Entry
-  }
-  if (Array.isArray(entry)) return entry.map((one: unknown) => expanded(one, env, file)) as Entry
-  if (typeof entry !== 'object' || entry === null) return entry
-  const members = Object.entries(entry).map(([name, value]) => [name, expanded(value as unknown, env, file)])
-  return Object.fromEntries(members) as Entry
 }

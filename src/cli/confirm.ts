@@ -2,10 +2,20 @@ import type { Readable, Writable } from 'node:stream'
 import type { Invocation } from './command.ts'
 import { wrongUsage } from './failure.ts'
 
-/** Whether the user agrees: with `--yes`, or at the terminal. Throws where nobody can be asked. */
-export async function confirmed({ flags, io, output }: Invocation, message: string): Promise<boolean> {
+/**
+ * Whether the user agrees: with `--yes`, or at the terminal. Throws where nobody can be asked. `details` say what about, and are
+ * shown to whoever is asked, also with `--quiet`.
+ */
+export async function confirmed(
+  { flags, io, output }: Invocation,
+  message: string,
+  details?: string,
+): Promise<boolean> {
+  const isAsked = !flags.is('yes') && io.stdin.isTTY === true && io.stderr.isTTY === true
+  if (details !== undefined && isAsked) output.show(details)
+  else if (details !== undefined) output.note(details)
   if (flags.is('yes')) return true
-  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true)
+  if (!isAsked)
     throw wrongUsage(
       'nobody can be asked, because this is not a terminal',
       'Add --yes if this is what you want.',

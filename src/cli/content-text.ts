@@ -8,9 +8,12 @@ import { safe, safeLine } from './safe-text.ts'
 export interface ContentOptions {
   readonly io: Io
   readonly output: Output
-  /** The folder for images, sounds and other bytes; undefined if they are not saved. */
-  readonly folder?: string | undefined
+  /** The files of those blocks and contents that were saved. */
+  readonly saved?: SavedFiles | undefined
 }
+
+/** Blocks or contents with bytes, and the whole paths of the files that have these. */
+export type SavedFiles = ReadonlyMap<object, string>
 
 /** Endings of files by type; others get `.bin`, so that nothing is opened by mistake. */
 const ENDINGS: Readonly<Record<string, string>> = {
@@ -31,17 +34,57 @@ export function contentText(blocks: readonly ContentBlock[], options: ContentOpt
   return blocks.map((block) => blockText(block, options)).join('\n')
 }
 
+/** Saves the bytes of blocks and contents in a folder; undefined if there is no folder. */
+export function saveBytes(
+  items: readonly (ContentBlock | ResourceContents)[],
+  folder: string | undefined,
+  { cwd }: Io,
+): SavedFiles | undefined {
+  if (folder === undefined) return undefined
+  const saved = new Map<object, string>()
+  for (const item of items) {
+    const bytes = bytesOf(item)
+    if (bytes !== undefined) saved.set(item, save(bytes, resolve(cwd, folder)))
+  }
+  return saved
+}
+
+/** Bytes in what a server sent. */
+interface Bytes {
+  readonly what: string
+  readonly type: string
+  readonly bytes: Buffer
+}
+
+/** The bytes of a block or of the contents of a resource; undefined if it has none. */
+function bytesOf(item: ContentBlock | ResourceContents): Bytes | undefined {
+  const { type, data, mimeType, resource, blob } = item as unknown as Readonly<Record<string, unknown>>
+  if (type === 'resource') return bytesOf(resource as ResourceContents)
+  const isMedia = type === 'image' || type === 'audio'
+  const text = isMedia ? data : blob
+  if (typeof text !== 'string') return undefined
+  return {
+    what: isMedia ? type : 'data',
+    type: typeof mimeType === 'string' ? mimeType : '',
+    bytes: Buffer.from(text, 'base64'),
+  }
+}
+
 function blockText(block: ContentBlock, options: ContentOptions): string {
   switch (block.type) {
     case 'text':
       return safe(block.text)
     case 'image':
     case 'audio':
-      return bytesText(block.type, block.data, block.mimeType, options)
+      return bytesText(block, options)
     case 'resource_link':
       return `${safeLine(block.uri, 500)}${block.name === undefined ? '' : `  ${safeLine(block.name)}`}`
-    case 'resource':
-      return contentsText(block.resource, options)
+    case 'resource': {
+      const { resource } = block
+      return 'text' in resource && typeof resource.text === 'string'
+        ? safe(resource.text)
+        : bytesText(block, options)
+    }
     default:
       return safe(JSON.stringify(block))
   }
@@ -50,30 +93,35 @@ function blockText(block: ContentBlock, options: ContentOptions): string {
 /** The contents of a resource as text for people. */
 export function contentsText(contents: ResourceContents, options: ContentOptions): string {
   if ('text' in contents && typeof contents.text === 'string') return safe(contents.text)
-  const { blob, mimeType } = contents as { readonly blob?: unknown; readonly mimeType?: unknown }
-  if (typeof blob !== 'string') return safe(JSON.stringify(contents))
-  return bytesText('data', blob, typeof mimeType === 'string' ? mimeType : '', options)
+  return bytesText(contents, options)
 }
 
-function bytesText(what: string, data: string, type: string, { io, output, folder }: ContentOptions): string {
-  const bytes = Buffer.from(data, 'base64')
+function bytesText(item: ContentBlock | ResourceContents, { io, output, saved }: ContentOptions): string {
+  const found = bytesOf(item)
+  if (found === undefined) return safe(JSON.stringify(item))
+  const { what, type, bytes } = found
   const name = `${what} ${safeLine(type, 60)}, ${bytes.length} bytes`
-  if (folder !== undefined) return `${name}, saved as ${save(bytes, what, type, io, folder)}`
+  const file = saved?.get(item)
+  if (file !== undefined) return `${name}, saved as ${relative(io.cwd, file)}`
   const picture = what === 'image' && !output.isJson ? pictureText(bytes, io) : undefined
   return picture ?? `[${name}; --save <folder> saves it]`
 }
 
-/** Writes bytes into a new file, whose name the server does not choose. */
-function save(bytes: Buffer, what: string, type: string, { cwd }: Io, folder: string): string {
-  const home = resolve(cwd, folder)
-  mkdirSync(home, { recursive: true })
+/** Writes bytes into a new file, whose name the server does not choose. Returns its whole path. */
+function save({ what, type, bytes }: Bytes, folder: string): string {
+  mkdirSync(folder, { recursive: true })
   const ending = Object.hasOwn(ENDINGS, type) ? ENDINGS[type] : 'bin'
   for (let number = 1; ; number++) {
-    const path = join(home, `${what}-${number}.${ending}`)
+    const path = join(folder, `${what}-${number}.${ending}`)
     if (existsSync(path)) continue
     writeFileSync(path, bytes, { flag: 'wx' })
-    return relative(cwd, path)
+    return path
   }
+}
+
+/** A result for programs, with the files that were saved. */
+export function withSaved(result: object, saved: SavedFiles | undefined): object {
+  return saved === undefined ? result : { ...result, saved: [...saved.values()] }
 }
 
 /** The escape sequence that makes a terminal show a picture; undefined for one that cannot. Only base64 of ours is in it. */

@@ -19,6 +19,8 @@ export const EXIT = {
   checks: 8,
   /** Interrupted with Ctrl-C. */
   interrupted: 130,
+  /** Ended by SIGTERM. */
+  terminated: 143,
 } as const
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
@@ -35,4 +37,5 @@ export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   timeout: 'there was no answer in time',
   checks: 'tests or checks failed',
   interrupted: 'you pressed Ctrl-C',
+  terminated: 'another program ended the command with SIGTERM',
 }

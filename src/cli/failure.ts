@@ -1,15 +1,21 @@
 import { McpError, ToolError } from 'pierhead/client'
 import { EXIT, type ExitCode } from './exit.ts'
+import { wrongOption } from './wrong-option.ts'
+
+/** What a failure is about: what the user typed, a configuration that cannot be used, or anything else. */
+export type FailureKind = 'usage' | 'config' | 'other'
 
 /** A failure that the user can act on: what is wrong, what to do about it, and the exit code. */
 export class Failure extends Error {
   readonly hint: string | undefined
   readonly exit: ExitCode
+  readonly kind: FailureKind
 
-  constructor(message: string, { hint, exit = EXIT.failed, cause }: FailureOptions = {}) {
+  constructor(message: string, { hint, exit = EXIT.failed, kind = 'other', cause }: FailureOptions = {}) {
     super(message, { cause })
     this.hint = hint
     this.exit = exit
+    this.kind = kind
   }
 }
 
@@ -18,12 +24,28 @@ export interface FailureOptions {
   readonly hint?: string | undefined
   /** Default: 1. */
   readonly exit?: ExitCode | undefined
+  /** Default: `other`. */
+  readonly kind?: FailureKind | undefined
   readonly cause?: unknown
 }
 
 /** A failure because of what the user typed. */
 export function wrongUsage(message: string, hint?: string): Failure {
-  return new Failure(message, { hint, exit: EXIT.usage })
+  return new Failure(message, { hint, exit: EXIT.usage, kind: 'usage' })
+}
+
+/** A failure because of what a configuration says. */
+export function wrongConfig(message: string, hint: string): Failure {
+  return new Failure(message, { hint, exit: EXIT.usage, kind: 'config' })
+}
+
+/** A failure because of what a server sent. */
+export function wrongAnswer(message: string, cause?: unknown): Failure {
+  return new Failure(`the server sent a wrong answer: ${message}`, {
+    hint: 'The server is at fault: look into its log, or update it.',
+    exit: EXIT.server,
+    cause,
+  })
 }
 
 /** The exit codes of errors by kind; those of other errors of MCP are `server`. */
@@ -52,6 +74,13 @@ export function failureOf(thrown: unknown): Failure {
     })
   if (thrown instanceof McpError) {
     const { kind, message, hint } = thrown
+    if (kind === 'bad_option')
+      return new Failure(wrongOption(message), {
+        hint: 'Correct it; --help shows what is possible.',
+        exit: EXIT.usage,
+        kind: 'usage',
+        cause: thrown,
+      })
     const exit = BY_KIND[kind] ?? (/^(?:auth|login)_/.test(kind) ? EXIT.auth : EXIT.server)
     return new Failure(message, { hint, exit, cause: thrown })
   }

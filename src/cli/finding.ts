@@ -12,26 +12,35 @@ export interface Finding {
 /** The most findings of one kind that are listed. */
 const MOST = 20
 
-/** Collects findings. Their texts may come from a server or a file; they are made safe here. */
+/** Collects findings. Their texts may come from a server or a file; they are made safe here, and `redact` hides secrets. */
 export class Findings {
   readonly list: Finding[] = []
+  readonly #redact: (text: string) => string
+
+  constructor(redact: (text: string) => string = (text) => text) {
+    this.#redact = redact
+  }
 
   ok(text: string): void {
-    this.list.push({ level: 'ok', text: safe(text) })
+    this.#add('ok', text)
   }
 
   advise(text: string, fix: string): void {
-    this.list.push({ level: 'advice', text: safe(text), fix: safe(fix) })
+    this.#add('advice', text, fix)
   }
 
   problem(text: string, fix: string): void {
-    this.list.push({ level: 'problem', text: safe(text), fix: safe(fix) })
+    this.#add('problem', text, fix)
+  }
+
+  #add(level: Finding['level'], text: string, fix?: string): void {
+    const shown = (one: string): string => safe(this.#redact(one))
+    this.list.push({ level, text: shown(text), ...(fix !== undefined && { fix: shown(fix) }) })
   }
 
   /** Adds the findings of a list, and only counts what is too much to read. */
   addAll(found: readonly Finding[]): void {
-    for (const { level, text, fix } of found.slice(0, MOST))
-      this.list.push({ level, text: safe(text), ...(fix !== undefined && { fix: safe(fix) }) })
+    for (const { level, text, fix } of found.slice(0, MOST)) this.#add(level, text, fix)
     const more = found.length - MOST
     if (more > 0)
       this.list.push({

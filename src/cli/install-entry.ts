@@ -3,18 +3,21 @@ import { createRequire } from 'node:module'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import type { ClientApp, ServerEntry } from './client-apps.ts'
 import type { Flags } from './command.ts'
-import { readConfig } from './config-files.ts'
+import { targetOf } from './config-entry.ts'
+import { serversIn } from './config-files.ts'
+import { withPlaces } from './config-variables.ts'
 import { wrongUsage } from './failure.ts'
 import type { Io } from './io.ts'
+import { headersOf } from './option-values.ts'
 import { ownProgram } from './own-program.ts'
 import { redactedUrl, type ResolvedTarget } from './target.ts'
 import { parseUrl } from '../protocol/url.ts'
 
 /** The entry of a target, for a file that an app reads from anywhere. */
 export function entryOf(resolved: ResolvedTarget, app: ClientApp, flags: Flags, io: Io): ServerEntry {
-  const raw = resolved.from === 'configuration' ? rawEntry(resolved) : undefined
   // Where the app knows variables, they stay variables, and no secret is copied.
-  const target = app.reference === undefined || raw === undefined ? resolved.target : respelled(raw, app)
+  const isCopied = resolved.from === 'configuration' && app.reference !== undefined
+  const target = isCopied ? respelled(resolved, app, io) : resolved.target
   if ('url' in target)
     return { url: String(target.url), headers: { ...target.headers, ...headersOf(flags.list('header')) } }
   const env = { ...target.env, ...envOf(flags.list('env'), app, io) }
@@ -50,31 +53,13 @@ function programFor(file: string): readonly [string, ...string[]] {
   return ownProgram()
 }
 
-/** The entry of a configuration file as it is written there. */
-function rawEntry({ file = '', label }: ResolvedTarget): ResolvedTarget['target'] | undefined {
-  const config = readConfig(file)
-  const servers = (config.mcpServers ?? config.servers ?? {}) as Readonly<
-    Record<string, ResolvedTarget['target']>
-  >
-  return Object.hasOwn(servers, label) ? servers[label] : undefined
-}
-
-/** An entry with its variables as another app spells them. */
-function respelled<Entry>(entry: Entry, app: ClientApp): Entry {
-  const text = JSON.stringify(entry).replaceAll(/\$\{(?:env:)?([A-Za-z_]\w*)\}/g, (whole, name: string) => {
-    return app.reference?.(name) ?? whole
-  })
-  return JSON.parse(text) as Entry
-}
-
-function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    lines.map((line) => {
-      const at = line.indexOf(':')
-      if (at < 1)
-        throw wrongUsage("a header is not of the form 'Name: value'", "Write --header 'X-Team: blue'.")
-      return [line.slice(0, at).trim(), line.slice(at + 1).trim()]
-    }),
+/** The entry of a configuration file with its variables as another app spells them. Places are the same for all apps. */
+function respelled({ file = '', label }: ResolvedTarget, app: ClientApp, io: Io): ResolvedTarget['target'] {
+  return targetOf(serversIn(file)[label], { file, name: label }, (text) =>
+    withPlaces(text, file, io.env).replaceAll(
+      /\$\{(?:env:)?([A-Za-z_]\w*)\}/g,
+      (whole, name: string) => app.reference?.(name) ?? whole,
+    ),
   )
 }
 
@@ -143,7 +128,8 @@ function safeName(text: string): string {
     .slice(0, 64)
 }
 
-const SECRET = /token|key|secret|passw|auth|credential/i
+/** Names of values that are probably secrets. */
+export const SECRET: RegExp = /token|key|secret|passw|auth|credential/i
 
 /** An entry without the values that may be secrets: those of variables and headers, of URLs, and of arguments that look like it. */
 export function redactedEntry(value: unknown): unknown {

@@ -1,5 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import type { ItemList, ListenOptions, Running } from 'pierhead'
+import { Deferred } from '../base/deferred.ts'
+import { chooseServer, type Exports } from './exported-server.ts'
 import { Failure } from './failure.ts'
 import type { SourceFile } from './source-file.ts'
 import { importSources } from './typescript.ts'
@@ -12,10 +14,10 @@ export interface LaunchedServer {
 }
 
 export interface LaunchOptions {
-  /** The transports to open instead of those that the program names; undefined for its own. A function gets the options of the program. */
-  readonly listen: ListenOptions | ((own: ListenOptions) => ListenOptions) | undefined
-  /** The transports to open if the program exports a server and does not listen itself. */
-  readonly otherwise: ListenOptions
+  /** Returns the transports to open instead of those that the program names; undefined opens its own. */
+  readonly listen: ((own: ListenOptions) => ListenOptions) | undefined
+  /** Returns the transports of a server that the program only exports. `own` are those of its option `transports`, if it has that. Default: `own`. */
+  exported?(own: ListenOptions | undefined): ListenOptions
   /** Makes the server listen in one worker, which can be replaced. */
   readonly worker?: { readonly startMs: number } | undefined
   /** Is called with the server before it listens. */
@@ -26,63 +28,85 @@ export interface LaunchOptions {
 export async function launch(file: SourceFile, options: LaunchOptions): Promise<Running> {
   importSources(file.path)
   const known = new Set<object>()
-  const meet = (app: LaunchedServer): void => {
-    if (!known.has(app)) options.onServer?.(app)
-    known.add(app)
-  }
-  let running: Running | undefined
+  const opening: Promise<Running>[] = []
+  const begun = new Deferred<void>()
+  let exported: LaunchedServer | undefined
   const launcher = {
     worker: options.worker,
-    listen(app: LaunchedServer, own: ListenOptions): ListenOptions {
-      meet(app)
-      const { listen } = options
-      if (listen === undefined) return own
-      return { ...withoutTransports(own), ...(typeof listen === 'function' ? listen(own) : listen) }
+    /** A built file reads this. */
+    listens: false,
+    opening(_: LaunchedServer, running: Promise<Running>): void {
+      this.listens = true
+      opening.push(running)
+      // Whoever waits for the server hears of an error.
+      running.catch(() => undefined)
+      begun.resolve()
     },
-    listening(_: LaunchedServer, opened: Running): void {
-      running ??= opened
+    listen(app: LaunchedServer, given: ListenOptions): ListenOptions {
+      if (!known.has(app)) options.onServer?.(app)
+      known.add(app)
+      const own =
+        app === exported && options.exported !== undefined
+          ? options.exported(namesTransports(given) ? given : undefined)
+          : given
+      return options.listen === undefined ? own : { ...withoutTransports(own), ...options.listen(own) }
     },
   }
   Object.assign(globalThis, { [Symbol.for('pierhead.launcher')]: launcher })
-  const module = (await import(pathToFileURL(file.path).href)) as Readonly<Record<string, unknown>>
-  if (known.size === 0) return exportedServer(module, file).listen(options.otherwise)
-  // The program may not have waited until its server was open.
-  while (running === undefined) await new Promise((resolve) => setTimeout(resolve, 10))
-  return running
+  const module = (await import(pathToFileURL(file.path).href)) as Exports
+  if (opening.length === 0) {
+    const choice = chooseServer(module, file.path, file.name)
+    if ('server' in choice) {
+      exported = choice.server as LaunchedServer
+      return exported.listen()
+    }
+    // A function that the program did not await may come to it.
+    if (!(await listensLater(begun.promise, options.worker?.startMs)))
+      throw new Failure(choice.problem, { hint: choice.hint })
+  }
+  return firstOpen(opening)
+}
+
+/** How long a program may take until it calls `listen`. */
+const START_MS = 30_000
+
+/** Waits until a program listens, has nothing left to do, or takes too long. Answers whether it listens. */
+async function listensLater(begun: Promise<void>, startMs: number = START_MS): Promise<boolean> {
+  const over = new Deferred<false>()
+  const end = (): void => over.resolve(false)
+  const timer = setTimeout(end, startMs)
+  // The timer and the channel to the parent process are no work of the program.
+  timer.unref()
+  process.channel?.unref()
+  process.once('beforeExit', end)
+  try {
+    return await Promise.race([begun.then(() => true), over.promise])
+  } finally {
+    clearTimeout(timer)
+    process.channel?.ref()
+    process.removeListener('beforeExit', end)
+  }
+}
+
+/** The first server that is open. A program may try again where it could not listen; if it does not, that error counts. */
+async function firstOpen(opening: readonly Promise<Running>[]): Promise<Running> {
+  for (let index = 0; ; index++) {
+    try {
+      return await (opening[index] as Promise<Running>)
+    } catch (error) {
+      // The program hears of it after this.
+      await new Promise((resolve) => setImmediate(resolve))
+      if (index + 1 === opening.length) throw error
+    }
+  }
 }
 
 const TRANSPORTS: readonly string[] = ['stdio', 'http', 'ws', 'tcp', 'unix', 'workers']
 
+function namesTransports(options: ListenOptions): boolean {
+  return Object.keys(options).some((name) => TRANSPORTS.includes(name))
+}
+
 function withoutTransports(options: ListenOptions): ListenOptions {
   return Object.fromEntries(Object.entries(options).filter(([name]) => !TRANSPORTS.includes(name)))
-}
-
-/** The server that a module exports: under the given name, as default, or as its only one. */
-function exportedServer(
-  module: Readonly<Record<string, unknown>>,
-  { path, name }: SourceFile,
-): LaunchedServer {
-  const servers = Object.entries(module).filter(([, value]) => isServer(value))
-  const [, found] =
-    servers.find(([key]) => key === (name ?? 'default')) ??
-    (name === undefined && servers.length === 1 ? (servers[0] ?? []) : [])
-  if (found !== undefined) return found as LaunchedServer
-  if (name !== undefined)
-    throw new Failure(`${path} does not export a server "${name}"`, {
-      hint:
-        servers.length > 0
-          ? `It exports ${servers.map(([key]) => key).join(', ')}.`
-          : 'Write: export const name = createServer(…)',
-    })
-  throw new Failure(`${path} neither exports a server nor calls listen()`, {
-    hint:
-      servers.length > 1
-        ? `Name one of its servers: ${servers.map(([key]) => `${path}:${key}`).join(', ')}`
-        : 'End it with: export default app',
-  })
-}
-
-function isServer(value: unknown): value is LaunchedServer {
-  const { listen, connect, tool } = (value ?? {}) as Readonly<Record<string, unknown>>
-  return [listen, connect, tool].every((member) => typeof member === 'function')
 }

@@ -4,7 +4,7 @@ import { redactedUrl } from './target.ts'
 
 /** A login for programs: nothing of it is a secret. */
 export function shownEntry({ mark: _, server, ...entry }: LoginEntry): object {
-  return { server: redactedUrl(server), ...entry }
+  return { url: redactedUrl(server), ...entry }
 }
 
 /** A login for people, in a few lines. */

@@ -1,8 +1,12 @@
 import type { Client, ConnectOptions } from 'pierhead/client'
+import { orAborted } from '../base/backoff.ts'
 import type { Invocation, OpenOptions } from './command.ts'
 import { wrongUsage } from './failure.ts'
+import { SECRET } from './install-entry.ts'
+import { headersOf } from './option-values.ts'
 import { safe } from './safe-text.ts'
 import type { ResolvedTarget } from './target.ts'
+import { ownVersion } from './version.ts'
 
 /** An open connection to a target. */
 export interface Opened extends AsyncDisposable {
@@ -19,7 +23,7 @@ export async function open(
   const { createClient } = await import('pierhead/client')
   const { target } = resolved
   const options: ConnectOptions = {
-    client: { name: 'pierhead-command', version: '0.1.0' },
+    client: { name: 'pierhead-command', version: ownVersion() },
     ...given('timeout', flags.text('timeout')),
     ...given('total', flags.text('total')),
     ...given('revision', flags.text('revision') as ConnectOptions['revision']),
@@ -32,6 +36,7 @@ export async function open(
   const more = flags.list('env')
   if (more.length > 0 && !('command' in target))
     throw wrongUsage('--env sets variables of a program, and the target is a URL', 'Remove --env.')
+  output.hide(configuredSecrets(target))
   const complete =
     'command' in target ? { ...target, env: { ...target.env, ...envOf(more, io.env) } } : target
   const client = createClient(complete, options)
@@ -42,14 +47,22 @@ export async function open(
   if (onNote !== undefined)
     for (const kind of ['stderr', 'warning'] as const) client.on(kind, (text) => onNote(kind, text))
   const close = (): Promise<void> => client.close()
+  // The signal may have aborted while the code was loaded.
+  io.signal.throwIfAborted()
   io.signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true })
   try {
-    await client.open()
+    await orAborted(client.open(), io.signal)
   } catch (error) {
     await close().catch(() => undefined)
     throw error
   }
   return { client, target: resolved, [Symbol.asyncDispose]: close }
+}
+
+/** The values of a configuration that are probably secrets. Other variables may be words that errors have too. */
+function configuredSecrets(target: ResolvedTarget['target']): readonly string[] {
+  if ('url' in target) return Object.values(target.headers ?? {})
+  return Object.entries(target.env ?? {}).flatMap(([name, value]) => (SECRET.test(name) ? [value] : []))
 }
 
 function given<Name extends keyof ConnectOptions>(
@@ -59,19 +72,11 @@ function given<Name extends keyof ConnectOptions>(
   return value === undefined ? undefined : ({ [name]: value } as unknown as Pick<ConnectOptions, Name>)
 }
 
-function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    lines.map((line) => {
-      const at = line.indexOf(':')
-      if (at < 1)
-        throw wrongUsage("a header is not of the form 'Name: value'", "Write --header 'X-Team: blue'.")
-      return [line.slice(0, at).trim(), line.slice(at + 1).trim()]
-    }),
-  )
-}
-
 /** The variables for a program: `NAME=value`, or `NAME` for one of ours. */
-function envOf(variables: readonly string[], env: Invocation['io']['env']): Readonly<Record<string, string>> {
+export function envOf(
+  variables: readonly string[],
+  env: Invocation['io']['env'],
+): Readonly<Record<string, string>> {
   return Object.fromEntries(
     variables.map((variable) => {
       const at = variable.indexOf('=')

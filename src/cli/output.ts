@@ -11,7 +11,20 @@ export interface OutputOptions {
   readonly quiet?: boolean | undefined
   /** Print no colours. */
   readonly plain?: boolean | undefined
+  /** Whether stdout is for something else than JSON, such as the protocol or a script. */
+  readonly raw?: boolean | undefined
 }
+
+/** The error with which a command ends. */
+interface ShownFailure {
+  readonly message: string
+  readonly hint?: string | undefined
+  readonly exit: number
+}
+
+const SHORTEST_SECRET = 6
+/** The first word of an Authorization header, which is not a secret. */
+const SCHEME = /^(?:bearer|basic|digest)$/i
 
 /**
  * What a command prints. Data goes to stdout, as text for people or as JSON for programs; everything else goes to stderr.
@@ -27,11 +40,14 @@ export class Output {
   readonly isWatched: boolean
   readonly #io: Io
   readonly #isQuiet: boolean
+  readonly #isRaw: boolean
+  readonly #secrets = new Set<string>()
 
   constructor(io: Io, options: OutputOptions = {}) {
     this.#io = io
     this.isJson = options.json ?? io.stdout.isTTY !== true
     this.#isQuiet = options.quiet ?? false
+    this.#isRaw = options.raw ?? false
     this.colors = picocolors.createColors(!this.isJson && mayColor(io, io.stdout, options))
     this.noteColors = picocolors.createColors(mayColor(io, io.stderr, options))
     this.isWatched = io.stderr.isTTY === true && !this.#isQuiet && io.env['CI'] === undefined
@@ -57,26 +73,58 @@ export class Output {
     await this.#write(this.#io.stdout, bytes)
   }
 
+  /** Hides values that are secrets: a server may repeat them in its errors. Short ones stay, since they are in too many words. */
+  hide(values: Iterable<string | undefined>): void {
+    for (const value of values)
+      for (const part of [value ?? '', ...(value ?? '').split(/\s+/)])
+        if (part.length >= SHORTEST_SECRET && !SCHEME.test(part)) this.#secrets.add(part)
+  }
+
+  /** A text without the values that are hidden. */
+  redacted(text: string): string {
+    // A long one may contain a short one.
+    const secrets = [...this.#secrets].toSorted((a, b) => b.length - a.length)
+    return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
+  }
+
   /** Tells a person on stderr what goes on. */
   note(text: string): void {
-    if (!this.#isQuiet) this.#io.stderr.write(`${text}\n`)
+    if (!this.#isQuiet) this.show(text)
+  }
+
+  /** Shows a person on stderr what they must see, also with `--quiet`. */
+  show(text: string): void {
+    this.#io.stderr.write(`${this.redacted(text)}\n`)
   }
 
   /** Warns a person on stderr, also with `--quiet`. */
   warn(text: string): void {
-    this.#io.stderr.write(`${this.noteColors.yellow('warning:')} ${text}\n`)
+    this.show(`${this.noteColors.yellow('warning:')} ${text}`)
   }
 
   /** Prints an error and what to do about it. */
   error(message: string, hint?: string): void {
-    this.#io.stderr.write(`${this.noteColors.red('error:')} ${safe(message)}\n`)
+    this.show(`${this.noteColors.red('error:')} ${safe(this.redacted(message))}`)
     if (hint !== undefined && hint !== '')
-      this.#io.stderr.write(`${this.noteColors.cyan('fix:')} ${safe(hint)}\n`)
+      this.show(`${this.noteColors.cyan('fix:')} ${safe(this.redacted(hint))}`)
+  }
+
+  /** Prints the error with which a command ends: as JSON too, if stdout has JSON. */
+  async failure({ message, hint, exit }: ShownFailure): Promise<void> {
+    this.error(message, hint)
+    await this.ended({ message, hint, exit })
+  }
+
+  /** Says on stdout why a command ends, if stdout has JSON. */
+  async ended({ message, hint, exit }: ShownFailure): Promise<void> {
+    if (!this.isJson || this.#isRaw) return
+    const error = { message: this.redacted(message), hint: hint && this.redacted(hint), exit }
+    await this.#write(this.#io.stdout, `${safeJson({ error })}\n`)
   }
 
   /** Writes a status line over the last one, on a terminal only. An empty text clears it. */
   status(text: string): void {
-    if (this.isWatched) this.#io.stderr.write(`\r\u001b[2K${text}`)
+    if (this.isWatched) this.#io.stderr.write(`\r\u001b[2K${this.redacted(text)}`)
   }
 
   /** Waits until everything has left the process. */

@@ -1,8 +1,9 @@
 import { Command as Program, CommanderError, Option as ProgramOption } from 'commander'
-import { nearest } from '../base/nearest.ts'
+import { arrangedLine, optionFailure, optionsOf, type ArrangedLine } from './arranged-line.ts'
 import { Flags, GROUPS, type Argument, type Command, type Option } from './command.ts'
-import { GLOBAL_OPTIONS, TARGET_OPTIONS } from './common-options.ts'
-import { wrongUsage } from './failure.ts'
+import { GLOBAL_OPTIONS } from './common-options.ts'
+import { DOCUMENTS } from './documents.ts'
+import { ownVersion } from './version.ts'
 
 /** A command line: the command that it names, and what it says. */
 export interface ParsedLine {
@@ -22,6 +23,9 @@ export interface HelpText {
 export function parseLine(args: readonly string[], commands: readonly Command[]): ParsedLine | HelpText {
   const at = args.indexOf('--')
   const [own, rest] = at < 0 ? [args, []] : [args.slice(0, at), args.slice(at + 1)]
+  const arranged = arrangedLine(own, commands)
+  if (arranged.name.length === 0 && arranged.words.some((word) => VERSION.includes(word)))
+    return versionText(own)
   let parsed: ParsedLine | undefined
   let help = ''
   const root = rootProgram((text) => (help += text))
@@ -38,12 +42,29 @@ export function parseLine(args: readonly string[], commands: readonly Command[])
     })
   }
   try {
-    root.parse([...own], { from: 'user' })
+    root.parse([...withoutGlobal(arranged)], { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    if (error.exitCode !== 0 && error.code !== 'commander.help') throw usageError(error, own, commands)
+    if (error.exitCode !== 0 && error.code !== 'commander.help')
+      throw optionFailure(error, arranged, commands)
   }
+  if (root.opts()['version'] === true) return versionText(own)
   return parsed ?? { help: help === '' ? root.helpInformation() : help }
+}
+
+const VERSION: readonly string[] = ['--version', '-v', '-V']
+
+function versionText(own: readonly string[]): HelpText {
+  const version = ownVersion()
+  return { help: `${own.includes('--json') ? JSON.stringify({ version }) : version}\n` }
+}
+
+/** The words to parse. Without a command, or with one that has others below it, the options of every command do nothing. */
+function withoutGlobal({ name, words }: ArrangedLine): readonly string[] {
+  const isComplete = name.length > 1 || (name.length === 1 && PARENTS[name[0] ?? ''] === undefined)
+  if (isComplete) return words
+  const known = GLOBAL_OPTIONS.flatMap(({ flags }) => flags.split(', '))
+  return words.filter((word) => !known.includes(word))
 }
 
 function rootProgram(print: (text: string) => void): Program {
@@ -53,7 +74,7 @@ function rootProgram(print: (text: string) => void): Program {
     .helpCommand('help [command]', 'show the help of a command')
     .configureHelp({ sortSubcommands: false, subcommandTerm: (command) => command.name() })
     .helpOption('-h, --help', 'show this help')
-    .configureOutput({ writeOut: print, writeErr: () => undefined, outputError: () => undefined })
+    .configureOutput({ writeOut: print, writeErr: print, outputError: () => undefined })
     .exitOverride()
     .showSuggestionAfterError(false)
     .option('--version', 'print the version')
@@ -84,12 +105,7 @@ function addCommand(root: Program, parents: Map<string, Program>, command: Comma
     .usage(usageOf(command))
   // The words are told apart later, since the target may be absent.
   if (command.hasTarget === true || (command.arguments ?? []).length > 0) program.argument('[words...]')
-  for (const option of [
-    ...(command.options ?? []),
-    ...(command.hasTarget ? TARGET_OPTIONS : []),
-    ...GLOBAL_OPTIONS,
-  ])
-    program.addOption(optionOf(option))
+  for (const option of optionsOf(command)) program.addOption(optionOf(option))
   program.configureHelp({ visibleArguments: () => [] })
   program.addHelpText('after', () => moreHelp(command))
   return program
@@ -142,7 +158,7 @@ export function usageOf({
   return words.join(' ')
 }
 
-function moreHelp({ arguments: list = [], examples }: Command): string {
+function moreHelp({ name: command, arguments: list = [], examples }: Command): string {
   const width = Math.max(...list.map(({ name }) => name.length), 0)
   const words = list.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)
   return [
@@ -150,33 +166,7 @@ function moreHelp({ arguments: list = [], examples }: Command): string {
     '',
     'Examples:',
     ...examples.flatMap(([line, does]) => [`  pierhead ${line}`, `      ${does}`]),
+    '',
+    `JSON: ${DOCUMENTS[command] ?? 'none'}`,
   ].join('\n')
-}
-
-/** A wrong command line in our words, with the nearest right one. */
-function usageError(error: CommanderError, own: readonly string[], commands: readonly Command[]): Error {
-  const wrong = /'([^']*)'/.exec(error.message)?.[1] ?? ''
-  if (error.code === 'commander.unknownCommand') {
-    const names = [...new Set(commands.flatMap(({ name }) => [name.split(' ')[0] ?? '', name]))]
-    const typed = own
-      .filter((word) => !word.startsWith('-'))
-      .slice(0, 2)
-      .join(' ')
-    const similar = nearest(wrong, names) ?? nearest(typed, names)
-    return wrongUsage(
-      `there is no command "${wrong}"${similar === undefined ? '' : `; did you mean "${similar}"?`}`,
-      'pierhead --help lists the commands.',
-    )
-  }
-  const typed = own.filter((word) => !word.startsWith('-'))
-  const command = commands.find(({ name }) => name === typed.slice(0, name.split(' ').length).join(' '))
-  const options = [...(command?.options ?? []), ...TARGET_OPTIONS, ...GLOBAL_OPTIONS].flatMap(
-    ({ flags }) => /--[\w-]+/.exec(flags) ?? [],
-  )
-  const similar = error.code === 'commander.unknownOption' ? nearest(wrong, options) : undefined
-  const message = error.message.replace(/^error: /, '').replace(/\.?$/, '')
-  return wrongUsage(
-    `${message}${similar === undefined ? '' : `; did you mean "${similar}"?`}`,
-    `pierhead ${command === undefined ? '' : `${command.name} `}--help shows what is possible.`,
-  )
 }

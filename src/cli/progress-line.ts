@@ -8,7 +8,7 @@ const WIDTH = 24
 export function progressLine(output: Output): ((progress: Progress) => void) | undefined {
   if (!output.isWatched) return undefined
   return ({ progress, total, message = '' }) => {
-    const words = safeLine(message, 80)
+    const words = typeof message === 'string' ? safeLine(message, 80) : ''
     output.status(`${total === undefined ? count(progress) : bar(progress, total)} ${words}`)
   }
 }

@@ -58,7 +58,7 @@ export const TEMPLATES: Readonly<Record<TemplateName, Template>> = {
 }
 
 /** The folder of this package. */
-function packageFolder(): string {
+export function packageFolder(): string {
   return dirname(fileURLToPath(import.meta.resolve('pierhead/package.json')))
 }
 

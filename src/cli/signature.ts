@@ -1,28 +1,33 @@
-/** A tool or prompt as a person would write its call: `add(a: number, b?: number)`. */
+import { isMembers } from './config-entry.ts'
+
+/** A tool or prompt as a person would write its call: `add(a: number, b?: number)`. A server may have sent anything. */
 export function signatureOf(item: {
   readonly name: string
-  readonly inputSchema?: Readonly<Record<string, unknown>>
-  readonly arguments?: readonly { readonly name: string; readonly required?: boolean }[]
+  readonly inputSchema?: unknown
+  readonly arguments?: unknown
 }): string {
   if (item.inputSchema === undefined) {
-    const words = (item.arguments ?? []).map(({ name, required }) => `${name}${required === true ? '' : '?'}`)
+    const words = listOf(item.arguments)
+      .filter(isMembers)
+      .map(({ name, required }) => `${String(name)}${required === true ? '' : '?'}`)
     return `${item.name}(${words.join(', ')})`
   }
-  const { properties = {}, required = [] } = item.inputSchema as {
-    readonly properties?: Readonly<Record<string, unknown>>
-    readonly required?: readonly string[]
-  }
-  const shown = Object.entries(properties).map(([name, schema]) => {
-    const mark = Array.isArray(required) && required.includes(name) ? '' : '?'
+  const { properties, required } = isMembers(item.inputSchema) ? item.inputSchema : {}
+  const shown = Object.entries(isMembers(properties) ? properties : {}).map(([name, schema]) => {
+    const mark = listOf(required).includes(name) ? '' : '?'
     return `${name}${mark}: ${typeOf(schema)}`
   })
   return `${item.name}(${shown.join(', ')})`
 }
 
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
 /** The type of a value in a few characters. */
 function typeOf(schema: unknown): string {
-  if (typeof schema !== 'object' || schema === null) return 'any'
-  const { type, enum: values } = schema as { readonly type?: unknown; readonly enum?: unknown }
+  if (!isMembers(schema)) return 'any'
+  const { type, enum: values } = schema
   if (Array.isArray(values))
     return values
       .slice(0, 6)

@@ -25,6 +25,7 @@ export async function authOf(
   if (sendsCredentials(flags.list('header'), target.headers)) return undefined
   const vault = await openLogins(io, output)
   const stored = vault && (await loginEntries(vault, String(target.url)))
+  output.hide((stored ?? []).map(({ mark }) => mark))
   return loginMethod(io, {
     vault,
     // A login with a client id of the user belongs to that id.

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { CommandTarget, UrlTarget } from 'pierhead/client'
-import { configuredServer, similarName } from './config-files.ts'
-import { wrongUsage } from './failure.ts'
-import type { Flags } from './command.ts'
+import { configuredServer, isConfigured, similarName } from './config-files.ts'
+import { type Failure, wrongUsage } from './failure.ts'
+import type { Command, Flags } from './command.ts'
 import type { Io } from './io.ts'
 import { ownProgram } from './own-program.ts'
 import { parseUrl } from '../protocol/url.ts'
@@ -25,49 +25,89 @@ const SOURCE = /\.[cm]?[jt]sx?(?::[\w$]+)?$/
 const WAYS =
   'Name a URL, a file such as server.ts, a server of an mcp.json file, or a program after --: -- node server.js'
 
+/** What a command line says about its target. */
+export interface TargetLine {
+  readonly words: readonly string[]
+  /** The program after `--`. */
+  readonly program: readonly string[]
+  readonly command: Pick<Command, 'arguments'>
+}
+
 /** The target that a command line names, and the words that are left. */
 export function pickTarget(
-  words: readonly string[],
-  program: readonly string[],
+  { words, program, command }: TargetLine,
   flags: Flags,
   io: Io,
 ): { readonly target: ResolvedTarget; readonly words: readonly string[] } {
-  const named = flags.text('server') ?? flags.text('server-url')
+  const option = targetOption(flags)
   if (program.length > 0) {
-    if (named !== undefined)
-      throw wrongUsage('there are two targets: --server and a program after --', 'Give only one.')
+    if (option !== undefined) throw twoTargets('--server and a program after --')
     return { target: programTarget(program, io), words }
   }
-  if (named !== undefined) return { target: resolveTarget(named, flags, io), words }
+  if (option !== undefined) return { target: resolveTarget(option, flags, io), words }
   const [first, ...others] = words
-  if (first !== undefined && isTargetLike(first, flags, io))
-    return { target: resolveTarget(first, flags, io), words: others }
   const own = projectServer(io.cwd)
-  if (own !== undefined) return { target: fileTarget(own.file, { ...own, from: 'project' }), words }
-  if (first === undefined) throw wrongUsage('there is no target', WAYS)
-  return { target: resolveTarget(first, flags, io), words: others }
+  if (first !== undefined && (own === undefined || beginsWithTarget(words, command, flags, io)))
+    return { target: resolveTarget(first, flags, io), words: others }
+  if (own === undefined) throw wrongUsage('there is no target', WAYS)
+  return { target: fileTarget(own.file, { ...own, from: 'project' }), words }
 }
 
-/** Whether a word can only be a target. */
-function isTargetLike(word: string, flags: Flags, io: Io): boolean {
-  return (
-    SCHEME.test(word) || SOURCE.test(word) || configuredServer(word, io, flags.text('config')) !== undefined
-  )
+/** The target of a command that takes no other words. */
+export function onlyTarget(line: Omit<TargetLine, 'command'>, flags: Flags, io: Io): ResolvedTarget {
+  const [first] = line.words
+  if (first === undefined) return pickTarget({ ...line, command: {} }, flags, io).target
+  if (line.program.length > 0) throw twoTargets(`"${redactedUrl(first)}" and a program after --`)
+  if (targetOption(flags) !== undefined) throw twoTargets(`"${redactedUrl(first)}" and --server`)
+  return resolveTarget(first, flags, io)
+}
+
+/** The target that an option names. */
+function targetOption(flags: Flags): string | undefined {
+  const [server, url] = [flags.text('server'), flags.text('server-url')]
+  if (server !== undefined && url !== undefined) throw twoTargets('--server and --server-url')
+  return server ?? url
+}
+
+function twoTargets(which: string): Failure {
+  return wrongUsage(`there are two targets: ${which}`, 'Give only one.')
+}
+
+/** Whether the first word is a target, in a project that has a server of its own. */
+function beginsWithTarget(
+  words: readonly string[],
+  { arguments: list = [] }: Pick<Command, 'arguments'>,
+  flags: Flags,
+  { cwd }: Io,
+): boolean {
+  const [first = '', second = ''] = words
+  const most = list.some(({ isMany }) => isMany) ? Number.POSITIVE_INFINITY : list.length
+  if (words.length > most || flags.text('config') !== undefined) return true
+  const required = list.filter(({ isOptional }) => isOptional !== true).length
+  const isAddress = SCHEME.test(first)
+  const isSource = SOURCE.test(first) && !first.includes('://')
+  // As many words as the command needs are for the server of the project, unless they cannot be.
+  if (words.length <= required)
+    return list[0]?.isUri !== true && (isAddress || (isSource && existsSync(sourcePath(resolve(cwd, first)))))
+  if (isAddress || isSource) return true
+  // A tool or a prompt comes before its arguments, even if a server has the same name.
+  if (required > 0 && /^[^=]+=|^@|^-$/.test(second)) return false
+  return isConfigured(first, cwd)
 }
 
 /** The target that a word names, and nothing else. */
 export function resolveTarget(word: string, flags: Flags, io: Io): ResolvedTarget {
   if (SCHEME.test(word)) return urlTarget(word)
   // A file that exists needs no configuration, which may be damaged.
-  if (SOURCE.test(word) && existsSync(sourcePath(resolve(io.cwd, word))))
+  const isSource = SOURCE.test(word) && !word.includes('://')
+  if (isSource && existsSync(sourcePath(resolve(io.cwd, word))))
     return fileTarget(resolve(io.cwd, word), { from: 'file', cwd: io.cwd })
   const configured = configuredServer(word, io, flags.text('config'))
   if (configured !== undefined) {
     const { entry, file, name } = configured
-    const target = 'command' in entry ? { cwd: io.cwd, ...entry } : entry
-    return { label: name, target, from: 'configuration', file }
+    return { label: name, target: entry, from: 'configuration', file }
   }
-  if (SOURCE.test(word)) return fileTarget(resolve(io.cwd, word), { from: 'file', cwd: io.cwd })
+  if (isSource) return fileTarget(resolve(io.cwd, word), { from: 'file', cwd: io.cwd })
   const similar = similarName(word, io.cwd, flags.text('config'))
   throw wrongUsage(
     `"${word}" is not a target${similar === undefined ? '' : `; did you mean "${similar}"?`}`,

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { App } from 'pierhead'
+import { McpError } from 'pierhead/client'
 import type { DriverOf } from 'pierhead/stores'
 import type { Invocation, Option } from './command.ts'
-import { wrongUsage } from './failure.ts'
+import { EXIT } from './exit.ts'
+import { Failure, wrongUsage } from './failure.ts'
 
 /** The options that name a store instead of a server. */
 export const STORE_OPTIONS: readonly Option[] = [
@@ -16,7 +18,7 @@ export const STORE_OPTIONS: readonly Option[] = [
 
 /** Runs something with the tasks of all callers in the store that the options name; undefined if they name none. */
 export async function withTaskStore<Result>(
-  { flags, io }: Invocation,
+  { flags, io, output }: Invocation,
   use: (tasks: App['tasks']) => Promise<Result>,
 ): Promise<Result | undefined> {
   const place = flags.text('store')
@@ -27,7 +29,19 @@ export async function withTaskStore<Result>(
       '--store needs --name: several servers may share a store',
       "Add --name and the server's name, as in createServer({ name }).",
     )
-  const store = await openStore(place, io.cwd)
+  output.hide([passwordOf(place)])
+  try {
+    return await withStore(await openStore(place, io.cwd), name, use)
+  } catch (error) {
+    throw withReach(error)
+  }
+}
+
+async function withStore<Result>(
+  store: DriverOf<'tasks'>,
+  name: string,
+  use: (tasks: App['tasks']) => Promise<Result>,
+): Promise<Result> {
   try {
     const { createServer } = await import('pierhead')
     const app = createServer({ name, version: '0.0.0', store, log: () => undefined })
@@ -39,6 +53,27 @@ export async function withTaskStore<Result>(
   } finally {
     await store.close()
   }
+}
+
+/** Kinds of errors of a store that cannot be used from here at all. */
+const OUT_OF_REACH = /^(?:store_unreachable|(?:redis|bullmq|postgres|sqlite)_unavailable)$/
+
+/** An error of the store, which is the target here. */
+function withReach(thrown: unknown): unknown {
+  if (!(thrown instanceof McpError) || !OUT_OF_REACH.test(thrown.kind)) return thrown
+  const { kind, message, hint } = thrown
+  return kind === 'store_unreachable'
+    ? new Failure('the store cannot be reached', {
+        hint: 'Check that it runs, and that the address and the credentials in --store are right.',
+        exit: EXIT.unreachable,
+        cause: thrown,
+      })
+    : new Failure(message, { hint, exit: EXIT.unreachable, cause: thrown })
+}
+
+/** The password in the URL of a store. */
+function passwordOf(place: string): string | undefined {
+  return /^\w+:\/\/[^/@]*?:([^/]*)@/.exec(place)?.[1]
 }
 
 async function openStore(place: string, cwd: string): Promise<DriverOf<'tasks'>> {

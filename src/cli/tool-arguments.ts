@@ -1,20 +1,22 @@
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { addAbortSignal, type Readable } from 'node:stream'
 import { nearest } from '../base/nearest.ts'
-import { wrongUsage } from './failure.ts'
+import { isMembers } from './config-entry.ts'
+import { Failure, wrongUsage } from './failure.ts'
 import type { Io } from './io.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** A JSON Schema, as far as words are read with it. */
+/** A JSON Schema, as far as words are read with it. It comes from a server, so every member may be anything. */
 interface Schema {
   readonly type?: unknown
-  readonly enum?: readonly unknown[]
+  readonly enum?: unknown
   readonly const?: unknown
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly items?: Schema
-  readonly anyOf?: readonly Schema[]
-  readonly oneOf?: readonly Schema[]
+  readonly properties?: unknown
+  readonly items?: unknown
+  readonly anyOf?: unknown
+  readonly oneOf?: unknown
   readonly additionalProperties?: unknown
 }
 
@@ -54,7 +56,12 @@ function setArgument(all: Record<string, unknown>, word: string, schema: Schema,
   const keys = path.split('.')
   checkKey(keys[0] ?? '', schema)
   const own = keys.reduce<Schema>(
-    (inner, key) => branchesOf(inner).find((one) => one.properties?.[key])?.properties?.[key] ?? {},
+    (inner, key) =>
+      schemaOf(
+        branchesOf(inner)
+          .map((one) => membersOf(one.properties)[key])
+          .find(isMembers),
+      ),
     schema,
   )
   const raw = text.startsWith('@')
@@ -83,7 +90,7 @@ function define(place: Record<string, unknown>, key: string, value: unknown): vo
 
 /** Rejects an argument that the tool does not have, if its schema says so, and one that looks like a slip. */
 function checkKey(key: string, schema: Schema): void {
-  const names = Object.keys(schema.properties ?? {})
+  const names = Object.keys(membersOf(schema.properties))
   if (names.length === 0 || names.includes(key) || branchesOf(schema).length > 1) return
   const similar = nearest(key, names)
   if (schema.additionalProperties !== false && similar === undefined) return
@@ -95,13 +102,25 @@ function checkKey(key: string, schema: Schema): void {
 
 /** A schema and its alternatives. */
 function branchesOf(schema: Schema): readonly Schema[] {
-  return [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]
+  return [schema, ...[...listOf(schema.anyOf), ...listOf(schema.oneOf)].map(schemaOf)]
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function membersOf(value: unknown): JsonObject {
+  return isMembers(value) ? value : {}
+}
+
+function schemaOf(value: unknown): Schema {
+  return membersOf(value)
 }
 
 function typesOf(schema: Schema): readonly string[] {
-  return branchesOf(schema).flatMap(({ type, enum: values = [], const: only }) => [
-    ...(Array.isArray(type) ? type.map(String) : typeof type === 'string' ? [type] : []),
-    ...[...values, only].flatMap((value) => (value === undefined ? [] : [jsonType(value)])),
+  return branchesOf(schema).flatMap(({ type, enum: values, const: only }) => [
+    ...[type].flat().filter((one) => typeof one === 'string'),
+    ...[...listOf(values), only].flatMap((value) => (value === undefined ? [] : [jsonType(value)])),
   ])
 }
 
@@ -115,7 +134,10 @@ function coerced(text: string, schema: Schema, path: string): unknown {
   if (types.has('string') && types.size === 1) return text
   if (types.has('null') && (text === 'null' || (text === '' && !types.has('string')))) return null
   if (types.has('boolean') && /^(?:true|false|yes|no)$/i.test(text)) return /^(?:true|yes)$/i.test(text)
-  if ((types.has('number') || types.has('integer')) && isNumber(text)) return Number(text)
+  if ((types.has('number') || types.has('integer')) && isNumber(text)) {
+    if (isExact(text)) return Number(text)
+    if (!types.has('string')) throw tooManyDigits(path, text)
+  }
   if (types.has('object') && text.trimStart().startsWith('{')) return jsonOf(text, path)
   if (types.has('array')) return arrayOf(text, schema, path)
   if (types.has('string')) return text
@@ -125,12 +147,24 @@ function coerced(text: string, schema: Schema, path: string): unknown {
       `Write ${path}:=json for any JSON value.`,
     )
   // Nothing is known of it, so what looks like a number, a list or an object is one.
-  return isNumber(text) || /^\s*(?:[[{"]|true$|false$|null$)/.test(text) ? (tryJson(text) ?? text) : text
+  const isJson = isNumber(text) ? isExact(text) : /^\s*(?:[[{"]|true$|false$|null$)/.test(text)
+  return isJson ? (tryJson(text) ?? text) : text
 }
 
-/** Numbers that are the same when they are written again, so that no digit is lost. */
 function isNumber(text: string): boolean {
   return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text) && Number.isFinite(Number(text))
+}
+
+/** Whether a number has the same digits when it is written again. Digits after the point may be rounded. */
+function isExact(text: string): boolean {
+  return !/^-?\d+$/.test(text) || String(Number(text)) === text || text === '-0'
+}
+
+function tooManyDigits(path: string, text: string): Failure {
+  return wrongUsage(
+    `${path}: ${shortened(text)} has more digits than a number keeps`,
+    'Write it in quotes if the tool takes text there; a number keeps about 15 digits.',
+  )
 }
 
 function arrayOf(text: string, schema: Schema, path: string): readonly unknown[] {
@@ -138,7 +172,7 @@ function arrayOf(text: string, schema: Schema, path: string): readonly unknown[]
     const value = jsonOf(text, path)
     if (Array.isArray(value)) return value
   }
-  const items = branchesOf(schema).find((one) => one.items !== undefined)?.items ?? {}
+  const items = schemaOf(branchesOf(schema).find((one) => one.items !== undefined)?.items)
   return text === '' ? [] : text.split(',').map((item) => coerced(item.trim(), items, path))
 }
 
@@ -150,14 +184,23 @@ function objectOf(text: string, from: string): JsonObject {
 
 function jsonOf(text: string, from: string): unknown {
   try {
-    return JSON.parse(text)
+    const value: unknown = JSON.parse(text)
+    const [inexact] = Array.from(text.matchAll(NUMBERS), ([, number = '0']) => number).filter(
+      (number) => !isExact(number),
+    )
+    if (inexact !== undefined) throw tooManyDigits(from, inexact)
+    return value
   } catch (error) {
+    if (error instanceof Failure) throw error
     throw wrongUsage(
       `${from} is not valid JSON: ${(error as Error).message}`,
       'Mind the quotes of your shell: \'{"a": 1}\'.',
     )
   }
 }
+
+/** The texts of a JSON document, and its numbers. */
+const NUMBERS = /"(?:[^"\\]|\\.)*"|(-?\d[\d.eE+-]*)/g
 
 function tryJson(text: string): unknown {
   try {
@@ -188,8 +231,8 @@ async function stdinText({ stdin, signal }: Io): Promise<string> {
     )
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of stdin) {
-    signal.throwIfAborted()
+  // Ctrl-C ends the wait for a writer that writes nothing.
+  for await (const chunk of addAbortSignal(signal, stdin as Readable)) {
     const bytes = Buffer.from(chunk)
     if ((size += bytes.length) > MOST_BYTES) throw wrongUsage(`stdin has more than ${MOST_BYTES} bytes`)
     chunks.push(bytes)

@@ -84,7 +84,7 @@ function lintDescription({ name, title, description }: ListedTool, shown: string
   if (description.length > LONGEST_DESCRIPTION)
     return advice(
       `the description has ${description.length} characters, which every request pays for`,
-      `Keep it below ${LONGEST_DESCRIPTION}; details belong into the arguments or a resource.`,
+      `Keep it below ${LONGEST_DESCRIPTION}; details belong in the arguments or a resource.`,
     )
   return []
 }
@@ -96,7 +96,7 @@ function lintSchema({ inputSchema }: ListedTool, shown: string): readonly Findin
       {
         level: 'problem',
         text: `tool "${shown}": the input schema is not an object at the top level`,
-        fix: 'Write { "type": "object", "properties": { … } }; unions belong into a property.',
+        fix: 'Write { "type": "object", "properties": { … } }; unions belong in a property.',
       },
     ]
   const found: Finding[] = []

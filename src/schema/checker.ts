@@ -1,10 +1,11 @@
+import { hiddenOf } from './hidden.ts'
 import type { SchemaLimits } from './inspect.ts'
 import { MAX_ISSUES, type Issue } from './issue.ts'
-import { libraryCosts, toGuard } from './library-patterns.ts'
+import { libraryCosts, rejectHidden, toGuard } from './library-patterns.ts'
 import { isSlowToMerge, mergesOf, stepRulesOf } from './merges.ts'
 import { limitSteps, type Validate } from './meter.ts'
 import { endOfTurn, inTurn } from '../base/turn.ts'
-import { isLarge, LARGE, largeFor, Pieces } from './pieces.ts'
+import { isLarge, isSmall, LARGE, largeFor, Pieces } from './pieces.ts'
 import { toPlace, type Place } from './place.ts'
 import { rawChecker, unfit, type Checked, type Checker } from './raw-checker.ts'
 import type {
@@ -16,6 +17,7 @@ import type {
   StandardSchema,
 } from './schema.ts'
 import { isStandard, toShown, type Use } from './shown.ts'
+import { toSlowTexts } from './slow-texts.ts'
 import { copyBytes, isCostlyCopy } from './copies.ts'
 import { Cost } from './cost.ts'
 import { TOO_LONG, TooCostly } from './work.ts'
@@ -32,7 +34,7 @@ export function toChecker<const S extends AnySchema>(
   const known = made.get(schema)
   if (known !== undefined) return known as Checker<OutputOf<S>>
   const json = toShown(schema, use, limits)
-  const checker = isStandard(schema) ? standardChecker(schema, json) : rawChecker(json)
+  const checker = isStandard(schema) ? standardChecker(schema, use, json) : rawChecker(json)
   made.set(schema, checker)
   return checker as Checker<OutputOf<S>>
 }
@@ -54,12 +56,15 @@ type Result = StandardResult<unknown>
  * The checker of a schema of a library. Libraries collect every problem of a value, however many there are, so a large value
  * is checked in pieces first. The check ends there if the pieces have more problems than any small value.
  */
-function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
+function standardChecker(schema: StandardSchema, use: Use, json: JsonSchema): Checker {
   const standard = schema['~standard']
   const validate: Validate = (value) => standard.validate(value)
   const copies = copiesWhole(schema)
   const merges = mergesOf(schema, json)
   const guard = toGuard(json, libraryCosts(schema))
+  const hidden = hiddenOf(schema, use, json)
+  rejectHidden(hidden.patterns)
+  const slowTexts = toSlowTexts(urlsIn(json), hidden.parsesJson)
   let place: Place | undefined
   let cost: Cost | undefined
   let large = LARGE
@@ -67,13 +72,15 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
     json,
     check(value) {
       if ((copies && isLarge(value, MOST_COPIED)) || isSlowToMerge(value, merges)) return tooCostly(TOO_LONG)
-      const tooLong = guard?.(value)
-      if (tooLong !== undefined) return { ...unfit([tooLong]), undecided: true }
       if (cost === undefined) {
-        cost = new Cost(json, stepRulesOf(schema))
+        cost = new Cost(hidden.json, { ...stepRulesOf(schema), hidden: hidden.defaults })
         large = largeFor(json)
       }
-      const isCheap = !isLarge(value, Math.min(large, cost.cheap))
+      const most = Math.min(large, cost.cheap)
+      const small = isSmall(value, most, slowTexts.few)
+      const tooLong = guard?.(value) ?? (small ? undefined : slowTexts.problemOf(value))
+      if (tooLong !== undefined) return { ...unfit([tooLong]), undecided: true }
+      const isCheap = small || !isLarge(value, most)
       const problem = isCheap ? undefined : cost.problemOf(value)
       if (problem !== undefined) return tooCostly(problem)
       if (!cost.multiplies) return checkWith(validate, value, isCheap)
@@ -123,20 +130,25 @@ function standardChecker(schema: StandardSchema, json: JsonSchema): Checker {
     }
     return readLarge(yield check(value), value)
   }
+}
 
-  /** Checks a piece. If the library throws, the missing parts may be the cause, so only the whole value decides. */
-  function tried(check: Validate, piece: unknown): Result | Promise<Result> {
-    const nothing = (thrown: unknown): Result => {
-      if (thrown instanceof TooCostly) throw thrown
-      return { value: undefined }
-    }
-    try {
-      const result = check(piece)
-      return 'then' in result ? result.catch(nothing) : result
-    } catch (thrown) {
-      return nothing(thrown)
-    }
+/** Checks a piece. If the library throws, the missing parts may be the cause, so only the whole value decides. */
+function tried(check: Validate, piece: unknown): Result | Promise<Result> {
+  const nothing = (thrown: unknown): Result => {
+    if (thrown instanceof TooCostly) throw thrown
+    return { value: undefined }
   }
+  try {
+    const result = check(piece)
+    return 'then' in result ? result.catch(nothing) : result
+  } catch (thrown) {
+    return nothing(thrown)
+  }
+}
+
+/** How many places of a schema are shown to check URLs. */
+function urlsIn(json: JsonSchema): number {
+  return JSON.stringify(json).split('"format":"uri"').length - 1
 }
 
 /** The most parts of a value that a library copies whole: at several microseconds for each, half a second. */

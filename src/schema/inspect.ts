@@ -230,17 +230,21 @@ function visitData(walk: Walk, value: unknown, pointer: string): void {
     throw new SchemaError(`contains ${nameOf(value)}`, 'Use only JSON values.', shorten(pointer, 200))
 }
 
+/** The error of an unsafe pattern; `isLibrary` if a library matches it. */
+export function unsafePattern(reason: string, isLibrary: boolean, pointer?: string): SchemaError {
+  const fix = `Write a pattern that can match in only one way: anchor it with ^ and keep repeated parts from overlapping${isLibrary ? ', or match the text in a function of your own' : ''}.`
+  return new SchemaError(`has an unsafe pattern${reason}`, fix, pointer)
+}
+
 function checkPattern({ costOf }: Walk, source: string, pointer: string, use: 'value' | 'key'): void {
   const verdict = costOf === undefined ? provePattern(source) : costOf(source)
-  const fix = `Write a pattern that can match in only one way: anchor it with ^ and keep repeated parts from overlapping${costOf === undefined ? '' : ', or match the text in a function of your own'}.`
-  if (verdict?.cost === 'unsafe')
-    throw new SchemaError(`has an unsafe pattern: ${verdict.reason}`, fix, pointer)
+  if (verdict?.cost === 'unsafe') throw unsafePattern(`: ${verdict.reason}`, costOf !== undefined, pointer)
   if (costOf !== undefined || verdict === undefined) return
   if (use === 'key' && (verdict.cost !== 'linear' || !verdict.unicode)) {
     const reason = verdict.unicode
       ? 'its time grows faster than the length of a key'
       : 'it is not a Unicode regular expression'
-    throw new SchemaError(`has an unsafe pattern for keys: ${reason}`, fix, pointer)
+    throw unsafePattern(` for keys: ${reason}`, false, pointer)
   }
 }
 

@@ -1,5 +1,7 @@
-import type { Issue } from './issue.ts'
+import { unsafePattern } from './inspect.ts'
+import { shorten, type Issue } from './issue.ts'
 import { entriesOf, isObject } from './keywords.ts'
+import { UNMATCHED } from './hidden.ts'
 import { zodPartsOf } from './merges.ts'
 import { proveExpression, toPrice, type PatternCost, type Price } from './pattern.ts'
 import type { JsonSchema, StandardSchema } from './schema.ts'
@@ -8,9 +10,6 @@ import { PRICE, spend, startCounting, TooCostly } from './work.ts'
 
 /** The cost of each pattern that a library shows; undefined if the library never matches it. */
 export type LibraryCosts = (source: string) => PatternCost | undefined
-
-/** Formats that zod checks without the pattern that it shows for them. */
-const UNMATCHED = new Set<unknown>(['ends_with', 'starts_with', 'includes', 'ipv6', 'cidrv6', 'base64'])
 
 /** What the patterns of a library cost. Of zod, the flags are known, which JSON Schema cannot show. Others show no patterns with flags that matter. */
 export function libraryCosts(schema: StandardSchema): LibraryCosts {
@@ -26,6 +25,15 @@ export function libraryCosts(schema: StandardSchema): LibraryCosts {
   return (source) => {
     const flags = flagsOf.get(source)
     return flags === undefined && unmatched.has(source) ? undefined : proveExpression(source, flags)
+  }
+}
+
+/** Rejects unsafe patterns that a library matches, but does not show, so that they have no place in its JSON Schema. */
+export function rejectHidden(patterns: readonly RegExp[]): void {
+  for (const pattern of patterns) {
+    const verdict = proveExpression(pattern.source, pattern.flags)
+    if (verdict.cost === 'unsafe')
+      throw unsafePattern(` ${shorten(String(pattern))}: ${verdict.reason}`, true)
   }
 }
 

@@ -97,6 +97,8 @@ export interface ZodSchema {
       readonly discriminator?: unknown
       readonly pattern?: unknown
       readonly format?: unknown
+      readonly catchValue?: (context?: undefined) => unknown
+      readonly defaultValue?: unknown
     }
     readonly innerType?: unknown
   }

@@ -1,6 +1,6 @@
 import { weigh } from '../base/weight.ts'
 import { multiplies } from './recursion.ts'
-import { toRules, type Filled, type Rules, type StepRules } from './step-rules.ts'
+import { MEMBER, toRules, type Filled, type Rules, type StepRules } from './step-rules.ts'
 
 /** What a checker takes that compares every part of a value with every alternative, or more. */
 export interface Estimate {
@@ -42,9 +42,6 @@ export function toEstimator(root: unknown, rules: StepRules = {}): Estimator {
   }
 }
 
-/** The bytes of a member, without its value. */
-const MEMBER = 48
-
 /** More members than this are listed once for all schemas that apply to their object. */
 const MANY_NAMES = 256
 
@@ -74,6 +71,7 @@ class Counting {
   }
 
   #count(rules: Rules, part: unknown): number {
+    this.#bytes += rules.bytes
     if (typeof part !== 'object' || part === null) {
       const steps = stepsOf(part) * rules.scalar
       this.#left -= steps
@@ -192,7 +190,7 @@ function sumOf(root: Rules): Estimator['perPart'] {
     const own = base + NEW_SHAPE * inside + (choice?.size ?? 0) + (fill?.all.steps ?? 0)
     widest = Math.max(widest, own)
     let steps = Math.max(own, scalar)
-    let bytes = fill?.all.bytes ?? 0
+    let bytes = rules.bytes + (fill?.all.bytes ?? 0)
     for (const each of [...here, ...(choice?.byValue.values() ?? []), ...named.values(), ...members]) {
       const below = sum(each)
       steps += below.steps

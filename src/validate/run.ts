@@ -1,3 +1,4 @@
+import { Deferred } from '../base/deferred.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Rule, Transport, Verdict } from './rule.ts'
 import { unchecked } from './rule.ts'
@@ -80,17 +81,20 @@ async function checkRule(
 ): Promise<Verdict> {
   if (rule.calls === true && !subject.mayCall)
     return unchecked('it needs a call of a tool; --allow-calls permits that')
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<Verdict>((resolve) => {
-    timer = setTimeout(() => resolve(unchecked(`the check took longer than ${RULE_MS / 1000} s`)), RULE_MS)
-    signal.addEventListener('abort', () => resolve(unchecked('the run was stopped')), { once: true })
-  })
+  const late = new Deferred<Verdict>()
+  const timer = setTimeout(
+    () => late.resolve(unchecked(`the check took longer than ${RULE_MS / 1000} s`)),
+    RULE_MS,
+  )
+  const stop = (): void => late.resolve(unchecked('the run was stopped'))
+  signal.addEventListener('abort', stop)
   try {
-    return await Promise.race([Promise.resolve(rule.check(subject)), late])
+    return await Promise.race([Promise.resolve(rule.check(subject)), late.promise])
   } catch (error) {
     return unchecked(error instanceof Error ? error.message : String(error))
   } finally {
     clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
     await subject.closeOpened()
   }
 }

@@ -1,3 +1,4 @@
+import { encodedHeader } from './header-value.ts'
 import { inputFor } from './generated-cases.ts'
 import { isObject, member, type Message } from './message.ts'
 import { usualAnswer } from './answer.ts'
@@ -7,7 +8,11 @@ import type { ServerSubject } from './server-subject.ts'
 /** A call of a tool and what came of it. */
 export interface SurveyedCall {
   readonly tool: Message
+  /** The arguments of the call. */
+  readonly input: Message
   readonly reply: Reply
+  /** The results before it that asked the client for input. */
+  readonly asked: readonly Reply[]
   /** The place of the trace before the call. */
   readonly from: number
   readonly token: string
@@ -74,10 +79,11 @@ async function setLevel(session: Session, capabilities: Message): Promise<void> 
     await session.request('logging/setLevel', { level: 'debug' })
 }
 
-function getPrompt(session: Session, { name, arguments: declared }: Message): Promise<Reply> {
+async function getPrompt(session: Session, { name, arguments: declared }: Message): Promise<Reply> {
   const list = Array.isArray(declared) ? declared.filter(isObject) : []
   const given = Object.fromEntries(list.map((one) => [String(one['name']), 'validated']))
-  return withRounds(session, 'prompts/get', { name, ...(list.length > 0 && { arguments: given }) })
+  const params = { name, ...(list.length > 0 && { arguments: given }) }
+  return (await withRounds(session, 'prompts/get', params)).reply
 }
 
 /** Calls a tool with arguments that its schema accepts, answers its questions, and asks for progress and log messages. */
@@ -90,8 +96,28 @@ export async function callTool(session: Session, tool: Message): Promise<Surveye
     progressToken: token,
     ...(session.isModern && { 'io.modelcontextprotocol/logLevel': 'debug' }),
   }
-  const reply = await withRounds(session, 'tools/call', { name: tool['name'], arguments: input }, meta)
-  return { tool, reply, from, token }
+  const rounds = await withRounds(
+    session,
+    'tools/call',
+    { name: tool['name'], arguments: input },
+    meta,
+    paramHeaders(tool, input),
+  )
+  return { tool, input, ...rounds, from, token }
+}
+
+/** The headers that repeat arguments of a tool, at 2026-07-28. */
+function paramHeaders(tool: Message, input: Message): Readonly<{ [name: string]: string }> {
+  const properties = member(tool, 'inputSchema', 'properties')
+  if (!isObject(properties)) return {}
+  const pairs = Object.entries(properties).flatMap(([key, schema]) => {
+    const header = member(schema, 'x-mcp-header')
+    const value = input[key]
+    return typeof header === 'string' && ['string', 'number', 'boolean'].includes(typeof value)
+      ? [[`mcp-param-${header}`, encodedHeader(String(value as string))] as const]
+      : []
+  })
+  return Object.fromEntries(pairs)
 }
 
 /** Sends a request, and answers the questions in its results until it is complete. */
@@ -100,24 +126,27 @@ export async function withRounds(
   method: string,
   params: Message,
   meta?: Message,
-): Promise<Reply> {
+  headers?: Readonly<{ [name: string]: string }>,
+): Promise<{ readonly reply: Reply; readonly asked: readonly Reply[] }> {
   const ms = Math.min(session.ms, CALL_MS)
-  let reply = await session.request(method, params, { meta, ms })
-  for (
-    let round = 0;
-    round < MOST_ROUNDS && member(reply.result, 'resultType') === 'input_required';
-    round++
-  ) {
-    const asked = member(reply.result, 'inputRequests')
-    const state = member(reply.result, 'requestState')
-    const inputResponses = Object.fromEntries(
-      Object.entries(isObject(asked) ? asked : {}).map(([key, one]) => [
-        key,
-        usualAnswer(String(member(one, 'method')), member(one, 'params')) ?? {},
-      ]),
-    )
-    const more = { inputResponses, ...(state !== undefined && { requestState: state }) }
-    reply = await session.request(method, { ...params, ...more }, { meta, ms })
+  const asked: Reply[] = []
+  let reply = await session.request(method, params, { meta, ms, headers })
+  while (asked.length < MOST_ROUNDS && member(reply.result, 'resultType') === 'input_required') {
+    asked.push(reply)
+    reply = await session.request(method, { ...params, ...answersTo(reply) }, { meta, ms, headers })
   }
-  return reply
+  return { reply, asked }
+}
+
+/** The answers to the questions in a result, and its state. */
+export function answersTo({ result }: Reply): Message {
+  const questions = member(result, 'inputRequests')
+  const state = member(result, 'requestState')
+  const inputResponses = Object.fromEntries(
+    Object.entries(isObject(questions) ? questions : {}).map(([key, one]) => [
+      key,
+      usualAnswer(String(member(one, 'method')), member(one, 'params')) ?? {},
+    ]),
+  )
+  return { inputResponses, ...(state !== undefined && { requestState: state }) }
 }

@@ -44,14 +44,14 @@ describe('the command', () => {
     [['list', '--jsn'], 'did you mean "--json"?'],
     [['list', 'no-such-server'], '"no-such-server" is not a target'],
 
-    [['ping', 'http://localhost:1/mcp', 'more'], 'one word too many'],
+    [['ping', 'http://localhost:1/mcp', 'more'], 'unexpected argument'],
     [['info', '--env', 'A=1', 'http://localhost:1/mcp'], '--env sets variables of a program'],
     [['info', '--header', 'nocolon', 'http://localhost:1/mcp'], "'Name: value'"],
     [['info', 'missing.ts'], 'there is no file missing.ts'],
   ])('says what is wrong with %j, and what to do', async (args, text) => {
     const { code, stdout, stderr } = await line(args)
     expect(code).toBe(2)
-    expect(stdout).toBe('')
+    expect(JSON.parse(stdout).error.message).toContain(text)
     expect(stderr).toContain(text)
     expect(stderr).toContain('fix: ')
   })

@@ -108,7 +108,7 @@ describe('dev', () => {
 
   it.each([
     ['process.exit(5)', 'the program ended with code 5 before it could serve'],
-    ['for (;;);', 'did not come to listen within 20 s'],
+    ['for (;;);', 'did not start listening within 20 s'],
   ])('keeps the old program if the new one does %s', async (statement, message) => {
     const project = new Project(versionOf('first'))
     const dev = new Dev(project, ['--start-time', '20s'])

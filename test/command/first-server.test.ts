@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { build, isStale } from '../../tools/build.ts'
 import { pack } from '../../tools/package.ts'
 import { Terminal } from './terminal.ts'
+import { checkTranscript } from './transcript.ts'
 
 let folder = ''
 let archive = ''
@@ -28,33 +29,42 @@ async function freePort(): Promise<number> {
 }
 
 test(
-  'in a terminal, from an empty folder: create, dev, call, test and build, with what is printed [S1-11-1] [S1-11-2]',
+  'in a terminal, from an empty folder: create, dev, call, test and build, with what is printed, as the guide shows it [S1-11-1] [S1-11-2]',
   { timeout: 900_000 },
   async () => {
     const port = await freePort()
-    using terminal = new Terminal('first', folder, { PORT: String(port), NO_COLOR: '1' })
-    terminal.type(`npx --yes --package=${archive} create-mcp-server my-server`)
-    const created = await terminal.shows(/Created my-server[^]*npx pierhead call add a=1 b=2/)
-    expect(created).toContain('cd my-server')
-    terminal.type('cd my-server')
-    terminal.type('npx pierhead call add a=1 b=2; echo "code $?"')
-    expect(await terminal.shows(/code \d/)).toMatch(/"sum": 3[^]*code 0/)
+    const env = { PORT: String(port), NO_COLOR: '1' }
+    using terminal = new Terminal('first', folder, env)
+    const shown: string[] = []
+    shown.push(await terminal.run(`npx --yes --package=${archive} create-mcp-server my-server`))
+    const commands = [...(shown[0] ?? '').matchAll(/^ {2}(\S.*)$/gm)].map(([, command = '']) => command)
+    expect(commands).toEqual(['cd my-server', 'npm run dev', 'npx pierhead call add a=1 b=2'])
+    const [enter = '', serve = '', call = ''] = commands
+    shown.push(await terminal.run(enter), await terminal.run(call))
 
-    using second = new Terminal('dev', join(folder, 'my-server'), { PORT: String(port), NO_COLOR: '1' })
-    second.type('npm run dev')
-    await second.shows(new RegExp(`http://127\\.0\\.0\\.1:${port}/mcp`))
-    terminal.type(`npx pierhead call http://127.0.0.1:${port}/mcp add a=20 b=22; echo "code $?"`)
-    await terminal.shows(/"sum": 42[^]*code 0/)
-    await second.shows(/tools\/call\s+add/)
+    using second = new Terminal('dev', join(folder, 'my-server'), env)
+    second.type(serve)
+    const serving = await second.shows(/Ctrl-C ends it/)
+    const [, listed = ''] = /call it: (.*)/.exec(serving) ?? []
+    const [, called = ''] = /^ +(npx pierhead call .*) <tool> name=value$/m.exec(serving) ?? []
+    await terminal.run(listed)
+    const answer = await terminal.run(`${called} add a=20 b=22`)
+    expect(answer).toContain('"sum": 42')
+    await second.shows(/tools\/call add ok/)
+    await terminal.run("sed -i 's/two numbers/two numbers exactly/' tools/add.ts")
+    const served = await second.shows(/reloaded; .*/)
     second.press('C-c')
-    await second.shows(/ending|\n\S*[$#] ?$/)
+    await second.shows(/\n\$$/)
 
-    terminal.type('npm test; echo "tested $?"')
-    expect(await terminal.shows(/tested \d/)).toMatch(/2 passed, 0 failed[^]*tested 0/)
-    terminal.type('npm run build; echo "built $?"')
-    expect(await terminal.shows(/built \d/)).toMatch(/Built dist\/server\.js[^]*built 0/)
-    terminal.type('npx pierhead call add a=1 b=1 -- node dist/server.js')
-    await terminal.shows(/"sum": 2\b/)
+    for (const command of ['npx pierhead test', 'npx pierhead build']) shown.push(await terminal.run(command))
+    expect(await terminal.run('npm test; echo "tested $?"')).toMatch(/2 passed, 0 failed[^]*tested 0/)
+    expect(await terminal.run('npm run build; echo "built $?"')).toMatch(/Built dist\/server\.js[^]*built 0/)
+    expect(await terminal.run('npx pierhead call add a=1 b=1 -- node dist/server.js')).toContain('"sum": 2')
+
+    const usual = (text: string): string =>
+      text.replaceAll(`--yes --package=${archive}`, '-p pierhead').replaceAll(`:${port}/`, ':3000/')
+    checkTranscript('first-server', usual(shown.join('\n')))
+    checkTranscript('dev', usual(served))
   },
 )
 

@@ -59,14 +59,17 @@ describe('install', () => {
       const file = appFile(app, { cwd, env: env() }, false) ?? ''
       mkdirSync(dirname(file), { recursive: true })
       const { code, stdout, stderr } = await run('server.ts', '--client', name, '--yes')
-      expect({ code, changed: code === 0 && JSON.parse(stdout).changed }).toEqual({ code: 0, changed: true })
+      expect({ code, changed: code === 0 && JSON.parse(stdout).isChanged }).toEqual({
+        code: 0,
+        changed: true,
+      })
       expect(stderr).toContain('+ ')
       const config = JSON.parse(readFileSync(file, 'utf8'))
       const { command, args } = config[app.section].films
       expect(command).toBe(process.execPath)
       expect(args.slice(-3)).toEqual(['run', '--stdio', join(cwd, 'server.ts')])
       const again = await run('server.ts', '--client', name, '--yes')
-      expect(JSON.parse(again.stdout).changed).toBe(false)
+      expect(JSON.parse(again.stdout).isChanged).toBe(false)
       const undone = await run('--client', name, '--undo', '--yes')
       expect(undone.code).toBe(0)
       expect(existsSync(file)).toBe(false)
@@ -135,7 +138,8 @@ describe('install', () => {
     }
     expect(again.stderr).toContain('-   "notes": {')
     const missing = await run('--client', 'zed', '--env', 'API_KEY', '--print', '--', 'node')
-    expect(missing).toMatchObject({ code: 2, stdout: '' })
+    expect(missing.code).toBe(2)
+    expect(JSON.parse(missing.stdout)).toMatchObject({ error: { exit: 2 } })
   })
 
   it('copies an entry of another file with its variables, not with their values', async () => {

@@ -20,7 +20,7 @@ describe('keys', () => {
     const created = await line(['keys', 'create', 'client-key.pem'], { cwd })
     const file = join(cwd, 'client-key.pem')
     const { publicKey, fingerprint } = createKeys(file)
-    expect(JSON.parse(created.stdout)).toEqual({ file, created: true, publicKey, fingerprint })
+    expect(JSON.parse(created.stdout)).toEqual({ file, isNew: true, publicKey, fingerprint })
     expect(statSync(file).mode & OTHERS).toBe(0)
     const again = await line(['keys', 'create', 'client-key.pem'], { cwd, terminal: true })
     expect(again.stdout).toContain('has a pair already')

@@ -76,11 +76,13 @@ describe('tasks of a server', () => {
     expect(working.stdout).toContain(id)
     expect(working.stdout).not.toContain(ended)
     const shown = await tasks(['show', url, ended])
-    expect(JSON.parse(shown.stdout)).toMatchObject({ status: 'completed', outcome: { result: 'a film' } })
+    expect(JSON.parse(shown.stdout)).toMatchObject({
+      task: { status: 'completed', outcome: { result: 'a film' } },
+    })
     const cancelled = await tasks(['cancel', url, id])
-    expect(JSON.parse(cancelled.stdout)).toMatchObject({ id, status: 'cancelled' })
+    expect(JSON.parse(cancelled.stdout)).toMatchObject({ task: { id, status: 'cancelled' } })
     const again = await tasks(['cancel', url, id])
-    expect(again).toMatchObject({ code: 6, stdout: '' })
+    expect(again).toMatchObject({ code: 6, stdout: expect.stringContaining('"exit":6') })
     expect(again.stderr).toContain('has ended already')
   })
 
@@ -99,16 +101,20 @@ describe('tasks of a server', () => {
 
   it('says that 2026-07-28 has no list, and that a server cannot retry', async () => {
     const list = await tasks(['list', url])
-    expect(list).toMatchObject({ code: 6, stdout: '' })
+    expect(list).toMatchObject({ code: 6, stdout: expect.stringContaining('"exit":6') })
     expect(list.stderr).toContain('2026-07-28 has no list')
     expect(list.stderr).toContain('--revision 2025-11-25')
     const retry = await tasks(['retry', url, 'x'])
-    expect(retry).toMatchObject({ code: 2, stdout: '' })
+    expect(retry).toMatchObject({ code: 2, stdout: expect.stringContaining('"exit":2') })
     expect(retry.stderr).toContain('--store')
   })
 
   it.each([
-    [['list', '--limit', 'many', 'http://127.0.0.1:1/mcp'], 2, '--limit many is not a number'],
+    [
+      ['list', '--limit', 'many', 'http://127.0.0.1:1/mcp'],
+      2,
+      '--limit must be a whole number from 1 to 10000',
+    ],
     [['list', '--status', 'broken', 'http://127.0.0.1:1/mcp'], 2, 'fix: '],
     [['show', 'http://127.0.0.1:1/mcp'], 2, 'the id is missing'],
     [['show', 'http://127.0.0.1:1/mcp', 'x'], 4, 'cannot connect'],
@@ -127,7 +133,7 @@ describe('tasks of a server', () => {
   it('knows no task of another caller', async () => {
     const id = await done('render')
     const { code, stdout } = await line(['tasks', 'show', url, id], { env: { PIERHEAD_TOKEN: 'bob' } })
-    expect({ code, stdout }).toEqual({ code: 6, stdout: '' })
+    expect({ code, stdout }).toEqual({ code: 6, stdout: expect.stringContaining('"exit":6') })
   })
 })
 
@@ -138,9 +144,9 @@ describe('tasks of a store', () => {
     const list = await stored(['list', '--status', 'failed'])
     expect(JSON.parse(list.stdout).tasks).toMatchObject([{ id: failed, tool: 'broken' }])
     const shown = await stored(['show', failed])
-    expect(JSON.parse(shown.stdout)).toMatchObject({ id: failed, attempt: 1, arguments: {} })
+    expect(JSON.parse(shown.stdout)).toMatchObject({ task: { id: failed, attempt: 1, arguments: {} } })
     const cancelled = await stored(['cancel', running])
-    expect(JSON.parse(cancelled.stdout)).toMatchObject({ id: running, status: 'cancelled' })
+    expect(JSON.parse(cancelled.stdout)).toMatchObject({ task: { id: running, status: 'cancelled' } })
     const retried = await stored(['retry', failed])
     const [again] = JSON.parse(retried.stdout).tasks
     expect(again.tool).toBe('broken')
@@ -148,7 +154,10 @@ describe('tasks of a store', () => {
     // The server that listens does the work.
     await expect.poll(async () => (await app.tasks.show(again.id))?.status).toBe('failed')
     const wrong = await stored(['retry', running])
-    expect(wrong).toMatchObject({ code: 6, stdout: '' })
-    expect(await stored(['show', 'no-such-id'])).toMatchObject({ code: 6, stdout: '' })
+    expect(wrong).toMatchObject({ code: 6, stdout: expect.stringContaining('"exit":6') })
+    expect(await stored(['show', 'no-such-id'])).toMatchObject({
+      code: 6,
+      stdout: expect.stringContaining('"exit":6'),
+    })
   })
 })

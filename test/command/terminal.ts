@@ -9,9 +9,10 @@ export class Terminal implements Disposable {
 
   constructor(name: string, cwd: string, env: Readonly<Record<string, string>> = {}) {
     this.#socket = `pierhead-${name}-${process.pid}`
-    const variables = Object.entries({ PS1: '$ ', TERM: 'xterm-256color', ...env }).flatMap(
-      ([key, value]) => ['-e', `${key}=${value}`],
-    )
+    const variables = Object.entries({ TERM: 'xterm-256color', ...env }).flatMap(([key, value]) => [
+      '-e',
+      `${key}=${value}`,
+    ])
     this.#run(
       '-f',
       '/dev/null',
@@ -24,7 +25,8 @@ export class Terminal implements Disposable {
       '-c',
       cwd,
       ...variables,
-      'bash --norc --noprofile',
+      // A shell that is not interactive, which tmux starts first, drops PS1.
+      "env 'PS1=$ ' bash --norc --noprofile",
     )
   }
 
@@ -39,16 +41,38 @@ export class Terminal implements Disposable {
     this.#run('send-keys', key)
   }
 
-  /** What the screen shows. */
+  /** Types a line, waits until the command has ended, and returns the line and what it printed. */
+  async run(text: string): Promise<string> {
+    const before = await this.#prompts(1)
+    this.type(text)
+    const after = await this.#prompts(before.length + 1)
+    return this.screen.split('\n').slice(before.at(-1), after.at(-1)).join('\n')
+  }
+
+  /** Waits until the screen has so many prompts, and the last is empty. Returns their lines. */
+  async #prompts(least: number): Promise<readonly number[]> {
+    const linesOf = (screen: string): readonly number[] =>
+      screen.split('\n').flatMap((line, index) => (line === '$' || line.startsWith('$ ') ? [index] : []))
+    const screen = await this.shows((now) => linesOf(now).length >= least && /(?:^|\n)\$$/.test(now))
+    return linesOf(screen)
+  }
+
+  /** What the screen shows. Lines that the terminal broke are whole. */
   get screen(): string {
-    return this.#run('capture-pane', '-p', '-S', '-').trimEnd()
+    return this.#run('capture-pane', '-p', '-J', '-S', '-')
+      .split('\n')
+      .map((line) => line.trimEnd())
+      .join('\n')
+      .trimEnd()
   }
 
   /** Waits until the screen shows something. The bound only ends a hang; it is long, because the machine may be busy. */
-  async shows(pattern: RegExp | string): Promise<string> {
+  async shows(pattern: RegExp | string | ((screen: string) => boolean)): Promise<string> {
     const until = Date.now() + 300_000
-    const isShown = (screen: string): boolean =>
-      typeof pattern === 'string' ? screen.includes(pattern) : pattern.test(screen)
+    const isShown = (screen: string): boolean => {
+      if (typeof pattern === 'function') return pattern(screen)
+      return typeof pattern === 'string' ? screen.includes(pattern) : pattern.test(screen)
+    }
     for (;;) {
       const { screen } = this
       if (isShown(screen)) return screen

@@ -111,7 +111,8 @@ describe('call', () => {
     [[], 'the tool is missing'],
   ])('rejects %j and says what to do', async (words, text) => {
     const { code, stdout, stderr } = await line(['call', url, ...words], { cwd: folder })
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(code).toBe(2)
+    expect(JSON.parse(stdout)).toEqual({ error: expect.objectContaining({ exit: 2 }) })
     expect(stderr).toContain(text)
     expect(stderr).toContain('fix: ')
   })
@@ -194,7 +195,9 @@ describe('read, prompt, complete and watch', () => {
       clearInterval(timer)
       await changing.close()
     }
-    expect((await line(['watch', url, '--count', '0'])).stderr).toContain('0 is not a count')
+    expect((await line(['watch', url, '--count', '0'])).stderr).toContain(
+      '--count must be a whole number from 1',
+    )
   })
 
   it('ends when the user interrupts', async () => {

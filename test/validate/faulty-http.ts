@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { text as readText } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'
@@ -16,6 +16,10 @@ export async function faultyHttp(target: URL, fault: Fault | undefined): Promise
   const connections = new Map<string, FaultyMessages>()
   /** The open streams of HTTP+SSE, by the address for messages that they named. */
   const streams = new Map<string, (text: string) => void>()
+  const onEndpoint: OnEndpoint = (address, messages, send) => {
+    streams.set(address, send)
+    connections.set(new URL(address, target).search, messages)
+  }
   const server = createServer((request, response) => {
     handle(request, response).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500)
@@ -35,15 +39,15 @@ export async function faultyHttp(target: URL, fault: Fault | undefined): Promise
       body,
       message: isObject(value) ? value : undefined,
     }
-    const request = fault?.request?.(asked) ?? asked
+    const wanted = fault?.request?.(asked) ?? asked
     const gone = new AbortController()
     response.on('close', () => gone.abort())
-    const key = request.headers['mcp-session-id'] ?? request.url.search
+    const key = wanted.headers['mcp-session-id'] ?? wanted.url.search
     // Questions cross requests of a session, so their ids are known in all of them.
     const messages = connections.get(key) ?? new FaultyMessages(fault)
     if (key !== '') connections.set(key, messages)
-    const next = (): Promise<FaultReply> => pass(request, messages, gone.signal)
-    const reply = await (fault?.http?.(request, next) ?? next())
+    const next = (): Promise<FaultReply> => pass(wanted, messages, gone.signal)
+    const reply = await (fault?.http?.(wanted, next) ?? next())
     if (response.destroyed) return
     response.writeHead(reply.status, reply.headers)
     response.flushHeaders()
@@ -55,11 +59,11 @@ export async function faultyHttp(target: URL, fault: Fault | undefined): Promise
   }
 
   async function pass(
-    request: FaultRequest,
+    asked: FaultRequest,
     messages: FaultyMessages,
     signal: AbortSignal,
   ): Promise<FaultReply> {
-    const { method, url, headers, body } = request
+    const { method, url, headers, body } = asked
     const instead = body === '' ? undefined : messages.fromClient(body, headers)
     if (instead !== undefined) {
       const stream = streams.get(url.pathname + url.search)
@@ -68,14 +72,10 @@ export async function faultyHttp(target: URL, fault: Fault | undefined): Promise
         ? { status: 202, headers: {}, body: null }
         : bodyOf(200, {}, instead)
     }
-    const response = await fetch(url, {
-      method,
-      headers: { ...headers, host: target.host },
-      ...(method === 'POST' && { body }),
-      redirect: 'manual',
-      signal,
-    })
-    return replyOf(response, messages, streams)
+    // A foreign host is passed on as it is.
+    const host = headers['host'] === `127.0.0.1:${port}` ? target.host : (headers['host'] ?? '')
+    const response = await ask(url, { method, headers: { ...headers, host }, body, signal })
+    return replyOf(response, messages, onEndpoint)
   }
 
   return {
@@ -86,6 +86,9 @@ export async function faultyHttp(target: URL, fault: Fault | undefined): Promise
     },
   }
 }
+
+/** Is told the address for messages that a stream of HTTP+SSE names. */
+type OnEndpoint = (address: string, messages: FaultyMessages, send: (text: string) => void) => void
 
 const LOST = new Set(['connection', 'content-length', 'transfer-encoding', 'keep-alive', 'content-encoding'])
 
@@ -109,16 +112,35 @@ function bodyOf(
   return { status, headers: { ...headers, 'content-type': type }, body }
 }
 
+/** Sends a request with exactly these headers. */
+function ask(
+  url: URL,
+  {
+    method,
+    headers,
+    body,
+    signal,
+  }: Pick<FaultRequest, 'method' | 'headers' | 'body'> & { readonly signal: AbortSignal },
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { method, headers, signal }, resolve)
+    asked.on('error', reject)
+    asked.end(body)
+  })
+}
+
 async function replyOf(
-  response: Response,
+  response: IncomingMessage,
   messages: FaultyMessages,
-  streams: Map<string, (text: string) => void>,
+  onEndpoint: OnEndpoint,
 ): Promise<FaultReply> {
-  const { status } = response
-  const headers = headersOf(Object.fromEntries(response.headers))
-  if (/text\/event-stream/.test(headers['content-type'] ?? '') && response.body !== null)
-    return { status, headers, body: response.body.pipeThrough(eventChanger(messages, streams)) }
-  const body = await response.text()
+  const status = response.statusCode ?? 0
+  const headers = headersOf(response.headers as Record<string, string>)
+  if (/text\/event-stream/.test(headers['content-type'] ?? '')) {
+    const body = Readable.toWeb(response) as ReadableStream<Uint8Array>
+    return { status, headers, body: body.pipeThrough(eventChanger(messages, onEndpoint)) }
+  }
+  const body = await readText(response)
   if (body === '' || !/json/.test(headers['content-type'] ?? ''))
     return { status, headers, body: body === '' ? null : body }
   return bodyOf(status, headers, messages.fromServer(body))
@@ -127,7 +149,7 @@ async function replyOf(
 /** Changes the messages in a stream of events, and leaves the rest of it as it is. */
 function eventChanger(
   messages: FaultyMessages,
-  streams: Map<string, (text: string) => void>,
+  onEndpoint: OnEndpoint,
 ): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder()
   const encoder = new TextEncoder()
@@ -139,7 +161,9 @@ function eventChanger(
       for (const block of blocks) {
         const data = /^data: ?(.*)$/m.exec(block)?.[1]
         if (/^event: endpoint/m.test(block) && data !== undefined)
-          streams.set(data, (text) => controller.enqueue(encoder.encode(`event: message\ndata: ${text}\n\n`)))
+          onEndpoint(data, messages, (text) =>
+            controller.enqueue(encoder.encode(`event: message\ndata: ${text}\n\n`)),
+          )
         const texts =
           data === undefined || data === '' || /^event: (?!message)/m.test(block)
             ? undefined

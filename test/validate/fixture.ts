@@ -5,7 +5,7 @@ const NO_INPUT = { type: 'object', properties: {}, additionalProperties: false }
 
 /** A correct server that uses everything that rules look at, and answers at once. */
 export function createFixture(): App {
-  const app = createServer({ name: 'validated', version: '1.0.0' })
+  const app = createServer({ name: 'validated', version: '1.0.0', pageSize: 6 })
   app.tool(
     'echo',
     {
@@ -64,6 +64,18 @@ export function createFixture(): App {
       await new Promise((resolve) => setTimeout(resolve, 150))
       return 'done'
     },
+  )
+  app.tool(
+    'weather',
+    {
+      description: 'Tells the weather in a city',
+      input: {
+        type: 'object',
+        properties: { city: { type: 'string', description: 'The city', 'x-mcp-header': 'City' } },
+        required: ['city'],
+      },
+    },
+    ({ city }) => `It rains in ${String(city)}.`,
   )
   app.resource('test://text', { name: 'text', description: 'A text', mimeType: 'text/plain' }, () => 'a text')
   app.resource('test://bytes', { name: 'bytes', description: 'Some bytes', mimeType: 'image/png' }, () => ({

@@ -2,6 +2,7 @@ import type { Command, Option } from '../../src/cli/command.ts'
 import { GROUPS } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { GLOBAL_OPTIONS, TARGET_OPTIONS } from '../../src/cli/common-options.ts'
+import { DOCUMENTS } from '../../src/cli/documents.ts'
 import { EXIT, EXIT_MEANINGS } from '../../src/cli/exit.ts'
 import { usageOf } from '../../src/cli/program.ts'
 import { code, page, table } from './markdown.ts'
@@ -20,6 +21,12 @@ export function commandPage(): string {
     '## Options for connecting',
     'Commands with a `[target]` have these too.',
     optionTable(TARGET_OPTIONS),
+    '## JSON',
+    'In a pipe, or with `--json`, a command prints one JSON document on stdout; `watch` and `dev` print one in each line. Members without a value are left out. An error is `{ "error": { "message", "hint", "exit" } }`, with the exit code; `run`, `dev` and `completion` print errors on stderr only.',
+    table(
+      ['command', 'prints'],
+      COMMANDS.map(({ name }) => [code(name), DOCUMENTS[name] ?? 'nothing']),
+    ),
     '## Exit codes',
     table(
       ['code', 'means'],

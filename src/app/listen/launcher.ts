@@ -6,10 +6,10 @@ import type { Running } from './listen.ts'
  * found under a global symbol, because the server may use another copy of this package.
  */
 export interface Launcher {
-  /** Returns the options to use when a server listens. */
+  /** Is called by `listen` of a server before it returns, with what it returns, so that a program need not await it. */
+  opening?(app: object, running: Promise<Running>): void
+  /** Returns the options to use when a server listens. It gets those of the program, or of the option `transports`. */
   listen(app: object, options: ListenOptions): ListenOptions
-  /** Is called when a server has opened its transports. */
-  listening?(app: object, running: Running): void
   /** Makes the server listen in one worker, which `restart` replaces. Default: it listens as its options say. */
   readonly worker?: LaunchedWorker | undefined
 }

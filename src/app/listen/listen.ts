@@ -92,7 +92,7 @@ export async function listen<Ctx extends Context>(
 ): Promise<Running> {
   secretsOf(server)
   if (typeof given !== 'object' || given === null) throw notOptions(given)
-  const options = launcher()?.listen(app, given) ?? given
+  const options = launcher()?.listen(app, withTransports(given, server)) ?? given
   const misplaced = Object.keys(options).find((name) => Object.hasOwn(HTTP_OPTIONS, name))
   if (misplaced !== undefined) {
     const reason = `"${misplaced}" is an option of http: write { http: { ${misplaced} } }`
@@ -104,7 +104,7 @@ export async function listen<Ctx extends Context>(
     throw badOption('listen', reason)
   }
   checkOptions('listen', options, LISTEN_OPTIONS)
-  const asked = TRANSPORTS.some((name) => options[name] !== undefined) ? options : defaultListen(server)
+  const asked = namesTransport(options) ? options : defaultListen(server)
   const wanted = ADDRESSED.filter((name) => asked[name] !== undefined && asked[name] !== false)
   const stdioOptions = typeof asked.stdio === 'object' ? asked.stdio : {}
   checkOptions('listen stdio', stdioOptions, STDIO_OPTIONS)
@@ -121,16 +121,13 @@ export async function listen<Ctx extends Context>(
   if (count > 1 || worker !== undefined) {
     checkWorkers(wantsStdio !== false, wanted)
     const { listenInWorkers } = await WORKERS()
-    return started(
-      app,
-      await listenInWorkers(app as unknown as App<Context>, {
-        count,
-        launched: worker,
-        options: asked,
-        onUncaught: options.onUncaught,
-        open: (own) => openHere(app as unknown as App<Context>, wanted, { ...own, stdio: false }),
-      }),
-    )
+    return listenInWorkers(app as unknown as App<Context>, {
+      count,
+      launched: worker,
+      options: asked,
+      onUncaught: options.onUncaught,
+      open: (own) => openHere(app as unknown as App<Context>, wanted, { ...own, stdio: false }),
+    })
   }
   const { scopes, keys } = stdioOptions
   if (keys !== undefined && scopes !== undefined)
@@ -140,12 +137,17 @@ export async function listen<Ctx extends Context>(
     )
   const { onUncaught } = options
   const here = { ...asked, onUncaught, stdio: wantsStdio !== false && stdioOptions }
-  return started(app, (await openHere(app as unknown as App<Context>, wanted, here)).running)
+  return (await openHere(app as unknown as App<Context>, wanted, here)).running
 }
 
-function started(app: object, running: Running): Running {
-  launcher()?.listening?.(app, running)
-  return running
+function namesTransport(options: ListenOptions): boolean {
+  return TRANSPORTS.some((name) => options[name] !== undefined)
+}
+
+/** The options, with the transports of the server if they name none and it does. */
+function withTransports(options: ListenOptions, server: ServerOptions): ListenOptions {
+  const hasDefault = server.transports !== undefined && !namesTransport(options)
+  return hasDefault ? { ...defaultListen(server), ...options } : options
 }
 
 /** A server that listens in this process. */

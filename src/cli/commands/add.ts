@@ -1,8 +1,11 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
-import { itemFiles, toolFiles, withItem, withTool, type ItemKind, type WrittenFile } from '../added-item.ts'
+import { itemFiles, keyOf, schemeOf, withItem, type ItemKind, type NewItem } from '../added-item.ts'
 import type { Command } from '../command.ts'
 import { wrongUsage } from '../failure.ts'
+import { nearestFile } from '../project-folder.ts'
+import { sourceFile } from '../source-file.ts'
 import { projectServer } from '../target.ts'
 
 const KINDS: readonly ItemKind[] = ['tool', 'resource', 'prompt']
@@ -24,46 +27,83 @@ export const add: Command = {
       throw wrongUsage(`"${kind}" is not a kind`, `The kinds are ${KINDS.join(', ')}.`)
     if (!/^[A-Za-z][\w-]{0,63}$/.test(name))
       throw wrongUsage(`"${name}" is not a name`, 'Use letters, digits, - and _, and begin with a letter.')
-    const own = projectServer(io.cwd)
-    if (own === undefined)
-      throw wrongUsage(
-        'this folder has no project',
-        'Create one with pierhead create, or name its server in package.json: "pierhead": { "server": "server.ts" }.',
-      )
-    const server = relative(own.cwd, own.file)
-    const files =
-      kind === 'tool' ? toolFiles(name, server) : itemFiles(kind as 'resource' | 'prompt', name, server)
-    const there = files.find(({ path }) => existsSync(join(own.cwd, path)))
+    const { home, item, user } = placed(kind as ItemKind, name, io.cwd)
+    const files = itemFiles(item)
+    const there = files.find(({ path }) => existsSync(join(home, path)))
     if (there !== undefined) throw wrongUsage(`${there.path} already exists`, 'Choose another name.')
-    const joined = joinedFile(kind as ItemKind, name, own.cwd, server)
-    const written = joined.text === undefined ? files : [...files, { path: joined.path, text: joined.text }]
-    for (const file of written) write(own.cwd, file)
+    const text = withItem(user, item)
+    const written = text === undefined ? files : [...files, { path: user.path, text }]
+    for (const file of written) {
+      mkdirSync(dirname(join(home, file.path)), { recursive: true })
+      writeFileSync(join(home, file.path), file.text)
+    }
     const next =
-      joined.text === undefined
-        ? `Add it in ${joined.path} yourself: its shape is not the one that create makes.`
+      text === undefined
+        ? `Add it in ${user.path} yourself: its shape is not the one that create makes.`
         : 'Try it: npm test'
     await output.data(
-      { kind, name, files: written.map(({ path }) => path), changed: joined.text !== undefined },
+      { kind, name, files: written.map(({ path }) => path), changed: text !== undefined },
       () => [...written.map(({ path }) => `${output.colors.green('wrote')} ${path}`), next].join('\n'),
     )
   },
 }
 
-/** The file that names the new item, with it; its text is undefined if it has a shape of its own. */
-function joinedFile(
-  kind: ItemKind,
-  name: string,
-  home: string,
-  server: string,
-): { readonly path: string; readonly text: string | undefined } {
-  const path = kind === 'tool' ? join('tools', 'index.ts') : server
-  const file = join(home, path)
-  if (!existsSync(file)) return { path, text: undefined }
-  const text = readFileSync(file, 'utf8')
-  return { path, text: kind === 'tool' ? withTool(text, name) : withItem(text, kind, name) }
+interface Placed {
+  readonly home: string
+  readonly item: NewItem
+  /** The file that will use the item. Its text is empty if there is none. */
+  readonly user: { readonly path: string; readonly text: string }
 }
 
-function write(home: string, { path, text }: WrittenFile): void {
-  mkdirSync(dirname(join(home, path)), { recursive: true })
-  writeFileSync(join(home, path), text)
+/** Where in the project a new item goes. */
+function placed(kind: ItemKind, name: string, cwd: string): Placed {
+  const own = projectServer(cwd)
+  if (own === undefined) throw noServer(cwd)
+  const home = own.cwd
+  const source = sourceFile(own.file, home)
+  const server = { path: relative(home, source.path), name: source.name }
+  // Beside the server, unless the project has such items, or tools, at its top.
+  const atTop = [`${kind}s`, 'tools'].some((folder) => existsSync(join(home, folder)))
+  const folder = join(atTop ? '.' : dirname(server.path), `${kind}s`)
+  const path = kind === 'tool' ? join(folder, 'index.ts') : server.path
+  const user = { path, text: textOf(join(home, path)) }
+  const sources = [textOf(source.path), ...textsIn(join(home, folder))]
+  const item = {
+    kind,
+    name,
+    server,
+    key: keyOf(kind, name, user.text),
+    scheme: schemeOf(name, sources),
+    path: join(folder, `${name}.ts`),
+    hasZod: hasZod(source.path),
+  }
+  return { home, item, user }
+}
+
+function noServer(cwd: string): Error {
+  const manifest = nearestFile(cwd, 'package.json')
+  return wrongUsage(
+    manifest === undefined ? 'this folder has no project' : `${relative(cwd, manifest)} names no server`,
+    `${manifest === undefined ? 'Create one with pierhead create, or name' : 'Name'} its server in package.json: "pierhead": { "server": "server.ts" }.`,
+  )
+}
+
+function textOf(file: string): string {
+  return existsSync(file) ? readFileSync(file, 'utf8') : ''
+}
+
+function textsIn(folder: string): readonly string[] {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => textOf(join(folder, name)))
+}
+
+function hasZod(file: string): boolean {
+  try {
+    createRequire(file).resolve('zod')
+    return true
+  } catch {
+    return false
+  }
 }

@@ -63,7 +63,7 @@ export const authLogin: Command = {
     const logins = (await loginEntries(vault, url)).filter(({ isLoggedIn }) => isLoggedIn)
     const known = new Set(before.map(({ mark }) => mark))
     const isNew = logins.some(({ mark }) => !known.has(mark))
-    await output.data({ server: redactedUrl(url), isNew, logins: logins.map(shownEntry) }, () => {
+    await output.data({ target: redactedUrl(url), isNew, logins: logins.map(shownEntry) }, () => {
       if (logins.length === 0)
         return `${resolved.label} does not ask for a login. If it does later, such as for some of its tools, the command asks you then.`
       const head = isNew ? 'Logged in.' : 'You were logged in already.'

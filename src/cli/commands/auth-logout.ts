@@ -29,13 +29,19 @@ export const authLogout: Command = {
     const chosen = urlOf(invocation)
     const entries = await loginEntries(vault, chosen)
     const servers = new Map(entries.map((entry) => [`${entry.clientId ?? ''} ${entry.server}`, entry]))
-    const done: (LoggedOut & { readonly server: string })[] = []
+    const done: LoggedOutOf[] = []
     const timeout = invocation.flags.text('timeout') as `${number}s` | undefined
     for (const { server, clientId } of servers.values()) {
       output.status(`logging out of ${safeLine(redactedUrl(server))} …`)
       const auth = await loginMethod(io, { vault, clientId, storedOnly: true })
       const outcomes = await auth.logout(server, timeout === undefined ? {} : { timeout })
-      done.push(...outcomes.map((one) => ({ server: redactedUrl(server), ...one })))
+      done.push(
+        ...outcomes.map(({ revoked: isRevoked, ...one }) => ({
+          url: redactedUrl(server),
+          ...one,
+          isRevoked,
+        })),
+      )
     }
     output.status('')
     await output.data({ loggedOut: done }, () => {
@@ -54,9 +60,12 @@ function urlOf({ words, flags, io }: Invocation): string | undefined {
   return isAll ? undefined : loginTarget(words, flags, io).url
 }
 
-function lineOf({ server, issuer, revoked, reason = '' }: LoggedOut & { readonly server: string }): string {
-  const where = `${safeLine(server, 500)}: removed here`
-  return revoked
+/** What became of a login, and the URL of its server. */
+type LoggedOutOf = Omit<LoggedOut, 'revoked'> & { readonly url: string; readonly isRevoked: boolean }
+
+function lineOf({ url, issuer, isRevoked, reason = '' }: LoggedOutOf): string {
+  const where = `${safeLine(url, 500)}: removed here`
+  return isRevoked
     ? `${where}, and revoked by ${safeLine(issuer, 500)}`
     : `${where}; not revoked by ${safeLine(issuer, 500)}: ${safeLine(reason, 500)}`
 }

@@ -20,15 +20,13 @@ export const authStatus: Command = {
     const logins = vault === undefined ? [] : await loginEntries(vault, url)
     const hasToken = (io.env['PIERHEAD_TOKEN'] ?? '') !== ''
     const file = loginFile(io.env)
-    await output.data(
-      { file, PIERHEAD_TOKEN: hasToken ? 'set' : 'not set', logins: logins.map(shownEntry) },
-      () =>
-        [
-          ...(hasToken ? ['PIERHEAD_TOKEN is set, so its token is used for every URL.', ''] : []),
-          logins.length === 0
-            ? 'There are no stored logins. pierhead auth login <url> stores one.'
-            : logins.map(entryText).join('\n\n'),
-        ].join('\n'),
+    await output.data({ file, hasToken, logins: logins.map(shownEntry) }, () =>
+      [
+        ...(hasToken ? ['PIERHEAD_TOKEN is set, so its token is used for every URL.', ''] : []),
+        logins.length === 0
+          ? 'There are no stored logins. pierhead auth login <url> stores one.'
+          : logins.map(entryText).join('\n\n'),
+      ].join('\n'),
     )
   },
 }

@@ -1,9 +1,10 @@
 import type { CallToolResult } from 'pierhead/client'
+import { suggestion } from '../arranged-line.ts'
 import type { Command } from '../command.ts'
-import { contentText } from '../content-text.ts'
+import { contentText, saveBytes, withSaved } from '../content-text.ts'
 import { EXIT } from '../exit.ts'
 import { nearest } from '../../base/nearest.ts'
-import { Failure } from '../failure.ts'
+import { type Failure, wrongUsage } from '../failure.ts'
 import { progressLine } from '../progress-line.ts'
 import { safeJson, safeLine } from '../safe-text.ts'
 import { signatureOf } from '../signature.ts'
@@ -16,7 +17,7 @@ export const call: Command = {
   details:
     'Arguments are key=value, read as the schema of the tool wants them; key:=json is JSON, key=@file the text of a file, @file and - ' +
     'are JSON objects with all arguments, from a file and from stdin. Long calls show their progress, questions are asked in the terminal, and ' +
-    'long-running work is followed until it ends. Without --json, it prints the result as text; a failed tool ends with exit code 5.',
+    'long-running work is followed until it ends. On a terminal it prints the result as text; a failed tool ends with exit code 5.',
   hasTarget: true,
   arguments: [
     { name: 'tool', summary: 'the name of the tool' },
@@ -47,12 +48,9 @@ export const call: Command = {
     const input = await toolArguments({ words, input: flags.text('input'), schema: tool.inputSchema }, io)
     const missing = missingOf(tool.inputSchema, input)
     if (missing.length > 0)
-      throw new Failure(
+      throw wrongUsage(
         `${missing.map((one) => `"${safeLine(one)}"`).join(', ')} ${missing.length > 1 ? 'are' : 'is'} missing`,
-        {
-          hint: `The tool is ${safeLine(signatureOf(tool), 500)}.`,
-          exit: EXIT.usage,
-        },
+        `The tool is ${safeLine(signatureOf(tool), 500)}.`,
       )
     const onProgress = progressLine(output)
     const result: CallToolResult = await client.callRaw(name, input, {
@@ -60,30 +58,26 @@ export const call: Command = {
       ...(onProgress && { onProgress }),
     })
     output.status('')
-    await output.data(result, () => resultText(result))
+    const saved = saveBytes(result.content, flags.text('save'), io)
+    await output.data(withSaved(result, saved), () => resultText(result))
     return result.isError === true ? EXIT.tool : EXIT.ok
 
     function resultText({ structuredContent, content, isError }: CallToolResult): string {
       const text =
         structuredContent !== undefined && content.every((block) => block.type === 'text')
           ? safeJson(structuredContent, 2)
-          : contentText(content, { io, output, folder: flags.text('save') })
+          : contentText(content, { io, output, saved })
       return isError === true ? output.colors.red(text === '' ? 'The tool failed.' : text) : text
     }
   },
 }
 
 function unknownTool(name: string, names: readonly string[]): Failure {
-  const similar = nearest(name, names)
-  return new Failure(
-    `there is no tool "${name}"${similar === undefined ? '' : `; did you mean "${similar}"?`}`,
-    {
-      hint:
-        names.length === 0
-          ? 'The server has no tools.'
-          : `The tools are ${names.slice(0, 30).join(', ')}${names.length > 30 ? ', …' : ''}.`,
-      exit: EXIT.usage,
-    },
+  return wrongUsage(
+    `there is no tool "${name}"${suggestion(nearest(name, names))}`,
+    names.length === 0
+      ? 'The server has no tools.'
+      : `The tools are ${names.slice(0, 30).join(', ')}${names.length > 30 ? ', …' : ''}.`,
   )
 }
 

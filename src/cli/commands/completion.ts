@@ -1,3 +1,5 @@
+import { nearest } from '../../base/nearest.ts'
+import { suggestion } from '../arranged-line.ts'
 import type { Command } from '../command.ts'
 import { completionScript, SHELLS, type Shell } from '../completion.ts'
 import { wrongUsage } from '../failure.ts'
@@ -6,7 +8,7 @@ export const completion: Command = {
   name: 'completion',
   group: 'Set up',
   summary: 'print a script that completes commands and options in a shell',
-  details: 'Put the line of your shell into its start-up file.',
+  details: 'Add what it prints to the start-up file of your shell.',
   arguments: [{ name: 'shell', summary: SHELLS.join(', ') }],
   examples: [
     ['completion bash >> ~/.bashrc', 'completes commands in bash from the next shell on'],
@@ -14,7 +16,10 @@ export const completion: Command = {
   ],
   async run({ words: [shell = ''], output }) {
     if (!(SHELLS as readonly string[]).includes(shell))
-      throw wrongUsage(`there is no completion for "${shell}"`, `The shells are ${SHELLS.join(', ')}.`)
+      throw wrongUsage(
+        `there is no completion for "${shell}"${suggestion(nearest(shell, SHELLS))}`,
+        `The shells are ${SHELLS.join(', ')}.`,
+      )
     const { COMMANDS } = await import('../commands.ts')
     await output.raw(completionScript(shell as Shell, COMMANDS))
   },

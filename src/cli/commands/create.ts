@@ -5,6 +5,7 @@ import type { Command } from '../command.ts'
 import { Failure, wrongUsage } from '../failure.ts'
 import { runProgram } from '../run-program.ts'
 import { safe } from '../safe-text.ts'
+import { shellWord } from '../shell-word.ts'
 import {
   checkFolder,
   copyTemplate,
@@ -50,10 +51,10 @@ export const create: Command = {
       output.status('')
       if (code !== 0)
         throw new Failure(`the project is in ${word}, but npm install failed:\n${safe(text.trim())}`, {
-          hint: `Run it again: cd ${word} && npm install`,
+          hint: `Run it again: cd ${shellWord(word)} && npm install`,
         })
     }
-    const next = [`cd ${relative(io.cwd, folder) || '.'}`, ...nextOf(template, installs)]
+    const next = [`cd ${shellWord(relative(io.cwd, folder) || '.')}`, ...nextOf(template, installs)]
     await output.data({ name, template, folder, next }, () =>
       [
         `Created ${output.colors.bold(name)}. Next:`,
@@ -73,7 +74,7 @@ function templateOf(word: string): TemplateName {
   )
 }
 
-/** The three commands that come next. */
+/** The commands to try, after `cd`. */
 function nextOf(template: TemplateName, isInstalled: boolean): readonly string[] {
   const { tries } = TEMPLATES[template]
   return isInstalled ? tries : ['npm install', ...tries]

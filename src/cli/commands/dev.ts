@@ -3,9 +3,9 @@ import { toMs } from '../../base/duration.ts'
 import type { Command, Invocation } from '../command.ts'
 import { RELAYED_VARIABLE } from '../dev/messages.ts'
 import { wrongUsage } from '../failure.ts'
-import { sourceFile } from '../source-file.ts'
-import { projectServer } from '../target.ts'
-import { portOf } from './run.ts'
+import { projectFolder } from '../project-folder.ts'
+import { ADDRESS_OPTIONS, FILE_ARGUMENT, fileOf, STDIO_OPTION } from '../file-argument.ts'
+import { addressOf, type Address } from '../listen-address.ts'
 
 export const dev: Command = {
   name: 'dev',
@@ -15,17 +15,10 @@ export const dev: Command = {
     'Serves over HTTP. When a file of the project is saved, the new program starts beside the old one: clients stay connected, running calls finish on the old code, ' +
     'and clients hear of changed lists. If the new program does not start, the old one goes on. Types are checked in the background with the typescript of the project. ' +
     'With --stdio, for clients that start programs, it does the same over stdin and stdout.',
-  arguments: [
-    {
-      name: 'file',
-      summary: 'such as server.ts, or server.ts:name; the server of the project by default',
-      isOptional: true,
-    },
-  ],
+  arguments: [FILE_ARGUMENT],
   options: [
-    { flags: '--stdio', summary: 'serve over stdin and stdout' },
-    { flags: '-p, --port <number>', summary: 'the port of HTTP (PORT, that of the program, or 3000)' },
-    { flags: '--host <address>', summary: 'the address of HTTP (127.0.0.1)' },
+    STDIO_OPTION,
+    ...ADDRESS_OPTIONS,
     { flags: '-w, --watch <path>', summary: 'another file or folder whose changes reload it', isMany: true },
     { flags: '--start-time <time>', summary: 'how long the program may take to listen (30s)' },
     { flags: '--no-types', summary: 'do not check types' },
@@ -37,15 +30,12 @@ export const dev: Command = {
   ],
   async run(invocation) {
     const { words, flags, io, output } = invocation
-    const named = words[0] ?? projectServer(io.cwd)?.file
-    if (named === undefined) throw wrongUsage('there is no file to run', 'Write pierhead dev server.ts.')
-    const file = sourceFile(named, io.cwd)
+    const file = fileOf(words[0], io.cwd, 'dev')
     const isStdio = flags.is('stdio')
-    const { projectFolder } = await import('../dev/source-watch.ts')
     const options = {
       file,
       root: projectFolder(file.path),
-      ...addressOf(invocation),
+      ...checkedAddress(invocation),
       startMs: toMs(flags.text('start-time') ?? '30s', '--start-time'),
     }
     if (isStdio && io.env[RELAYED_VARIABLE] !== undefined)
@@ -60,16 +50,8 @@ export const dev: Command = {
   },
 }
 
-interface Address {
-  readonly port: number | undefined
-  readonly host: string | undefined
-}
-
-/** What the command line says of the address; the rest is left to the program. */
-function addressOf({ flags, io }: Invocation): Address {
-  const isNamed = flags.text('port') !== undefined || io.env['PORT'] !== undefined
-  const host = flags.text('host')
-  if (flags.is('stdio') && (flags.text('port') ?? host) !== undefined)
+function checkedAddress({ flags, io }: Invocation): Address {
+  if (flags.is('stdio') && (flags.text('port') ?? flags.text('host')) !== undefined)
     throw wrongUsage('--stdio has no port and no host', 'Leave out --stdio to serve over HTTP.')
-  return { port: isNamed ? portOf(flags, io.env) : undefined, host }
+  return addressOf(flags, io.env)
 }

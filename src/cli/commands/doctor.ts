@@ -6,8 +6,9 @@ import { TARGET_OPTIONS } from '../common-options.ts'
 import { EXIT } from '../exit.ts'
 import { Failure } from '../failure.ts'
 import { Findings, type Finding } from '../finding.ts'
+import { headersOf } from '../option-values.ts'
 import type { Output } from '../output.ts'
-import { pickTarget, projectServer, type ResolvedTarget } from '../target.ts'
+import { onlyTarget, projectServer, type ResolvedTarget } from '../target.ts'
 
 export const doctor: Command = {
   name: 'doctor',
@@ -32,14 +33,15 @@ export const doctor: Command = {
   ],
   async run(invocation) {
     const { output } = invocation
-    const findings = new Findings()
+    const findings = new Findings((text) => output.redacted(text))
     checkNode(findings)
     const target = await findTarget(invocation, findings)
     if (target !== undefined) await checkTarget(target, invocation, findings)
+    invocation.io.signal.throwIfAborted()
     output.status('')
     const { list } = findings
     const problems = list.filter(({ level }) => level === 'problem').length
-    await output.data({ ok: problems === 0, target: target?.label, findings: list }, () =>
+    await output.data({ isOk: problems === 0, target: target?.label, findings: list }, () =>
       [...list.map((finding) => textOf(finding, output)), '', summaryOf(list, target)].join('\n'),
     )
     return problems === 0 ? EXIT.ok : EXIT.checks
@@ -60,11 +62,10 @@ async function findTarget(
     if (config !== undefined || projectServer(io.cwd) === undefined) return undefined
   }
   try {
-    return pickTarget(words, rest, flags, io).target
+    return onlyTarget({ words, program: rest }, flags, io)
   } catch (error) {
-    if (!(error instanceof Failure)) throw error
     // A wrong word is an error of the command line; a configuration that cannot be used is what was asked for.
-    if (!/is not set|is not valid JSON|cannot be read|has no servers/.test(error.message)) throw error
+    if (!(error instanceof Failure) || error.kind !== 'config') throw error
     findings.problem(error.message, error.hint ?? '')
     return undefined
   }
@@ -95,14 +96,6 @@ async function checkTarget(
   }
   const { checkServer } = await import('../check-server.ts')
   await checkServer(resolved, invocation, findings)
-}
-
-function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
-  const pairs = lines.map((line) => [
-    line.split(':')[0]?.trim() ?? '',
-    line.slice(line.indexOf(':') + 1).trim(),
-  ])
-  return Object.fromEntries(pairs.filter(([name]) => name !== ''))
 }
 
 function textOf({ level, text, fix }: Finding, { colors }: Output): string {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
 import { nearest } from '../../base/nearest.ts'
+import { suggestion } from '../arranged-line.ts'
 import { appFile, CLIENT_APPS, foundApps, spelledEntry, type ClientApp } from '../client-apps.ts'
 import type { Command, Invocation } from '../command.ts'
 import { TARGET_OPTIONS } from '../common-options.ts'
@@ -11,7 +12,7 @@ import { defaultName, entryOf, redactedEntry } from '../install-entry.ts'
 import { withMember } from '../jsonc-edit.ts'
 import { JsoncError, parseJsonc } from '../jsonc.ts'
 import { safe, safeJson } from '../safe-text.ts'
-import { pickTarget } from '../target.ts'
+import { onlyTarget } from '../target.ts'
 
 const NAMES = CLIENT_APPS.map(({ name }) => name)
 
@@ -71,16 +72,12 @@ function appOf({ flags, io }: Invocation): ClientApp {
   const found = foundApps(io).map((one) => one.name)
   const hint = `${found.length === 0 ? 'None was found on this machine; the known ones are' : `Found on this machine: ${found.join(', ')}. All:`} ${NAMES.join(', ')}.`
   if (name === undefined) throw wrongUsage('the client is missing: --client <name>', hint)
-  const similar = nearest(name, NAMES)
-  throw wrongUsage(
-    `there is no client "${name}"${similar === undefined ? '' : `; did you mean "${similar}"?`}`,
-    hint,
-  )
+  throw wrongUsage(`there is no client "${name}"${suggestion(nearest(name, NAMES))}`, hint)
 }
 
 async function add(invocation: Invocation, app: ClientApp, path: string): Promise<void> {
   const { words, rest, flags, io, output } = invocation
-  const { target } = pickTarget(words, rest, flags, io)
+  const target = onlyTarget({ words, program: rest }, flags, io)
   const entry = entryOf(target, app, flags, io)
   const spelled = spelledEntry(app, entry)
   if (spelled === undefined)
@@ -108,16 +105,17 @@ async function add(invocation: Invocation, app: ClientApp, path: string): Promis
   const after = withMember(before, app.section, name, spelled)
   if (after === before) {
     await output.data(
-      { client: app.name, file: path, name, changed: false },
+      { client: app.name, file: path, name, isChanged: false },
       () => `${where} has this entry already.`,
     )
     return
   }
-  output.note(diffText(where, name, app, old, shown))
-  if (!(await confirmed(invocation, `Write it to ${where}?`))) throw new Failure('nothing was changed')
+  const change = diffText(where, name, app, old, shown)
+  if (!(await confirmed(invocation, `Write it to ${where}?`, change)))
+    throw new Failure('nothing was changed')
   const backup = backUp(file, before, after)
   writeText(file, after, app.project !== undefined && !flags.is('global') ? 0o644 : 0o600)
-  await output.data({ client: app.name, file: path, name, changed: true, entry: shown, backup }, () =>
+  await output.data({ client: app.name, file: path, name, isChanged: true, entry: shown, backup }, () =>
     [
       `Added "${name}" to ${where}. Restart ${app.title}, or reload its servers.`,
       `To take it back: ${output.colors.cyan(`pierhead install --client ${app.name}${flags.is('global') ? ' --global' : ''} --undo`)}`,
@@ -188,5 +186,5 @@ async function undo(invocation: Invocation, app: ClientApp, path: string): Promi
   if (!(await confirmed(invocation, `Bring back ${where} as it was?`)))
     throw new Failure('nothing was changed')
   restore(file, backup.path)
-  await output.data({ client: app.name, file: path, restored: true }, () => `${where} is as it was before.`)
+  await output.data({ client: app.name, file: path, isRestored: true }, () => `${where} is as it was before.`)
 }

@@ -17,7 +17,7 @@ export const keysCreate: Command = {
     const { createKeys } = await import('pierhead/auth')
     const { publicKey, fingerprint } = createKeys(file)
     const shown = relative(io.cwd, file) || file
-    await output.data({ file, created: isNew, publicKey, fingerprint }, () =>
+    await output.data({ file, isNew, publicKey, fingerprint }, () =>
       [
         isNew ? `Created ${shown}. Keep it out of version control.` : `${shown} has a pair already.`,
         `public key   ${publicKey}`,

@@ -1,3 +1,5 @@
+import { nearest } from '../../base/nearest.ts'
+import { suggestion } from '../arranged-line.ts'
 import type { Command } from '../command.ts'
 import { wrongUsage } from '../failure.ts'
 import { safeLine } from '../safe-text.ts'
@@ -22,7 +24,10 @@ export const list: Command = {
   ],
   async run({ words: [kind], output, open }) {
     if (kind !== undefined && !Object.hasOwn(KINDS, kind))
-      throw wrongUsage(`"${kind}" is not a kind`, `The kinds are ${Object.keys(KINDS).join(', ')}.`)
+      throw wrongUsage(
+        `"${kind}" is not a kind${suggestion(nearest(kind, Object.keys(KINDS)))}`,
+        `The kinds are ${Object.keys(KINDS).join(', ')}.`,
+      )
     const { client } = await open()
     const { capabilities } = await client.server()
     const kinds = (kind === undefined ? Object.keys(KINDS) : [kind]) as readonly Kind[]
@@ -49,8 +54,8 @@ interface Item {
   readonly uri?: string
   readonly uriTemplate?: string
   readonly description?: string
-  readonly inputSchema?: Readonly<Record<string, unknown>>
-  readonly arguments?: readonly { readonly name: string; readonly required?: boolean }[]
+  readonly inputSchema?: unknown
+  readonly arguments?: unknown
 }
 
 /** One item in a line or two: how to use it, and what it is for. */

@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts'
+import { countOf } from '../option-values.ts'
 
 export const ping: Command = {
   name: 'ping',
@@ -11,7 +12,7 @@ export const ping: Command = {
     ['ping --count 5 -- node server.js', 'starts a program and asks it five times'],
   ],
   async run({ flags, output, open }) {
-    const count = Math.max(1, Math.min(1000, Number(flags.text('count') ?? 1) || 1))
+    const count = countOf(flags, 'count', 1000) ?? 1
     const began = performance.now()
     const { client, target } = await open()
     const connectMs = performance.now() - began

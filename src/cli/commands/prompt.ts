@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts'
-import { contentText } from '../content-text.ts'
+import { contentText, saveBytes, withSaved } from '../content-text.ts'
 import { wrongUsage } from '../failure.ts'
+import { safeLine } from '../safe-text.ts'
 
 export const prompt: Command = {
   name: 'prompt',
@@ -11,17 +12,23 @@ export const prompt: Command = {
     { name: 'name', summary: 'the name of the prompt' },
     { name: 'argument', summary: 'such as language=TypeScript', isOptional: true, isMany: true },
   ],
+  options: [{ flags: '--save <folder>', summary: 'save images, sounds and other bytes there' }],
   examples: [['prompt server.ts review language=TypeScript', 'prints the messages of a prompt']],
-  async run({ words: [name = '', ...words], io, output, open }) {
+  async run({ words: [name = '', ...words], flags, io, output, open }) {
     const args = pairsOf(words)
     const { client } = await open()
     const result = await client.prompt(name, args, { signal: io.signal })
-    await output.data(result, () =>
+    const saved = saveBytes(
+      result.messages.map(({ content }) => content),
+      flags.text('save'),
+      io,
+    )
+    await output.data(withSaved(result, saved), () =>
       result.messages
-        .map(
-          ({ role, content }) =>
-            `${output.colors.bold(`${role}:`)} ${contentText([content], { io, output })}`,
-        )
+        .map(({ role, content }) => {
+          const text = contentText([content], { io, output, saved })
+          return `${output.colors.bold(`${safeLine(role, 20)}:`)} ${text}`
+        })
         .join('\n\n'),
     )
   },

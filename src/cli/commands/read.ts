@@ -1,21 +1,20 @@
 import type { Command } from '../command.ts'
-import { contentsText } from '../content-text.ts'
+import { contentsText, saveBytes, withSaved } from '../content-text.ts'
 
 export const read: Command = {
   name: 'read',
   group: 'Use a server',
   summary: 'read a resource',
   hasTarget: true,
-  arguments: [{ name: 'uri', summary: 'the URI of the resource' }],
+  arguments: [{ name: 'uri', summary: 'the URI of the resource', isUri: true }],
   options: [{ flags: '--save <folder>', summary: 'save bytes there' }],
   examples: [['read server.ts notes://42', 'prints a resource of server.ts']],
   async run({ words: [uri = ''], flags, io, output, open }) {
     const { client } = await open()
     const result = await client.read(uri, { signal: io.signal })
-    await output.data(result, () =>
-      result.contents
-        .map((contents) => contentsText(contents, { io, output, folder: flags.text('save') }))
-        .join('\n'),
+    const saved = saveBytes(result.contents, flags.text('save'), io)
+    await output.data(withSaved(result, saved), () =>
+      result.contents.map((contents) => contentsText(contents, { io, output, saved })).join('\n'),
     )
   },
 }

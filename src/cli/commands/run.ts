@@ -1,8 +1,8 @@
 import type { ListenOptions } from 'pierhead'
 import type { Command, Flags } from '../command.ts'
 import { wrongUsage } from '../failure.ts'
-import { sourceFile } from '../source-file.ts'
-import { projectServer } from '../target.ts'
+import { ADDRESS_OPTIONS, FILE_ARGUMENT, fileOf, STDIO_OPTION } from '../file-argument.ts'
+import { addressOf, httpAt, stdioOf, type Address } from '../listen-address.ts'
 
 export const run: Command = {
   name: 'run',
@@ -10,19 +10,13 @@ export const run: Command = {
   summary: 'run a server',
   details:
     'Runs a file that exports a server (`export default app`) or calls `listen()`. Without options, the program decides which transports open; ' +
-    'for one that only exports a server, it is HTTP on a terminal and stdio otherwise.',
-  arguments: [
-    {
-      name: 'file',
-      summary: 'such as server.ts, or server.ts:name; the server of the project by default',
-      isOptional: true,
-    },
-  ],
+    'for one that only exports a server without the option `transports`, it is HTTP on a terminal and stdio otherwise. ' +
+    'With options, the transports that they name open, with what else the program says of them.',
+  arguments: [FILE_ARGUMENT],
   options: [
-    { flags: '--stdio', summary: 'serve over stdin and stdout' },
+    STDIO_OPTION,
     { flags: '--http', summary: 'serve over HTTP' },
-    { flags: '-p, --port <number>', summary: 'the port of HTTP (PORT, or 3000)' },
-    { flags: '--host <address>', summary: 'the address of HTTP (127.0.0.1)' },
+    ...ADDRESS_OPTIONS,
     { flags: '--workers <number>', summary: 'how many processes serve HTTP' },
   ],
   examples: [
@@ -30,42 +24,43 @@ export const run: Command = {
     ['run server.ts --http --port 8080', 'serves it over HTTP, whatever the program says'],
   ],
   async run({ words: [word], flags, io, output }) {
-    const own = projectServer(io.cwd)
-    const named = word ?? own?.file
-    if (named === undefined) throw wrongUsage('there is no file to run', 'Write pierhead run server.ts.')
-    const file = sourceFile(named, io.cwd)
+    const file = fileOf(word, io.cwd, 'run')
+    const address = addressOf(flags, io.env)
+    const listen = chosenTransports(flags, address)
     const { launch } = await import('../launch.ts')
-    const listen = listenOptions(flags, io.env)
     const running = await launch(file, {
       listen,
-      otherwise:
-        listen ?? (io.stdin.isTTY === true ? { http: { port: portOf(flags, io.env) } } : { stdio: true }),
+      // The command names the port of a server that is only exported.
+      exported: (own) => {
+        if (own === undefined) return io.stdin.isTTY === true ? httpAt({}, address) : { stdio: true }
+        return own.http === true ? { ...own, ...httpAt(own, address) } : own
+      },
     })
     if (running.url !== undefined) output.note(`listening at ${output.noteColors.cyan(running.url)}`)
     await running.closed
   },
 }
 
-/** The transports that the options name; undefined if they name none. */
-function listenOptions(
+/** Opens the transports that the options name, with what else the program says of them; undefined if they name none. */
+function chosenTransports(
   flags: Flags,
-  env: Readonly<Record<string, string | undefined>>,
-): ListenOptions | undefined {
-  const [port, host, workers] = ['port', 'host', 'workers'].map((name) => flags.text(name))
-  const wantsHttp = flags.is('http') || (port ?? host ?? workers) !== undefined
-  if (!wantsHttp && !flags.is('stdio')) return undefined
-  if (!wantsHttp) return { stdio: true }
-  return {
-    stdio: flags.is('stdio'),
-    http: { port: portOf(flags, env), ...(host !== undefined && { host }) },
-    ...(workers !== undefined && { workers: Number(workers) }),
-  }
+  address: Address,
+): ((own: ListenOptions) => ListenOptions) | undefined {
+  const workers = workersOf(flags)
+  const isHttp =
+    flags.is('http') || (flags.text('port') ?? flags.text('host')) !== undefined || workers !== undefined
+  const isStdio = flags.is('stdio')
+  if (!isHttp && !isStdio) return undefined
+  return (own) => ({
+    ...(isStdio && stdioOf(own)),
+    ...(isHttp && { ...httpAt(own, address), workers: workers ?? (isStdio ? undefined : own.workers) }),
+  })
 }
 
-/** The port of HTTP: that of the command line, of the environment, or 3000. */
-export function portOf(flags: Flags, env: Readonly<Record<string, string | undefined>>): number {
-  const text = flags.text('port') ?? env['PORT'] ?? '3000'
-  const port = Number(text)
-  if (Number.isInteger(port) && port >= 0 && port < 65_536) return port
-  throw wrongUsage(`${text} is not a valid port`, 'Use a number from 0 to 65535; 0 chooses a free one.')
+function workersOf(flags: Flags): number | undefined {
+  const text = flags.text('workers')
+  if (text === undefined) return undefined
+  const count = Number(text)
+  if (Number.isInteger(count) && count > 0) return count
+  throw wrongUsage(`${text} is not a valid number of workers`, 'Use a number from 1 on.')
 }

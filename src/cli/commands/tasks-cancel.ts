@@ -24,7 +24,7 @@ export const tasksCancel: Command = {
     const [id = ''] = words
     const stored = await withTaskStore(invocation, async (tasks) => storedRow(await tasks.cancel(id)))
     const task = stored ?? (await cancelled(await open({ asks: false }), id))
-    await output.data(task, () => rowText(task))
+    await output.data({ task }, () => rowText(task))
   },
 }
 

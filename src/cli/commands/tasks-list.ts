@@ -1,7 +1,8 @@
 import type { Client } from 'pierhead/client'
 import type { Command, Invocation } from '../command.ts'
 import { EXIT } from '../exit.ts'
-import { Failure, wrongUsage } from '../failure.ts'
+import { Failure, wrongAnswer } from '../failure.ts'
+import { countOf } from '../option-values.ts'
 import { STORE_OPTIONS, withTaskStore } from '../task-store.ts'
 import { remoteRow, rowsText, storedRow, type TaskRow } from '../task-text.ts'
 
@@ -30,7 +31,7 @@ export const tasksList: Command = {
   ],
   async run(invocation) {
     const { flags, output } = invocation
-    const limit = limitOf(flags.text('limit') ?? '100')
+    const limit = countOf(flags, 'limit', 10_000) ?? 100
     const status = flags.text('status') as (typeof STATES)[number] | undefined
     const stored = await withTaskStore(invocation, async (tasks) =>
       (await tasks.list({ limit, ...(status !== undefined && { status }) })).map(storedRow),
@@ -42,12 +43,6 @@ export const tasksList: Command = {
         'A server lists your own tasks only. One without logins cannot tell callers apart, and lists none to a new connection.',
       )
   },
-}
-
-function limitOf(text: string): number {
-  const limit = Number(text)
-  if (Number.isInteger(limit) && limit > 0 && limit <= 10_000) return limit
-  throw wrongUsage(`--limit ${text} is not a number from 1 to 10000`, 'Write --limit 100.')
 }
 
 /** The tasks of the caller at a server. */
@@ -63,7 +58,8 @@ async function remoteTasks(
   let cursor: unknown
   do {
     const page = await client.request('tasks/list', cursor === undefined ? {} : { cursor: cursor as string })
-    const tasks = Array.isArray(page['tasks']) ? page['tasks'].map(remoteRow) : []
+    if (!Array.isArray(page['tasks'])) throw wrongAnswer('it has no list of tasks')
+    const tasks = page['tasks'].map(remoteRow)
     found.push(...tasks.filter((task) => status === undefined || task.status === status))
     cursor = page['nextCursor']
     if (seen.has(cursor)) break

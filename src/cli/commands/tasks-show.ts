@@ -28,7 +28,7 @@ export const tasksShow: Command = {
       return { ...storedRow(task), attempt: task.attempt, arguments: task.arguments, outcome: task.outcome }
     })
     const task = stored ?? (await remoteTask(await (await open({ asks: false })).client.resume(id), id))
-    await output.data(task, () => {
+    await output.data({ task }, () => {
       const { arguments: given, outcome } = task as {
         readonly arguments?: unknown
         readonly outcome?: unknown

@@ -1,5 +1,8 @@
+import type { Client } from 'pierhead/client'
 import type { Command } from '../command.ts'
-import { wrongUsage } from '../failure.ts'
+import { Failure } from '../failure.ts'
+import { countOf } from '../option-values.ts'
+import type { Output } from '../output.ts'
 import { safeLine } from '../safe-text.ts'
 
 export const watch: Command = {
@@ -7,7 +10,8 @@ export const watch: Command = {
   group: 'Use a server',
   summary: 'print changes of lists and resources, and log messages',
   details:
-    'Prints one line for each change until Ctrl-C, or until --count changes came. Without URIs it watches the lists.',
+    'Prints one line for each change until Ctrl-C, or until --count changes came. Without URIs it watches the lists. After a lost connection, ' +
+    'everything may have changed: it then says so, as a note and as { "kind": "reconnected" }, which does not count.',
   hasTarget: true,
   arguments: [
     { name: 'uri', summary: 'resources to watch; the lists by default', isOptional: true, isMany: true },
@@ -21,7 +25,7 @@ export const watch: Command = {
     ['watch server.ts notes://42 --count 1', 'waits for one change of a resource'],
   ],
   async run({ words: uris, flags, io, output, open }) {
-    const most = countOf(flags.text('count'))
+    let left = countOf(flags, 'count') ?? Number.POSITIVE_INFINITY
     const { client } = await open()
     const { capabilities } = await client.server()
     const level = flags.text('log')
@@ -30,7 +34,7 @@ export const watch: Command = {
         const text = typeof entry.data === 'string' ? entry.data : JSON.stringify(entry.data)
         void output.event(
           { kind: 'log', ...entry },
-          () => `${safeLine(entry.level)} ${safeLine(text ?? '', 500)}`,
+          () => `${safeLine(String(entry.level))} ${safeLine(text ?? '', 500)}`,
         )
       })
       await client.setLogLevel(level)
@@ -44,21 +48,44 @@ export const watch: Command = {
             resources: capabilities['resources'] !== undefined,
           }
     const onReady = (): void => output.note('watching; Ctrl-C ends')
-    let left = most
+    const again = reconnects(client, watched, output)
     for await (const change of client.watch({ ...watched, onReady, signal: io.signal })) {
+      if (again.explains(change)) continue
       await output.event(change, () =>
         change.kind === 'resource'
           ? `${safeLine(change.uri, 500)} changed`
           : `the list of ${change.kind} changed`,
       )
-      if (--left <= 0) break
+      if (--left <= 0) return
     }
+    // Ctrl-C is the way to end it, and the end of the time is not.
+    if (io.signal.reason instanceof Failure) throw io.signal.reason
   },
 }
 
-function countOf(text: string | undefined): number {
-  if (text === undefined) return Number.POSITIVE_INFINITY
-  const count = Number(text)
-  if (Number.isInteger(count) && count > 0) return count
-  throw wrongUsage(`${text} is not a count`, 'Use a whole number from 1.')
+type Watched = Pick<Parameters<Client['watch']>[0], 'tools' | 'prompts' | 'resources'>
+type Change = { readonly kind: string; readonly uri?: string }
+
+/** Tells of new connections. The client then reports everything that is watched once, which is no change that the server reported. */
+function reconnects(
+  client: Client,
+  { resources, ...lists }: Watched,
+  output: Output,
+): { explains(change: Change): boolean } {
+  const expected = new Set<string>()
+  let isLost = false
+  client.on('state', (state) => {
+    if (state === 'reconnecting' && !isLost) {
+      isLost = true
+      output.note('the connection is lost; connecting again …')
+    }
+    if (state !== 'ready' || !isLost) return
+    isLost = false
+    const uris = typeof resources === 'object' ? resources : []
+    const kinds = Object.entries({ ...lists, resources }).filter(([, isWatched]) => isWatched === true)
+    for (const key of [...uris, ...kinds.map(([kind]) => kind)]) expected.add(key)
+    output.note('connected again; changes in between were not reported')
+    if (output.isJson) void output.event({ kind: 'reconnected' }, () => '')
+  })
+  return { explains: ({ kind, uri }) => expected.delete(uri ?? kind) }
 }

@@ -57,7 +57,7 @@ export class DevLog {
   }
 
   add(event: DevEvent): void {
-    if (this.#isJson) this.#json.write(`${safeJson(event)}\n`)
+    if (this.#isJson) this.#json.write(`${safeJson(redacted(event))}\n`)
     else this.#print(event)
   }
 
@@ -132,6 +132,13 @@ export class DevLog {
   }
 }
 
+/** An event without the secrets of a URL that it names. */
+function redacted(event: DevEvent): DevEvent {
+  return event.event === 'call' && event.target !== undefined
+    ? { ...event, target: redactedUrl(event.target) }
+    : event
+}
+
 function namesOf(files: readonly string[]): string {
   const [first = 'something', ...others] = files.map((file) => safeLine(file, 80))
   return others.length === 0 ? first : `${first} and ${others.length} more`
@@ -140,7 +147,7 @@ function namesOf(files: readonly string[]): string {
 function announced(changed: readonly ItemList[]): string {
   return changed.length === 0
     ? ''
-    : `; clients were told that the ${changed.length === 1 ? 'list' : 'lists'} of ${changed.join(', ')} changed`
+    : `; clients were notified that the ${changed.length === 1 ? 'list' : 'lists'} of ${changed.join(', ')} changed`
 }
 
 function timeText(ms: number): string {

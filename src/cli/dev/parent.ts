@@ -4,28 +4,15 @@ import { createInterface } from 'node:readline'
 import { App, McpError, type Running } from 'pierhead'
 import { Deferred } from '../../base/deferred.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
-import type { Io } from '../io.ts'
-import { isTypeScript } from '../source-file.ts'
-import type { DevLog } from './events.ts'
 import { changedLists, fromMessage, toMessage, type Digests, type WorkerMessage } from './messages.ts'
+import { Reloads, type DevOptions } from './reloads.ts'
 import { endedEarly, notInTime, shownError, type ShownError } from './shown-error.ts'
-import { watchSources } from './source-watch.ts'
-import { TypeCheck } from './type-check.ts'
-import type { WorkerOptions } from './worker.ts'
-
-export interface ParentOptions extends WorkerOptions {
-  readonly io: Io
-  readonly log: DevLog
-  readonly checksTypes: boolean
-  /** More files and folders to watch. */
-  readonly watched: readonly string[]
-}
 
 /** After this long, somebody may wonder what a program does. */
 const SLOW_MS = 5_000
 
 /** Runs a program in another process, and replaces that when a file changes. Ends with Ctrl-C. */
-export async function serveWithReloads(options: ParentOptions): Promise<ExitCode> {
+export async function serveWithReloads(options: DevOptions): Promise<ExitCode> {
   const parent = new DevParent(options)
   try {
     return await parent.run()
@@ -41,8 +28,8 @@ interface Ready {
 }
 
 class DevParent {
-  readonly #options: ParentOptions
-  readonly #types: TypeCheck
+  readonly #options: DevOptions
+  readonly #reloads: Reloads
   readonly #app: App
   #running: Running | undefined
   /** Settles when the program that was started last serves, or does not; undefined if that is known. */
@@ -53,19 +40,20 @@ class DevParent {
   /** Why the last program did not start, if it could say so. */
   #lastError: ShownError | undefined
   #hasAnnounced = false
-  /** Files that changed while a program was starting; undefined while none is. */
-  #waiting: Set<string> | undefined
   readonly #fatal = new Deferred<never>()
-  #unwatch: (() => Promise<void>) | undefined
   readonly #killAll = (): void => {
-    this.#types.stop()
+    this.#reloads.stopTypes()
     for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL')
   }
 
-  constructor(options: ParentOptions) {
+  constructor(options: DevOptions) {
     this.#options = options
-    const { log, startMs, file } = options
-    this.#types = new TypeCheck(file.path, (errors) => log.add({ event: 'types', ...errors }))
+    const { io, log, startMs } = options
+    this.#reloads = new Reloads(options, {
+      start: () => this.#start(),
+      failed: (error) => this.#showFailure(error),
+      isClosing: () => io.signal.aborted,
+    })
     this.#app = new App({
       name: 'pierhead-dev',
       version: '1.0.0',
@@ -83,27 +71,18 @@ class DevParent {
   }
 
   async run(): Promise<ExitCode> {
-    const { io, root, watched, log, file, checksTypes } = this.#options
+    const { io } = this.#options
     if (io.signal.aborted) return EXIT.ok
     const ended = new Promise<void>((resolve) => io.signal.addEventListener('abort', () => resolve()))
-    this.#unwatch = await watchSources({
-      root,
-      more: watched,
-      onChange: (files) => void this.#reload(files),
-      onError: (error) => log.add({ event: 'warning', message: `files cannot be watched: ${String(error)}` }),
-    })
+    await this.#reloads.begin()
     this.#readKeys()
-    if (checksTypes && isTypeScript(file.path) && this.#types.obstacle !== undefined)
-      log.add({ event: 'note', message: `types are not checked: ${this.#types.obstacle}` })
-    void this.#reload([])
     await Promise.race([this.#fatal.promise, ended])
     return EXIT.ok
   }
 
   async close(): Promise<void> {
-    this.#types.stop()
-    await this.#unwatch?.()
-    // Programs that have not come to listen end at once.
+    await this.#reloads.close()
+    // Programs that do not listen yet end at once.
     if (this.#running === undefined) return this.#killAll()
     const slow = setTimeout(() => this.#options.log.add({ event: 'note', message: FINISHING }), FINISHING_MS)
     await this.#running.close()
@@ -114,36 +93,26 @@ class DevParent {
     const { io } = this.#options
     if (io.stdin.isTTY !== true) return
     createInterface({ input: io.stdin }).on('line', (line) => {
-      if (line.trim() === 'r') void this.#reload(['r'])
+      if (line.trim() === 'r') void this.#reloads.reload(['r'])
       if (line.trim() === 'q') process.kill(process.pid, 'SIGINT')
     })
   }
 
-  /** Runs the program as it is now. While one starts, changes wait. */
-  async #reload(files: readonly string[]): Promise<void> {
-    if (this.#waiting !== undefined) return files.forEach((file) => this.#waiting?.add(file))
-    const { io, log, checksTypes } = this.#options
-    this.#waiting = new Set()
-    if (files.length > 0) log.add({ event: 'reloading', files })
-    if (checksTypes) this.#types.run()
+  /** Starts the program, for the first time or in place of another one. */
+  async #start(): Promise<void> {
+    const { log } = this.#options
     const slow = setTimeout(() => log.add({ event: 'note', message: STILL_STARTING }), SLOW_MS)
+    this.#lastError = undefined
+    this.#next = new Deferred()
     try {
-      this.#lastError = undefined
-      this.#next = new Deferred()
-      await this.#start(this.#next)
-    } catch (error) {
-      if (!io.signal.aborted) this.#showFailure(error)
+      this.#adopt(await this.#started(this.#next))
     } finally {
       clearTimeout(slow)
       this.#next = undefined
     }
-    const waiting = [...this.#waiting]
-    this.#waiting = undefined
-    if (waiting.length > 0 && !io.signal.aborted) await this.#reload(waiting)
   }
 
-  /** Starts the program, for the first time or in place of another one. */
-  async #start(next: Deferred<Ready>): Promise<void> {
+  async #started(next: Deferred<Ready>): Promise<Ready> {
     // Nobody waits for it if the first start fails.
     next.promise.catch(() => undefined)
     const { port = 3000, host } = this.#options
@@ -151,7 +120,7 @@ class DevParent {
       this.#running = await this.#app.listen({ http: { port, ...(host !== undefined && { host }) } })
     // This resolves only when the old process has ended, which may have requests to finish.
     else this.#running.restart().catch((error: unknown) => next.reject(error))
-    this.#adopt(await next.promise)
+    return next.promise
   }
 
   /** Makes a program the one that serves, and tells clients what has changed. */

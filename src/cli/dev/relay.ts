@@ -2,16 +2,13 @@ import { relative } from 'node:path'
 import { doubledMs, pause } from '../../base/backoff.ts'
 import { throttle } from '../../base/throttle.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
-import { isTypeScript } from '../source-file.ts'
 import { Conversation } from './conversation.ts'
 import { changedLists, type Digests } from './messages.ts'
-import type { ParentOptions } from './parent.ts'
+import { Reloads, type DevOptions } from './reloads.ts'
 import { RelayedMessages } from './relayed-messages.ts'
 import { NotStarted, RelayedProgram } from './relayed-program.ts'
 import { endedEarly, notInTime, type ShownError } from './shown-error.ts'
-import { watchSources } from './source-watch.ts'
 import { splitLines } from './split-lines.ts'
-import { TypeCheck } from './type-check.ts'
 
 /** How long requests may run in an old program. */
 const DRAIN_MS = 60_000
@@ -20,7 +17,7 @@ const PAUSES = { firstMs: 100, maxMs: 30_000 }
 const STABLE_MS = 10_000
 
 /** Serves over stdio: the client talks to this process, which passes its messages on to the newest program. */
-export async function relayWithReloads(options: ParentOptions): Promise<ExitCode> {
+export async function relayWithReloads(options: DevOptions): Promise<ExitCode> {
   const relay = new Relay(options)
   try {
     await relay.run()
@@ -31,8 +28,8 @@ export async function relayWithReloads(options: ParentOptions): Promise<ExitCode
 }
 
 class Relay {
-  readonly #options: ParentOptions
-  readonly #types: TypeCheck
+  readonly #options: DevOptions
+  readonly #reloads: Reloads
   readonly #conversation = new Conversation()
   readonly #messages: RelayedMessages
   readonly #programs = new Set<RelayedProgram>()
@@ -42,76 +39,57 @@ class Relay {
   #crashes = 0
   #since = 0
   #hasServed = false
-  /** Files that changed while a program was starting; undefined while none is. */
-  #waiting: Set<string> | undefined
-  #unwatch: (() => Promise<void>) | undefined
   readonly #closing = new AbortController()
   readonly #killAll = (): void => {
-    this.#types.stop()
+    this.#reloads.stopTypes()
     for (const program of this.#programs) program.kill()
   }
 
   readonly #onPollution: (text: string) => void
 
-  constructor(options: ParentOptions) {
-    const { io, log, file } = options
+  constructor(options: DevOptions) {
+    const { io, log } = options
     this.#onPollution = throttle((text, more) =>
       log.add({ event: 'stdout', text: text.slice(0, 2_000), ...(more > 0 && { more }) }),
     )
     this.#options = options
-    this.#types = new TypeCheck(file.path, (errors) => log.add({ event: 'types', ...errors }))
+    this.#reloads = new Reloads(options, {
+      start: () => this.#start(),
+      failed: (error) =>
+        log.add({ event: 'failed', ...explained(error), isServed: this.#messages.current !== undefined }),
+      isClosing: () => this.#closing.signal.aborted,
+    })
     this.#messages = new RelayedMessages(io, this.#conversation)
     process.on('exit', this.#killAll)
   }
 
   /** Serves until the client has left, or somebody ends this process. */
   async run(): Promise<void> {
-    const { io, root, watched, log, file, checksTypes } = this.#options
+    const { io } = this.#options
     const ended = new Promise<void>((resolve) => {
       io.signal.addEventListener('abort', () => resolve())
       io.stdin.on('end', resolve)
       io.stdin.on('error', () => resolve())
     })
     splitLines(io.stdin, (line) => this.#messages.fromClient(line))
-    this.#unwatch = await watchSources({
-      root,
-      more: watched,
-      onChange: (files) => void this.#reload(files),
-      onError: (error) => log.add({ event: 'warning', message: `files cannot be watched: ${String(error)}` }),
-    })
-    if (checksTypes && isTypeScript(file.path) && this.#types.obstacle !== undefined)
-      log.add({ event: 'note', message: `types are not checked: ${this.#types.obstacle}` })
-    void this.#reload([])
+    await this.#reloads.begin()
     await ended
   }
 
   async close(): Promise<void> {
     this.#closing.abort()
-    this.#types.stop()
-    await this.#unwatch?.()
+    await this.#reloads.close()
     await Promise.all([...this.#programs].map((program) => program.leave()))
   }
 
-  /** Runs the program as it is now. While one starts, changes wait. */
-  async #reload(files: readonly string[]): Promise<void> {
-    if (this.#waiting !== undefined) return files.forEach((file) => this.#waiting?.add(file))
-    const { log, checksTypes } = this.#options
-    this.#waiting = new Set()
-    if (files.length > 0) log.add({ event: 'reloading', files })
-    if (checksTypes) this.#types.run()
+  async #start(): Promise<void> {
     const program = this.#spawn()
     try {
-      await this.#start(program)
+      await this.#replaceBy(program)
     } catch (error) {
       program.kill()
-      if (!this.#closing.signal.aborted) {
-        const isServed = this.#messages.current !== undefined
-        log.add({ event: 'failed', ...this.#explained(error), isServed })
-      }
+      throw error
     }
-    const waiting = [...this.#waiting]
-    this.#waiting = undefined
-    if (waiting.length > 0 && !this.#closing.signal.aborted) await this.#reload(waiting)
   }
 
   #spawn(): RelayedProgram {
@@ -127,7 +105,7 @@ class Relay {
   }
 
   /** Waits until a program serves, tells it what the client has said, and lets it go on in place of the one before. */
-  async #start(program: RelayedProgram): Promise<void> {
+  async #replaceBy(program: RelayedProgram): Promise<void> {
     const { log, file, io } = this.#options
     const digests = await this.#inTime(program.ready)
     for (const message of await this.#inTime(this.#conversation.repeat(program)))
@@ -163,7 +141,7 @@ class Relay {
     const message = `the program ended ${how}; it starts again in ${ms} ms`
     this.#options.log.add({ event: 'warning', message })
     await pause(ms, this.#closing.signal)
-    if (this.#messages.current === undefined && !this.#closing.signal.aborted) await this.#reload([])
+    if (this.#messages.current === undefined && !this.#closing.signal.aborted) await this.#reloads.reload([])
   }
 
   async #inTime<Value>(value: Promise<Value>): Promise<Value> {
@@ -175,9 +153,9 @@ class Relay {
     })
     return Promise.race([value, late]).finally(() => done.abort())
   }
+}
 
-  #explained(thrown: unknown): ShownError {
-    if (thrown instanceof NotStarted && thrown.shown !== undefined) return thrown.shown
-    return endedEarly((thrown as Error).message)
-  }
+function explained(thrown: unknown): ShownError {
+  if (thrown instanceof NotStarted && thrown.shown !== undefined) return thrown.shown
+  return endedEarly((thrown as Error).message)
 }

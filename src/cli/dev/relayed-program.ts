@@ -19,7 +19,7 @@ import { splitLines } from './split-lines.ts'
 export interface ProgramEvents {
   /** A line with messages for the client. */
   onMessages(program: RelayedProgram, line: string, messages: readonly Message[]): void
-  /** A line that is no message. */
+  /** A line that is not a message. */
   onPollution(line: string): void
   onCall(call: CallEvent): void
   onEnd(program: RelayedProgram, how: string): void

@@ -42,10 +42,10 @@ function pathOf(raw: string): string {
   }
 }
 
-/** Explains a program that does not come to serve. */
+/** Explains a program that does not start to serve. */
 export function notInTime(startMs: number): ShownError {
   return {
-    message: `the program did not come to listen within ${startMs / 1000} s, so it was ended`,
+    message: `the program did not start listening within ${startMs / 1000} s, so it was ended`,
     hint: 'Look for an endless loop, or an await that never ends, outside of functions. --start-time allows more time.',
   }
 }

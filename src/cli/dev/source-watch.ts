@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { basename, relative, resolve, sep } from 'node:path'
 import { watch } from 'chokidar'
 
 /** Files whose change may change the program. Others, such as databases, may be written by the program itself. */
@@ -12,7 +11,7 @@ const QUIET_MS = 100
 export interface WatchOptions {
   /** The folder of the project. */
   readonly root: string
-  /** More files and folders, of which every change counts. */
+  /** More files and folders. Every change in them counts. */
   readonly more: readonly string[]
   /** Is called with the names of changed files, relative to the folder. */
   onChange(files: readonly string[]): void
@@ -56,17 +55,9 @@ export async function watchSources({
   }
 }
 
-/** Hidden folders and those of packages and of builds; `.env` files are none. */
+/** Whether a path is in a hidden folder, or one of packages or builds. The names of `.env` files also begin with a dot. */
 function isSkipped(path: string): boolean {
   return path
     .split(sep)
     .some((part) => SKIPPED.has(part) || (part.startsWith('.') && part !== '..' && !part.startsWith('.env')))
-}
-
-/** The folder of the project that a file belongs to: that of the nearest package.json, or its own. */
-export function projectFolder(file: string): string {
-  for (let folder = dirname(file); ; folder = dirname(folder)) {
-    if (existsSync(join(folder, 'package.json'))) return folder
-    if (dirname(folder) === folder) return dirname(file)
-  }
 }

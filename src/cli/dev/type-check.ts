@@ -1,8 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { constants, setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
+import { nearestFile } from '../project-folder.ts'
 import { isTypeScript } from '../source-file.ts'
 
 export interface TypeErrors {
@@ -27,7 +28,7 @@ export class TypeCheck {
 
   constructor(file: string, onErrors: (errors: TypeErrors) => void) {
     this.#compiler = isTypeScript(file) ? compilerOf(file) : undefined
-    this.#config = nearestConfig(file)
+    this.#config = nearestFile(dirname(file), 'tsconfig.json')
     this.#onErrors = onErrors
   }
 
@@ -77,14 +78,6 @@ function compilerOf(file: string): string | undefined {
     return typeof bin?.tsc === 'string' ? join(dirname(home), bin.tsc) : undefined
   } catch {
     return undefined
-  }
-}
-
-function nearestConfig(file: string): string | undefined {
-  for (let folder = dirname(file); ; folder = dirname(folder)) {
-    const config = join(folder, 'tsconfig.json')
-    if (existsSync(config)) return config
-    if (dirname(folder) === folder) return undefined
   }
 }
 

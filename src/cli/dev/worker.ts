@@ -1,7 +1,8 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { ServerResponse } from 'node:http'
-import type { ListenOptions, Observer, ObservedRequest, RequestEnd } from 'pierhead'
+import type { Observer, ObservedRequest, RequestEnd } from 'pierhead'
 import { launch, type LaunchedServer, type LaunchOptions } from '../launch.ts'
+import { httpAt, stdioOf, type Address } from '../listen-address.ts'
 import type { SourceFile } from '../source-file.ts'
 import { digestsOf, READER } from './digests.ts'
 import type { CallEvent } from './events.ts'
@@ -15,13 +16,10 @@ import {
 } from './messages.ts'
 import { shownError } from './shown-error.ts'
 
-export interface WorkerOptions {
+export interface WorkerOptions extends Address {
   readonly file: SourceFile
   /** The folder of the project. */
   readonly root: string
-  /** The port that the command line names; undefined for that of the program, or 3000. */
-  readonly port: number | undefined
-  readonly host: string | undefined
   readonly startMs: number
 }
 
@@ -29,7 +27,7 @@ export interface WorkerOptions {
 export async function serveInWorker(options: WorkerOptions): Promise<never> {
   closeConnections()
   return serve(options, {
-    listen: (own) => httpOptions(own, options),
+    listen: (own) => httpAt(own, options),
     worker: { startMs: options.startMs },
   })
 }
@@ -38,10 +36,7 @@ export async function serveInWorker(options: WorkerOptions): Promise<never> {
 export async function serveRelayed(options: WorkerOptions): Promise<never> {
   // Programs that this one starts are not for the relay.
   delete process.env[RELAYED_VARIABLE]
-  return serve(options, {
-    listen: ({ stdio = true }) => ({ stdio: stdio === false || stdio }),
-    worker: undefined,
-  })
+  return serve(options, { listen: stdioOf, worker: undefined })
 }
 
 async function serve(
@@ -57,7 +52,6 @@ async function serve(
   try {
     await launch(file, {
       ...how,
-      otherwise: {},
       onServer(app) {
         server ??= app
         app.use({ observer: observer() })
@@ -80,14 +74,6 @@ function closeConnections(): void {
     const { response } = message as { readonly response: ServerResponse }
     response.shouldKeepAlive = false
   })
-}
-
-/** HTTP with the options of the program, at the port that the command line names. */
-function httpOptions(own: ListenOptions, { port, host }: WorkerOptions): ListenOptions {
-  const http = typeof own.http === 'object' ? own.http : {}
-  return {
-    http: { ...http, ...(port !== undefined && { port }), ...(host !== undefined && { host }) },
-  }
 }
 
 async function readLists(server: LaunchedServer | undefined): Promise<Digests> {

@@ -48,6 +48,11 @@ export async function firstWrong(
   return passed
 }
 
+/** Whether it is a result of 2026-07-28, and not the answer to a check with an older `initialize`. */
+export function isModernResult(result: unknown): result is Message {
+  return isObject(result) && !Object.hasOwn(result, 'protocolVersion')
+}
+
 export const JSON_RPC_RULES: readonly ServerRule[] = [
   {
     id: 'R001',
@@ -273,7 +278,7 @@ export const JSON_RPC_RULES: readonly ServerRule[] = [
     check: (subject) =>
       firstWrong(subject, ({ message }) => {
         const result = member(message, 'result')
-        if (!isObject(result) || typeof result['resultType'] === 'string') return undefined
+        if (!isModernResult(result) || typeof result['resultType'] === 'string') return undefined
         return `a result has the resultType ${JSON.stringify(result['resultType'])}`
       }),
   },

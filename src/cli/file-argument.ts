@@ -1,0 +1,30 @@
+import type { Argument, Option } from './command.ts'
+import { wrongUsage } from './failure.ts'
+import { sourceFile, type SourceFile } from './source-file.ts'
+import { projectServer } from './target.ts'
+
+/** The file of the commands that run or build one. */
+export const FILE_ARGUMENT: Argument = {
+  name: 'file',
+  summary: 'such as server.ts, or server.ts:name; the server of the project by default',
+  isOptional: true,
+}
+
+export const STDIO_OPTION: Option = { flags: '--stdio', summary: 'serve over stdin and stdout' }
+
+/** The options for the address of HTTP. */
+export const ADDRESS_OPTIONS: readonly Option[] = [
+  { flags: '-p, --port <number>', summary: 'the port of HTTP (PORT, that of the program, or 3000)' },
+  { flags: '--host <address>', summary: 'the address of HTTP (that of the program, or 127.0.0.1)' },
+]
+
+/** The file that the first word names, or the one of the project. `verb` is the command. */
+export function fileOf(word: string | undefined, cwd: string, verb: string): SourceFile {
+  const named = word ?? projectServer(cwd)?.file
+  if (named === undefined)
+    throw wrongUsage(
+      `there is no file to ${verb === 'dev' ? 'run' : verb}`,
+      `Write pierhead ${verb} server.ts.`,
+    )
+  return sourceFile(named, cwd)
+}

@@ -1,0 +1,298 @@
+import { isLoopback } from '../../base/loopback.ts'
+import {
+  A_TO_D,
+  absent,
+  B_TO_D,
+  B_TO_E,
+  C_TO_D,
+  failed,
+  passed,
+  unchecked,
+  unless,
+  type Rule,
+  type Transport,
+  type Verdict,
+} from '../rule.ts'
+import type { ServerSubject } from '../server-subject.ts'
+import type { Session } from '../session.ts'
+import { HttpWire } from '../wire-http.ts'
+import type { HttpReply } from '../wire.ts'
+
+const HTTP: readonly Transport[] = ['http']
+const WEB: readonly Transport[] = ['http', 'sse']
+const EVIL = 'http://evil.example'
+/** A session id that no server has given out. */
+const NO_SESSION = '00000000-0000-4000-8000-000000000000'
+
+/** Rules about single requests over HTTP, up to 2025-11-25 unless they say otherwise. */
+export const HTTP_REQUEST_RULES: readonly Rule<ServerSubject>[] = [
+  {
+    id: 'R070',
+    level: 'must',
+    revisions: A_TO_D,
+    transports: WEB,
+    rule: 'A server checks the Origin header, so that web pages of others cannot use it; from 2025-11-25 on it answers with 403.',
+    how: `Sends a greeting with the Origin ${EVIL}.`,
+    fix: 'Refuse requests whose Origin you do not know with status 403.',
+    async check(subject) {
+      const { status } = await greetingWith(subject, { origin: EVIL })
+      if (status < 400) return failed(`a request of a page at ${EVIL} is answered with status ${status}`)
+      return unless(
+        subject.revision < '2025-11-25' || status === 403
+          ? undefined
+          : `a request of a page at ${EVIL} is answered with status ${status} instead of 403`,
+      )
+    },
+  },
+  {
+    id: 'R071',
+    level: 'should',
+    revisions: [...A_TO_D, '2026-07-28'],
+    transports: WEB,
+    rule: 'A server on this machine checks the Host header, so that a name of others that leads here is refused.',
+    how: 'Sends a greeting with the Host evil.example to a server on a loopback address.',
+    fix: 'Refuse requests whose Host is not the one that you serve.',
+    async check(subject) {
+      if (!isLoopback(subject.door.url?.hostname ?? ''))
+        return absent('the server is not on a loopback address')
+      const { status } = await greetingWith(subject, { host: 'evil.example' })
+      return unless(
+        status >= 400 ? undefined : `a request for the host evil.example is answered with status ${status}`,
+      )
+    },
+  },
+  {
+    id: 'R072',
+    level: 'must',
+    revisions: B_TO_D,
+    transports: HTTP,
+    rule: 'One path supports POST and GET.',
+    how: 'Sends GET to the path of POST.',
+    fix: 'Answer GET at the same path: with a stream of events, or with 405.',
+    async check(subject) {
+      const { status } = await (await httpSession(subject)).get()
+      return unless(status === 404 || status >= 500 ? `GET is answered with status ${status}` : undefined)
+    },
+  },
+  {
+    id: 'R074',
+    level: 'convention',
+    revisions: B_TO_D,
+    transports: HTTP,
+    rule: 'A POST whose Accept lacks one of the two types is answered with 406.',
+    how: 'Sends a greeting with Accept: text/html.',
+    fix: 'Answer with 406 unless Accept lists application/json and text/event-stream.',
+    async check(subject) {
+      const { status } = await greetingWith(subject, { accept: 'text/html' })
+      return unless(status === 406 ? undefined : `Accept: text/html is answered with status ${status}`)
+    },
+  },
+  {
+    id: 'R075',
+    level: 'convention',
+    revisions: B_TO_E,
+    transports: HTTP,
+    rule: 'A POST that is not JSON is answered with 415.',
+    how: 'Sends a greeting with Content-Type: text/plain.',
+    fix: 'Answer with 415 unless the Content-Type is application/json; it also stops forms of web pages.',
+    async check(subject) {
+      const { status } = await greetingWith(subject, { 'content-type': 'text/plain' })
+      return unless(status === 415 ? undefined : `Content-Type: text/plain is answered with status ${status}`)
+    },
+  },
+  {
+    id: 'R076',
+    level: 'must',
+    revisions: B_TO_D,
+    transports: HTTP,
+    rule: 'The POST of a notification is answered with 202 without a body, or with an error.',
+    how: 'Sends notifications/initialized.',
+    fix: 'Answer with status 202 and no body.',
+    async check(subject) {
+      const session = await subject.session()
+      return acceptedEmpty(await session.notify('notifications/initialized'))
+    },
+  },
+  {
+    id: 'R077',
+    level: 'must',
+    revisions: B_TO_D,
+    transports: HTTP,
+    rule: 'The POST of a request is answered with JSON or with a stream of events.',
+    how: 'Sends ping, and looks at the Content-Type.',
+    fix: 'Send Content-Type: application/json or text/event-stream.',
+    async check(subject) {
+      const { http, problem } = await (await subject.shared()).request('ping')
+      if (http === undefined) return failed(problem ?? 'there is no reply')
+      const type = http.headers['content-type'] ?? ''
+      return unless(
+        /^(?:application\/json|text\/event-stream)\b/i.test(type)
+          ? undefined
+          : `the Content-Type is "${type}"`,
+      )
+    },
+  },
+  {
+    id: 'R079',
+    level: 'must',
+    revisions: B_TO_D,
+    transports: HTTP,
+    rule: 'GET is answered with a stream of events or with 405.',
+    how: 'Opens the GET stream of a session.',
+    fix: 'Answer GET with Content-Type: text/event-stream, or with 405 if you have nothing to send.',
+    async check(subject) {
+      const { status, isStream } = await (await httpSession(subject)).get()
+      return unless(
+        status === 405 || (status === 200 && isStream)
+          ? undefined
+          : `GET is answered with status ${status}${status === 200 ? ', and not with a stream of events' : ''}`,
+      )
+    },
+  },
+  {
+    id: 'R082',
+    level: 'must',
+    revisions: B_TO_D,
+    transports: HTTP,
+    rule: 'A session id has only visible ASCII characters.',
+    how: 'Looks at the Mcp-Session-Id of the greeting.',
+    fix: 'Use characters from 0x21 to 0x7E only, for instance a random UUID.',
+    async check(subject) {
+      const id = (await subject.shared()).first?.http?.headers['mcp-session-id']
+      if (id === undefined) return absent('the server has no sessions')
+      return unless(/^[\x21-\x7e]+$/.test(id) ? undefined : `the session id is ${JSON.stringify(id)}`)
+    },
+  },
+  {
+    id: 'R084',
+    level: 'should',
+    revisions: B_TO_D,
+    transports: HTTP,
+    rule: 'A request without the session id that the server requires is answered with 400.',
+    how: 'Sends ping without the session id.',
+    fix: 'Answer requests without Mcp-Session-Id with 400, unless they initialize.',
+    async check(subject) {
+      const session = await subject.session()
+      if (session.first?.http?.headers['mcp-session-id'] === undefined)
+        return absent('the server has no sessions')
+      const { http, problem } = await session.request('ping', undefined, {
+        headers: { 'mcp-session-id': undefined },
+      })
+      if (http === undefined) return failed(problem ?? 'there is no reply')
+      return unless(
+        http.status === 400
+          ? undefined
+          : `ping without the session id is answered with status ${http.status}`,
+      )
+    },
+  },
+  {
+    id: 'R085',
+    level: 'must',
+    revisions: B_TO_D,
+    transports: HTTP,
+    rule: 'A request with a session id that is unknown or was ended is answered with 404.',
+    how: 'Sends ping with a session id that was never given out.',
+    fix: 'Answer with 404, so that the client starts a new session.',
+    async check(subject) {
+      const session = await subject.session()
+      if (session.first?.http?.headers['mcp-session-id'] === undefined)
+        return absent('the server has no sessions')
+      const { http, problem } = await session.request('ping', undefined, {
+        headers: { 'mcp-session-id': NO_SESSION },
+      })
+      if (http === undefined) return failed(problem ?? 'there is no reply')
+      return unless(
+        http.status === 404 ? undefined : `an unknown session id is answered with status ${http.status}`,
+      )
+    },
+  },
+  {
+    id: 'R089',
+    level: 'must',
+    revisions: C_TO_D,
+    transports: HTTP,
+    rule: 'A request whose MCP-Protocol-Version is not supported is answered with 400.',
+    how: 'Sends ping with the version 1999-01-01.',
+    fix: 'Check the header of every request after initialize.',
+    async check(subject) {
+      const session = await subject.session()
+      const { http, problem } = await session.request('ping', undefined, {
+        headers: { 'mcp-protocol-version': '1999-01-01' },
+      })
+      if (http === undefined) return failed(problem ?? 'there is no reply')
+      return unless(
+        http.status === 400 ? undefined : `the version 1999-01-01 is answered with status ${http.status}`,
+      )
+    },
+  },
+  {
+    id: 'R090',
+    level: 'should',
+    revisions: C_TO_D,
+    transports: HTTP,
+    rule: 'A request without MCP-Protocol-Version is served.',
+    how: 'Sends ping without the header.',
+    fix: 'Assume 2025-03-26, or the version of the session, if the header is missing.',
+    async check(subject) {
+      const session = await subject.session()
+      const { result, http, problem } = await session.request('ping', undefined, {
+        headers: { 'mcp-protocol-version': undefined },
+      })
+      return unless(
+        result !== undefined
+          ? undefined
+          : (problem ?? `ping without the header is answered with status ${http?.status ?? 0}`),
+      )
+    },
+  },
+  {
+    id: 'R101',
+    level: 'should',
+    revisions: B_TO_D,
+    transports: HTTP,
+    rule: 'Several requests at once work.',
+    how: 'Sends five pings at once.',
+    fix: 'Keep no state that belongs to a single request in the session.',
+    async check(subject) {
+      const session = await subject.session()
+      const replies = await Promise.all([1, 2, 3, 4, 5].map(() => session.request('ping')))
+      const lost = replies.filter(({ result }) => result === undefined).length
+      return unless(lost === 0 ? undefined : `${lost} of 5 requests at once got no result`)
+    },
+  },
+]
+
+/** Sends a greeting with changed headers. */
+async function greetingWith(
+  subject: ServerSubject,
+  headers: Readonly<{ [name: string]: string }>,
+): Promise<{ readonly status: number }> {
+  const session = await subject.silent()
+  const message = session.isModern
+    ? session.requestOf('server/discover', undefined)
+    : session.requestOf('initialize', {
+        protocolVersion: subject.revision,
+        capabilities: {},
+        clientInfo: { name: 'pierhead-validator', version: '0.1.0' },
+      })
+  const { http, problem } = await session.exchange(message, { headers, ms: Math.min(subject.ms, 2_000) })
+  if (http === undefined) throw new Error(problem ?? 'there is no reply')
+  return http
+}
+
+/** The connection of a session over HTTP. */
+async function httpSession(subject: ServerSubject): Promise<HttpWire> {
+  const { wire }: Session = await subject.session()
+  if (wire instanceof HttpWire) return wire
+  throw new Error('this check needs HTTP')
+}
+
+/** Whether a notification was accepted as it should be. */
+export function acceptedEmpty(http: HttpReply | undefined): Verdict {
+  if (http === undefined) return unchecked('there is no reply')
+  if (http.status >= 400) return passed
+  if (http.status !== 202)
+    return failed(`a notification is answered with status ${http.status} instead of 202`)
+  return unless(http.body === '' ? undefined : 'the reply to a notification has a body')
+}

@@ -1,0 +1,155 @@
+import { isRevision, REVISIONS } from '../../protocol/revisions.ts'
+import { isNotification, isObject, member } from '../message.ts'
+import { A_TO_D, failed, passed, TRANSPORTS, unchecked, unless, type Rule } from '../rule.ts'
+import type { ServerSubject } from '../server-subject.ts'
+import type { Reply } from '../session.ts'
+import { initializeMessage, textOf, UNKNOWN_VERSION } from './common.ts'
+import { allMessages } from './json-rpc.ts'
+
+/** How long to wait for messages that must not come. */
+const QUIET_MS = 150
+
+/** The capability of the server that a notification belongs to. */
+const BELONGS: Readonly<{ [method: string]: string }> = {
+  'notifications/message': 'logging',
+  'notifications/tools/list_changed': 'tools',
+  'notifications/prompts/list_changed': 'prompts',
+  'notifications/resources/list_changed': 'resources',
+  'notifications/resources/updated': 'resources',
+}
+
+export const LIFECYCLE_RULES: readonly Rule<ServerSubject>[] = [
+  {
+    id: 'R031',
+    level: 'must',
+    revisions: A_TO_D,
+    transports: TRANSPORTS,
+    rule: 'The result of initialize has protocolVersion, capabilities and serverInfo with a name and a version.',
+    how: 'Sends initialize, and looks at the result.',
+    fix: 'Return { protocolVersion, capabilities: {}, serverInfo: { name, version } }.',
+    async check(subject) {
+      const { result, error, problem } = await (await subject.silent()).greet()
+      if (result === undefined)
+        return failed(problem ?? `initialize is answered with an error: ${textOf(error)}`)
+      const wrong = [
+        typeof result['protocolVersion'] === 'string' ? [] : ['protocolVersion'],
+        isObject(result['capabilities']) ? [] : ['capabilities'],
+        typeof member(result, 'serverInfo', 'name') === 'string' ? [] : ['serverInfo.name'],
+        typeof member(result, 'serverInfo', 'version') === 'string' ? [] : ['serverInfo.version'],
+      ].flat()
+      return unless(wrong.length === 0 ? undefined : `initialize returns no proper ${wrong.join(', ')}`)
+    },
+  },
+  {
+    id: 'R032',
+    level: 'must',
+    revisions: A_TO_D,
+    transports: TRANSPORTS,
+    rule: 'A supported version is echoed; for an unknown one the server offers one of its own, not an error.',
+    how: `Sends initialize with this revision, and with ${UNKNOWN_VERSION}.`,
+    fix: 'Return the requested version if you support it, otherwise your latest one.',
+    async check(subject) {
+      const own = (await (await subject.silent()).greet()).result?.['protocolVersion']
+      if (own !== subject.revision)
+        return failed(`${subject.revision} is answered with ${JSON.stringify(own)}`)
+      const { result, error, problem } = await initialize(subject, UNKNOWN_VERSION)
+      if (result === undefined)
+        return failed(problem ?? `${UNKNOWN_VERSION} is answered with an error: ${textOf(error)}`)
+      const offered = result['protocolVersion']
+      return unless(
+        typeof offered === 'string' && offered !== UNKNOWN_VERSION
+          ? undefined
+          : `${UNKNOWN_VERSION} is answered with ${JSON.stringify(offered)}`,
+      )
+    },
+  },
+  {
+    id: 'R033',
+    level: 'should',
+    revisions: A_TO_D,
+    transports: TRANSPORTS,
+    rule: 'The version offered for an unknown one is the latest that the server supports.',
+    how: `Sends initialize with every revision, and with ${UNKNOWN_VERSION}.`,
+    fix: 'Offer your latest version.',
+    async check(subject) {
+      const { result } = await initialize(subject, UNKNOWN_VERSION)
+      const offered = result?.['protocolVersion']
+      if (!isRevision(offered)) return unchecked(`the server offers ${JSON.stringify(offered)}`)
+      for (const newer of REVISIONS.filter((one) => one > offered && one !== '2026-07-28')) {
+        const echoed = (await initialize(subject, newer)).result?.['protocolVersion']
+        if (echoed === newer) return failed(`the server offers ${offered}, but also supports ${newer}`)
+      }
+      return passed
+    },
+  },
+  {
+    id: 'R037',
+    level: 'should',
+    revisions: A_TO_D,
+    transports: TRANSPORTS,
+    rule: 'Before notifications/initialized the server sends nothing but pings and log messages.',
+    how: 'Sends initialize, waits a moment, and looks at what comes besides the result.',
+    fix: 'Send notifications and requests only after notifications/initialized.',
+    async check(subject) {
+      const session = await subject.silent()
+      const from = subject.trace.mark
+      await initializeOn(session, subject.revision)
+      await session.wire.wait(() => false, { ms: QUIET_MS })
+      const early = session.wire
+        .messagesFrom(from)
+        .find(({ method }) => method !== undefined && method !== 'ping' && method !== 'notifications/message')
+      return unless(
+        early && `the server sent ${String(early['method'])} before it was told that the client is ready`,
+      )
+    },
+  },
+  {
+    id: 'R039',
+    level: 'must',
+    revisions: ['2025-06-18', '2025-11-25'],
+    transports: TRANSPORTS,
+    rule: 'A server uses only the capabilities that were negotiated.',
+    how: 'Looks at all requests and notifications of the server.',
+    fix: 'Declare a capability before you use it, and ask only for what the client declared.',
+    isLast: true,
+    async check(subject) {
+      await subject.survey()
+      const capabilities = await subject.capabilities()
+      const wrong = allMessages(subject).find(({ message }) => {
+        const capability = BELONGS[String(message['method'])]
+        return isNotification(message) && capability !== undefined && !Object.hasOwn(capabilities, capability)
+      })
+      return unless(
+        wrong &&
+          `the server sent ${String(wrong.message['method'])}, and did not declare the capability for it`,
+      )
+    },
+  },
+  {
+    id: 'R040',
+    level: 'must',
+    revisions: A_TO_D,
+    transports: TRANSPORTS,
+    rule: 'ping is answered promptly with an empty result.',
+    how: 'Sends ping.',
+    fix: 'Answer ping with "result": {}.',
+    async check(subject) {
+      const { result, error, problem } = await (await subject.shared()).request('ping')
+      if (result === undefined) return failed(problem ?? `ping is answered with an error: ${textOf(error)}`)
+      const more = Object.keys(result).filter((key) => key !== '_meta')
+      return unless(more.length === 0 ? undefined : `the result of ping has ${more.slice(0, 5).join(', ')}`)
+    },
+  },
+]
+
+function initializeOn(
+  session: Awaited<ReturnType<ServerSubject['silent']>>,
+  version: string,
+): Promise<Reply> {
+  return session.exchange(initializeMessage(session.newId(), version))
+}
+
+/** Sends initialize with any version on a connection of its own. */
+async function initialize(subject: ServerSubject, version: string): Promise<Reply> {
+  return initializeOn(await subject.silent(), version)
+}

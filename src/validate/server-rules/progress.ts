@@ -1,0 +1,127 @@
+import { isResponse, member } from '../message.ts'
+import { ALL, E_ONLY, failed, passed, TRANSPORTS, unchecked, unless, type Rule } from '../rule.ts'
+import type { ServerSubject } from '../server-subject.ts'
+import { allMessages } from './json-rpc.ts'
+
+/** Rules about progress and cancellation. */
+export const PROGRESS_RULES: readonly Rule<ServerSubject>[] = [
+  {
+    id: 'R190',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'Progress is reported only for tokens of requests.',
+    how: 'Calls every tool with a token, and looks at the tokens that come back.',
+    fix: 'Return the progressToken of the request exactly as it came.',
+    calls: true,
+    isLast: true,
+    async check(subject) {
+      const { calls } = await subject.survey()
+      const given = new Set<unknown>(calls.map(({ token }) => token))
+      const found = progressOf(subject)
+      if (found.length === 0) return unchecked('no tool sent progress')
+      const foreign = found.find(({ token }) => !given.has(token))
+      return unless(foreign && `progress was reported for the token ${JSON.stringify(foreign.token)}`)
+    },
+  },
+  {
+    id: 'R191',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'Progress increases with every report, and ends with the response.',
+    how: 'Calls every tool with a token, and looks at the numbers.',
+    fix: 'Report a larger number each time, and nothing after the response.',
+    calls: true,
+    isLast: true,
+    async check(subject) {
+      const { calls } = await subject.survey()
+      const found = progressOf(subject)
+      if (found.length === 0) return unchecked('no tool sent progress')
+      for (const { token, reply } of calls) {
+        const own = found.filter((one) => one.token === token)
+        const fallen = own.find(
+          ({ progress }, i) =>
+            typeof progress !== 'number' || (i > 0 && progress <= Number(own[i - 1]?.progress)),
+        )
+        if (fallen !== undefined)
+          return failed(`progress is ${own.map(({ progress }) => String(progress)).join(', ')}`)
+        const end = reply.received?.at
+        if (end !== undefined && own.some(({ at }) => at > end))
+          return failed('progress was reported after the response')
+      }
+      return passed
+    },
+  },
+  {
+    id: 'R194',
+    level: 'should',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'The cancellation of a request that is unknown or done is ignored.',
+    how: 'Cancels a request that never was, and then sends another request.',
+    fix: 'Do nothing for requests that you do not know.',
+    async check(subject) {
+      const session = await subject.session()
+      const from = subject.trace.mark
+      await session.notify('notifications/cancelled', { requestId: 'never-was', reason: 'validation' })
+      const { result, problem } = await session.request(
+        subject.isModern ? 'server/discover' : 'ping',
+        undefined,
+        { id: 'after' },
+      )
+      if (result === undefined) return failed(problem ?? 'the server does not answer after a cancellation')
+      const reply = session.wire
+        .messagesFrom(from)
+        .find((message) => isResponse(message) && message['id'] !== 'after')
+      return unless(reply && `the cancellation is answered with ${JSON.stringify(reply).slice(0, 150)}`)
+    },
+  },
+  {
+    id: 'R195',
+    level: 'must',
+    revisions: E_ONLY,
+    transports: TRANSPORTS,
+    rule: 'A server sends notifications/cancelled only to end a subscription.',
+    how: 'Looks at every message of the server.',
+    fix: 'Answer requests with an error instead.',
+    isLast: true,
+    async check(subject) {
+      await subject.survey()
+      const listens = new Set<unknown>(
+        subject.wires.flatMap(({ sent }) =>
+          sent.flatMap(({ text }) =>
+            text.includes('"subscriptions/listen"') ? [member(JSON.parse(text), 'id')] : [],
+          ),
+        ),
+      )
+      const wrong = allMessages(subject).find(
+        ({ message }) =>
+          message['method'] === 'notifications/cancelled' &&
+          !listens.has(member(message, 'params', 'requestId')),
+      )
+      return unless(wrong && 'the server cancelled a request of its client')
+    },
+  },
+]
+
+interface Progress {
+  readonly token: unknown
+  readonly progress: unknown
+  readonly at: number
+}
+
+/** All reports of progress, in the order in which they came. */
+function progressOf(subject: ServerSubject): readonly Progress[] {
+  return allMessages(subject).flatMap(({ message, received: { at } }) =>
+    message['method'] === 'notifications/progress'
+      ? [
+          {
+            token: member(message, 'params', 'progressToken'),
+            progress: member(message, 'params', 'progress'),
+            at,
+          },
+        ]
+      : [],
+  )
+}

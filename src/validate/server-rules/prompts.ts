@@ -1,0 +1,215 @@
+import { isObject, member, type Message } from '../message.ts'
+import {
+  A_TO_D,
+  absent,
+  ALL,
+  B_TO_E,
+  E_ONLY,
+  failed,
+  passed,
+  TRANSPORTS,
+  unchecked,
+  unless,
+  type Rule,
+} from '../rule.ts'
+import type { ServerSubject } from '../server-subject.ts'
+import { allMessages } from './json-rpc.ts'
+
+const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
+const LOG_LEVEL = 'io.modelcontextprotocol/logLevel'
+
+/** Rules about prompts, completion and log messages. */
+export const PROMPT_RULES: readonly Rule<ServerSubject>[] = [
+  {
+    id: 'R178',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'Each prompt has a name, and returns messages of the roles user and assistant.',
+    how: 'Gets every listed prompt.',
+    fix: 'Return { "messages": [{ "role": "user", "content": { … } }] }.',
+    async check(subject) {
+      const listed = await subject.list('prompts')
+      if (listed.length === 0) return absent('the server has no prompts')
+      if (listed.some(({ name }) => typeof name !== 'string')) return failed('a prompt has no name')
+      const { prompts } = await subject.survey()
+      const results = prompts.flatMap(({ name, reply: { result } }) =>
+        result === undefined ? [] : [{ name, result }],
+      )
+      if (results.length === 0) return unchecked('no prompt could be read')
+      for (const { name, result } of results) {
+        if (result['resultType'] === 'input_required') continue
+        const { messages } = result
+        const isGood =
+          Array.isArray(messages) &&
+          messages.every(
+            (one) =>
+              ['user', 'assistant'].includes(String(member(one, 'role'))) && isObject(member(one, 'content')),
+          )
+        if (!isGood) return failed(`the prompt ${name} returns no proper messages`)
+      }
+      return passed
+    },
+  },
+  {
+    id: 'R179',
+    level: 'should',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'An unknown prompt, or one without an argument that it requires, is answered with error -32602.',
+    how: 'Gets a prompt that does not exist, and one without its required arguments.',
+    fix: 'Answer with -32602.',
+    async check(subject) {
+      if (!Object.hasOwn(await subject.capabilities(), 'prompts')) return absent('the server has no prompts')
+      const session = await subject.shared()
+      const needy = (await subject.list('prompts')).find(
+        ({ arguments: list }) => Array.isArray(list) && list.some((one) => member(one, 'required') === true),
+      )
+      for (const name of ['validator-unknown', ...(needy === undefined ? [] : [String(needy['name'])])]) {
+        const { error, problem } = await session.request('prompts/get', { name })
+        const what =
+          name === 'validator-unknown' ? 'an unknown prompt' : `the prompt ${name} without its arguments`
+        if (error === undefined) return failed(problem ?? `${what} is answered with a result`)
+        if (error['code'] !== -32_602) return failed(`${what} is answered with code ${String(error['code'])}`)
+      }
+      return passed
+    },
+  },
+  {
+    id: 'R180',
+    level: 'must',
+    revisions: B_TO_E,
+    transports: TRANSPORTS,
+    rule: 'A server that completes declares the capability completions.',
+    how: 'Asks for a completion, and compares with the declared capabilities.',
+    fix: 'Declare "completions": {}, or answer completion/complete with -32601.',
+    async check(subject) {
+      const isDeclared = Object.hasOwn(await subject.capabilities(), 'completions')
+      const ref = await refOf(subject)
+      if (ref === undefined) return absent('the server has nothing to complete')
+      const { result, problem, error } = await (await subject.shared()).request('completion/complete', ref)
+      if (isDeclared && result === undefined)
+        return failed(problem ?? `completion/complete fails with code ${String(error?.['code'])}`)
+      return unless(
+        !isDeclared && result !== undefined
+          ? 'the server completes, and does not declare completions'
+          : undefined,
+      )
+    },
+  },
+  {
+    id: 'R181',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'A completion has at most 100 values, which are texts.',
+    how: 'Asks for a completion of each argument of the first prompts and templates.',
+    fix: 'Return at most 100 texts, and say hasMore.',
+    async check(subject) {
+      const ref = await refOf(subject)
+      if (ref === undefined) return absent('the server has nothing to complete')
+      const { result } = await (await subject.shared()).request('completion/complete', ref)
+      if (result === undefined) return absent('the server does not complete')
+      const values = member(result, 'completion', 'values')
+      if (!Array.isArray(values)) return failed('the result has no completion.values')
+      if (values.length > 100) return failed(`a completion has ${values.length} values`)
+      return unless(
+        values.every((value) => typeof value === 'string')
+          ? undefined
+          : 'a value of a completion is not a text',
+      )
+    },
+  },
+  {
+    id: 'R184',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'A server that sends log messages declares the capability logging.',
+    how: 'Looks at every message of the server.',
+    fix: 'Declare "logging": {}.',
+    isLast: true,
+    async check(subject) {
+      await subject.survey()
+      const isLogged = allMessages(subject).some(
+        ({ message }) => message['method'] === 'notifications/message',
+      )
+      if (!isLogged) return absent('the server sent no log message')
+      return unless(
+        Object.hasOwn(await subject.capabilities(), 'logging')
+          ? undefined
+          : 'the server logs, and does not declare logging',
+      )
+    },
+  },
+  {
+    id: 'R185',
+    level: 'must',
+    revisions: A_TO_D,
+    transports: TRANSPORTS,
+    rule: 'A server with the capability logging accepts the eight levels, and answers others with -32602.',
+    how: 'Sends logging/setLevel with every level, and with one that does not exist.',
+    fix: 'Answer {} for debug to emergency, and -32602 for others.',
+    async check(subject) {
+      if (!Object.hasOwn(await subject.capabilities(), 'logging')) return absent('the server does not log')
+      const session = await subject.session()
+      for (const level of LEVELS) {
+        const { result, problem } = await session.request('logging/setLevel', { level })
+        if (result === undefined) return failed(problem ?? `the level ${level} is refused`)
+      }
+      const { error, problem } = await session.request('logging/setLevel', { level: 'validator' })
+      if (error === undefined) return failed(problem ?? 'an unknown level is accepted')
+      return unless(
+        error['code'] === -32_602
+          ? undefined
+          : `an unknown level is answered with code ${String(error['code'])}`,
+      )
+    },
+  },
+  {
+    id: 'R186',
+    level: 'must',
+    revisions: E_ONLY,
+    transports: TRANSPORTS,
+    rule: 'No log message is sent for a request that did not ask for them.',
+    how: 'Calls the tools that log again, without a level.',
+    fix: 'Send log messages only if the request has _meta["io.modelcontextprotocol/logLevel"].',
+    calls: true,
+    async check(subject) {
+      const { calls } = await subject.survey()
+      const logging = calls.filter(({ reply }) => reply.before.some(({ messages }) => messages.some(isLog)))
+      if (logging.length === 0) return unchecked('no tool logged')
+      const session = await subject.session()
+      for (const { tool, input } of logging) {
+        const from = subject.trace.mark
+        await session.request(
+          'tools/call',
+          { name: tool['name'], arguments: input },
+          { meta: { [LOG_LEVEL]: undefined } },
+        )
+        if (session.wire.messagesFrom(from).some(isLog))
+          return failed(`the tool ${String(tool['name'])} logs, and nobody asked for it`)
+      }
+      return passed
+    },
+  },
+]
+
+function isLog({ method }: Message): boolean {
+  return method === 'notifications/message'
+}
+
+/** Something to complete: the first argument of a prompt, or the first variable of a template. */
+async function refOf(subject: ServerSubject): Promise<Message | undefined> {
+  for (const { name, arguments: list } of await subject.list('prompts')) {
+    const argument = Array.isArray(list) ? member(list[0], 'name') : undefined
+    if (typeof argument === 'string')
+      return { ref: { type: 'ref/prompt', name }, argument: { name: argument, value: '' } }
+  }
+  for (const { uriTemplate } of await subject.list('templates')) {
+    const variable = /\{[+#./;?&]?(\w+)/.exec(String(uriTemplate))?.[1]
+    if (variable !== undefined)
+      return { ref: { type: 'ref/resource', uri: uriTemplate }, argument: { name: variable, value: '' } }
+  }
+  return undefined
+}

@@ -1,0 +1,265 @@
+import { isObject, member, type Message } from '../message.ts'
+import {
+  A_TO_D,
+  absent,
+  ALL,
+  E_ONLY,
+  failed,
+  passed,
+  TRANSPORTS,
+  unchecked,
+  unless,
+  type Rule,
+  type Verdict,
+} from '../rule.ts'
+import type { Kind, ServerSubject } from '../server-subject.ts'
+import type { Reply } from '../session.ts'
+
+/** A resource that no server has. */
+const MISSING = 'validator://missing/resource'
+
+/** Rules about resources and lists. */
+export const RESOURCE_RULES: readonly Rule<ServerSubject>[] = [
+  {
+    id: 'R170',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'Each resource has a uri and a name, each template a uriTemplate and a name.',
+    how: 'Looks at every listed resource and template.',
+    fix: 'Give each of them its address and a name.',
+    async check(subject) {
+      const [resources, templates] = [await subject.list('resources'), await subject.list('templates')]
+      if (resources.length + templates.length === 0) return absent('the server has no resources')
+      return unless(
+        wrongItem(resources, 'uri', 'a resource') ?? wrongItem(templates, 'uriTemplate', 'a template'),
+      )
+    },
+  },
+  {
+    id: 'R171',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'What is read has a list of contents, each with a uri, and text or base64.',
+    how: 'Reads every listed resource.',
+    fix: 'Return { "contents": [{ "uri": "…", "text": "…" }] }, or "blob" with base64.',
+    async check(subject) {
+      const { reads } = await subject.survey()
+      const results = reads.flatMap(({ uri, reply: { result } }) =>
+        result === undefined ? [] : [{ uri, result }],
+      )
+      if (results.length === 0) return absent('no listed resource can be read')
+      for (const { uri, result } of results) {
+        if (result['resultType'] === 'input_required') continue
+        const { contents } = result
+        if (!Array.isArray(contents)) return failed(`reading ${uri} returns no contents`)
+        const wrong = contents.find((one) => !isContents(one))
+        if (wrong !== undefined)
+          return failed(`reading ${uri} returns ${JSON.stringify(wrong).slice(0, 150)}`)
+      }
+      return passed
+    },
+  },
+  {
+    id: 'R172',
+    level: 'should',
+    revisions: A_TO_D,
+    transports: TRANSPORTS,
+    rule: 'A missing resource is answered with error -32002 and its uri.',
+    how: 'Reads a resource that does not exist.',
+    fix: 'Answer with -32002 and data: { "uri": "…" }.',
+    async check(subject) {
+      const { error: found, verdict } = await readMissing(subject)
+      if (found === undefined) return verdict
+      if (found['code'] !== -32_002)
+        return failed(`a missing resource is answered with code ${String(found['code'])}`)
+      return unless(member(found, 'data', 'uri') === MISSING ? undefined : 'the error has no data.uri')
+    },
+  },
+  {
+    id: 'R173',
+    level: 'must',
+    revisions: E_ONLY,
+    transports: TRANSPORTS,
+    rule: 'A missing resource is answered with error -32602, never with empty contents.',
+    how: 'Reads a resource that does not exist.',
+    fix: 'Answer with -32602.',
+    async check(subject) {
+      const { error: found, verdict } = await readMissing(subject)
+      if (found === undefined) return verdict
+      return unless(
+        found['code'] === -32_602
+          ? undefined
+          : `a missing resource is answered with code ${String(found['code'])}`,
+      )
+    },
+  },
+  {
+    id: 'R175',
+    level: 'must',
+    revisions: A_TO_D,
+    transports: TRANSPORTS,
+    rule: 'A server with the capability resources.subscribe answers subscribe and unsubscribe with {}; one without it refuses them.',
+    how: 'Subscribes to the first resource, and unsubscribes again.',
+    fix: 'Declare "resources": { "subscribe": true } if you support subscriptions.',
+    async check(subject) {
+      const capabilities = await subject.capabilities()
+      const [first] = await subject.list('resources')
+      if (first === undefined) return absent('the server lists no resources')
+      const isDeclared = member(capabilities, 'resources', 'subscribe') === true
+      const session = await subject.session()
+      for (const method of ['resources/subscribe', 'resources/unsubscribe']) {
+        const { result, error, problem } = await session.request(method, { uri: first['uri'] })
+        if (isDeclared && result === undefined)
+          return failed(problem ?? `${method} fails with code ${String(error?.['code'])}`)
+        if (!isDeclared && result !== undefined)
+          return failed(`${method} works, and resources.subscribe is not declared`)
+        if (result !== undefined && Object.keys(result).some((key) => key !== '_meta'))
+          return failed(`${method} returns more than {}`)
+      }
+      return passed
+    },
+  },
+  {
+    id: 'R177',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'A server checks the addresses of resources.',
+    how: 'Reads an address that is none, and files outside of what a server should show.',
+    fix: 'Refuse what is not a URI that you serve; resolve paths before you compare them.',
+    async check(subject) {
+      if (!Object.hasOwn(await subject.capabilities(), 'resources'))
+        return absent('the server has no resources')
+      const session = await subject.shared()
+      for (const uri of [
+        'not a uri',
+        'file:///etc/passwd',
+        'file:///%2e%2e/%2e%2e/etc/passwd',
+        'file://../../etc/passwd',
+      ]) {
+        const { result, message, problem } = await session.request('resources/read', { uri })
+        if (message === undefined) return failed(problem ?? `reading ${uri} gets no response`)
+        const contents = result?.['contents']
+        if (Array.isArray(contents) && contents.length > 0) return failed(`reading ${uri} returns contents`)
+      }
+      return passed
+    },
+  },
+  {
+    id: 'R183',
+    level: 'should',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'A cursor that the server did not give out is answered with error -32602.',
+    how: 'Asks for a list with a made-up cursor.',
+    fix: 'Check cursors, and answer with -32602.',
+    async check(subject) {
+      const capabilities = await subject.capabilities()
+      const kind = ['tools', 'resources', 'prompts'].find((one) => Object.hasOwn(capabilities, one))
+      if (kind === undefined) return absent('the server has no lists')
+      const { error, problem } = await (
+        await subject.shared()
+      ).request(`${kind}/list`, { cursor: 'validator-made-up' })
+      if (error === undefined) return failed(problem ?? `${kind}/list accepts a made-up cursor`)
+      return unless(
+        error['code'] === -32_602
+          ? undefined
+          : `a made-up cursor is answered with code ${String(error['code'])}`,
+      )
+    },
+  },
+  {
+    id: 'R231',
+    level: 'must',
+    revisions: E_ONLY,
+    transports: TRANSPORTS,
+    rule: 'Results that can be cached have ttlMs, an integer of at least 0, and cacheScope.',
+    how: 'Looks at server/discover, the lists and what was read.',
+    fix: 'Add "ttlMs": 0 and "cacheScope": "private" to these results.',
+    async check(subject) {
+      const session = await subject.shared()
+      const capabilities = await subject.capabilities()
+      const replies: (readonly [string, Reply])[] = [
+        ['server/discover', await session.request('server/discover')],
+      ]
+      for (const [capability, method] of CACHED)
+        if (Object.hasOwn(capabilities, capability)) replies.push([method, await session.request(method)])
+      const { reads } = await subject.survey()
+      for (const { reply } of reads) replies.push(['resources/read', reply])
+      for (const [method, { result }] of replies) {
+        if (result === undefined || result['resultType'] === 'input_required') continue
+        const { ttlMs, cacheScope } = result
+        if (!Number.isSafeInteger(ttlMs) || Number(ttlMs) < 0)
+          return failed(`the result of ${method} has the ttlMs ${JSON.stringify(ttlMs)}`)
+        if (cacheScope !== 'public' && cacheScope !== 'private')
+          return failed(`the result of ${method} has the cacheScope ${JSON.stringify(cacheScope)}`)
+      }
+      return passed
+    },
+  },
+  {
+    id: 'R234',
+    level: 'must',
+    revisions: E_ONLY,
+    transports: TRANSPORTS,
+    rule: 'All pages of a list have the same cacheScope.',
+    how: 'Reads the pages of every list.',
+    fix: 'Decide the scope for the whole list.',
+    async check(subject) {
+      const capabilities = await subject.capabilities()
+      let pages = 0
+      for (const [capability, method] of CACHED) {
+        if (!Object.hasOwn(capabilities, capability)) continue
+        const scopes = await scopesOf(subject, method)
+        pages = Math.max(pages, scopes.length)
+        if (new Set(scopes).size > 1)
+          return failed(`the pages of ${method} have the scopes ${scopes.join(', ')}`)
+      }
+      return pages > 1 ? passed : unchecked('no list has several pages')
+    },
+  },
+]
+
+const CACHED = [
+  ['tools', 'tools/list'],
+  ['resources', 'resources/list'],
+  ['resources', 'resources/templates/list'],
+  ['prompts', 'prompts/list'],
+] as const satisfies readonly (readonly [Kind, string])[]
+
+async function scopesOf(subject: ServerSubject, method: string): Promise<readonly string[]> {
+  const session = await subject.shared()
+  const scopes: string[] = []
+  let cursor: unknown
+  do {
+    const { result } = await session.request(method, cursor === undefined ? undefined : { cursor })
+    if (result === undefined) break
+    scopes.push(String(result['cacheScope']))
+    cursor = result['nextCursor']
+  } while (cursor !== undefined && scopes.length < 5)
+  return scopes
+}
+
+function wrongItem(items: readonly Message[], key: string, what: string): string | undefined {
+  const wrong = items.find((item) => typeof item[key] !== 'string' || typeof item['name'] !== 'string')
+  return wrong && `${what} is ${JSON.stringify(wrong).slice(0, 150)}`
+}
+
+function isContents(value: unknown): boolean {
+  if (!isObject(value) || typeof value['uri'] !== 'string') return false
+  const { text, blob } = value
+  if (typeof text === 'string') return blob === undefined
+  return typeof blob === 'string' && /^[A-Za-z0-9+/]*={0,2}$/.test(blob) && blob.length % 4 === 0
+}
+
+/** The error for a resource that does not exist, or the verdict if there is none. */
+async function readMissing(
+  subject: ServerSubject,
+): Promise<{ readonly error: Message | undefined; readonly verdict: Verdict }> {
+  if (!Object.hasOwn(await subject.capabilities(), 'resources'))
+    return { error: undefined, verdict: absent('the server has no resources') }
+  const { error, problem } = await (await subject.shared()).request('resources/read', { uri: MISSING })
+  return { error, verdict: failed(problem ?? 'a missing resource is answered with a result') }
+}

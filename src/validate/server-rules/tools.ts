@@ -1,0 +1,312 @@
+import { isDeepStrictEqual } from 'node:util'
+import { toPeerChecker } from '../../schema/raw-checker.ts'
+import { isObject, member, parsed, type Message } from '../message.ts'
+import {
+  absent,
+  ALL,
+  C_TO_D,
+  C_TO_E,
+  D_TO_E,
+  E_ONLY,
+  failed,
+  passed,
+  TRANSPORTS,
+  unchecked,
+  unless,
+  type Rule,
+  type Verdict,
+} from '../rule.ts'
+import type { ServerSubject } from '../server-subject.ts'
+import type { SurveyedCall } from '../survey.ts'
+
+/** Rules about tools. */
+export const TOOL_RULES: readonly Rule<ServerSubject>[] = [
+  {
+    id: 'R140',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'A server declares the capability tools if and only if it has tools.',
+    how: 'Compares the declared capabilities with the answer to tools/list.',
+    fix: 'Declare "tools": {} if you answer tools/list, and answer it with -32601 otherwise.',
+    async check(subject) {
+      const isDeclared = Object.hasOwn(await subject.capabilities(), 'tools')
+      const { result } = await (await subject.shared()).request('tools/list')
+      const isServed = Array.isArray(member(result, 'tools'))
+      if (isDeclared && !isServed) return failed('the server declares tools, and tools/list returns none')
+      return unless(
+        !isDeclared && isServed ? 'the server answers tools/list, and does not declare tools' : undefined,
+      )
+    },
+  },
+  {
+    id: 'R141',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'Each tool has a name and an input schema of the type object.',
+    how: 'Looks at every listed tool.',
+    fix: 'Give each tool a name and an inputSchema with "type": "object".',
+    check: (subject) =>
+      eachTool(subject, ({ name, inputSchema }) => {
+        if (typeof name !== 'string' || name === '') return `a tool has the name ${JSON.stringify(name)}`
+        return member(inputSchema, 'type') === 'object'
+          ? undefined
+          : `the input schema of ${name} is not of the type object`
+      }),
+  },
+  {
+    id: 'R142',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'The result of a call has a list of content.',
+    how: 'Calls every tool, and looks at the results.',
+    fix: 'Return "content": [...], which may be empty.',
+    calls: true,
+    check: (subject) =>
+      eachCall(subject, ({ tool, reply: { result } }) => {
+        if (result === undefined || isTask(result)) return undefined
+        const content = result['content']
+        return Array.isArray(content) && content.every((block) => typeof member(block, 'type') === 'string')
+          ? undefined
+          : `the result of ${String(tool['name'])} has no proper list of content`
+      }),
+  },
+  {
+    id: 'R143',
+    level: 'should',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'A tool that fails returns a result with isError, not a protocol error.',
+    how: 'Calls every tool with arguments that its schema accepts, and looks for errors.',
+    fix: 'Return { "content": [...], "isError": true }, so that the model can see what went wrong.',
+    calls: true,
+    check: (subject) =>
+      eachCall(subject, ({ tool, reply: { error } }) =>
+        error !== undefined && (error['code'] === -32_603 || error['code'] === -32_000)
+          ? `a call of ${String(tool['name'])} fails with the protocol error ${String(error['code'])}`
+          : undefined,
+      ),
+  },
+  {
+    id: 'R144',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'A call of an unknown tool is answered with error -32602.',
+    how: 'Calls a tool that does not exist.',
+    fix: 'Answer with the JSON-RPC error -32602, not with a result.',
+    async check(subject) {
+      if (!Object.hasOwn(await subject.capabilities(), 'tools')) return absent('the server has no tools')
+      const { error, problem } = await (
+        await subject.shared()
+      ).request('tools/call', { name: 'validator_unknown', arguments: {} })
+      if (error === undefined) return failed(problem ?? 'a call of an unknown tool is answered with a result')
+      return unless(
+        error['code'] === -32_602
+          ? undefined
+          : `a call of an unknown tool is answered with code ${String(error['code'])}`,
+      )
+    },
+  },
+  {
+    id: 'R146',
+    level: 'should',
+    revisions: D_TO_E,
+    transports: TRANSPORTS,
+    rule: 'Arguments that break the schema of a tool are answered with a result with isError.',
+    how: 'Calls a tool without an argument that it requires.',
+    fix: 'Return { "content": [...], "isError": true } that says what is wrong with the arguments.',
+    calls: true,
+    async check(subject) {
+      const tool = (await subject.list('tools')).find(({ inputSchema }) => requiredOf(inputSchema) > 0)
+      if (tool === undefined) return absent('no tool requires an argument')
+      const { result, error, problem } = await (
+        await subject.shared()
+      ).request('tools/call', { name: tool['name'], arguments: {} })
+      if (result?.['isError'] === true) return passed
+      const what = `a call of ${String(tool['name'])} without its arguments`
+      if (result !== undefined) return failed(`${what} succeeds`)
+      return failed(problem ?? `${what} is answered with the protocol error ${String(error?.['code'])}`)
+    },
+  },
+  {
+    id: 'R147',
+    level: 'must',
+    revisions: C_TO_E,
+    transports: TRANSPORTS,
+    rule: 'A tool with an output schema returns structured content that fits it.',
+    how: 'Calls every tool with an output schema.',
+    fix: 'Return structuredContent as the output schema says.',
+    calls: true,
+    async check(subject) {
+      const { calls } = await subject.survey()
+      const structured = calls.filter(
+        ({ tool, reply: { result } }) =>
+          isObject(tool['outputSchema']) &&
+          result !== undefined &&
+          result['isError'] !== true &&
+          !isTask(result),
+      )
+      if (structured.length === 0) return unchecked('no tool with an output schema returned a result')
+      for (const { tool, reply } of structured) {
+        const problem = await misfit(tool['outputSchema'] as Message, reply.result?.['structuredContent'])
+        if (problem !== undefined) return failed(`the result of ${String(tool['name'])}: ${problem}`)
+      }
+      return passed
+    },
+  },
+  {
+    id: 'R148',
+    level: 'must',
+    revisions: C_TO_D,
+    transports: TRANSPORTS,
+    rule: 'Structured content is an object, and so is the root of an output schema.',
+    how: 'Looks at every output schema, and at the results of calls.',
+    fix: 'Put other values into a member of an object.',
+    async check(subject) {
+      const tools = await subject.list('tools')
+      const root = tools.find(
+        ({ outputSchema }) => outputSchema !== undefined && member(outputSchema, 'type') !== 'object',
+      )
+      if (root !== undefined)
+        return failed(`the output schema of ${String(root['name'])} is not of the type object`)
+      if (!tools.some(({ outputSchema }) => outputSchema !== undefined))
+        return absent('no tool has an output schema')
+      const { calls } = await subject.survey()
+      const wrong = calls.find(({ reply: { result } }) => {
+        const value = result?.['structuredContent']
+        return value !== undefined && !isObject(value)
+      })
+      return unless(wrong && `the structured content of ${String(wrong.tool['name'])} is not an object`)
+    },
+  },
+  {
+    id: 'R149',
+    level: 'should',
+    revisions: C_TO_E,
+    transports: TRANSPORTS,
+    rule: 'Structured content is repeated as JSON in a text, for clients that do not know it.',
+    how: 'Calls every tool, and compares the structured content with the texts.',
+    fix: 'Add { "type": "text", "text": JSON.stringify(structuredContent) } to the content.',
+    calls: true,
+    async check(subject) {
+      const { calls } = await subject.survey()
+      const structured = calls.filter(({ reply: { result } }) => result?.['structuredContent'] !== undefined)
+      if (structured.length === 0) return unchecked('no tool returned structured content')
+      const wrong = structured.find(({ reply: { result } }) => {
+        const content = Array.isArray(result?.['content']) ? result['content'] : []
+        return !content.some((block) =>
+          isDeepStrictEqual(parsed(String(member(block, 'text'))), result?.['structuredContent']),
+        )
+      })
+      return unless(
+        wrong && `the result of ${String(wrong.tool['name'])} has no text with its structured content`,
+      )
+    },
+  },
+  {
+    id: 'R152',
+    level: 'should',
+    revisions: D_TO_E,
+    transports: TRANSPORTS,
+    rule: 'Names of tools have 1 to 128 characters of A–Z, a–z, 0–9, "_", "-" and ".", and are unique.',
+    how: 'Looks at every listed tool.',
+    fix: 'Rename the tool.',
+    async check(subject) {
+      const names = (await subject.list('tools')).map(({ name }) => String(name))
+      const odd = names.find((name) => !/^[\w.-]{1,128}$/.test(name))
+      if (odd !== undefined) return failed(`a tool is called ${JSON.stringify(odd).slice(0, 150)}`)
+      return unless(new Set(names).size === names.length ? undefined : 'two tools have the same name')
+    },
+  },
+  {
+    id: 'R157',
+    level: 'should',
+    revisions: E_ONLY,
+    transports: TRANSPORTS,
+    rule: 'The tools are always listed in the same order.',
+    how: 'Reads the list twice.',
+    fix: 'Sort the tools, or keep the order in which they were defined.',
+    async check(subject) {
+      const [first, second] = [await namesOf(subject), await namesOf(subject)]
+      return unless(
+        first.toSorted().join() === second.toSorted().join() && first.join() !== second.join()
+          ? 'the same tools are listed in another order'
+          : undefined,
+      )
+    },
+  },
+  {
+    id: 'R158',
+    level: 'must',
+    revisions: E_ONLY,
+    transports: TRANSPORTS,
+    rule: 'The list of tools does not depend on the connection.',
+    how: 'Reads the list on two connections.',
+    fix: 'Make lists depend on the caller only, never on earlier requests.',
+    async check(subject) {
+      const here = await namesOf(subject)
+      const there = await namesOf(subject, true)
+      return unless(
+        here.toSorted().join() === there.toSorted().join()
+          ? undefined
+          : 'another connection gets another list of tools',
+      )
+    },
+  },
+]
+
+async function namesOf(subject: ServerSubject, isFresh = false): Promise<readonly string[]> {
+  const session = isFresh ? await subject.session() : await subject.shared()
+  const { result } = await session.request('tools/list')
+  const tools = result?.['tools']
+  return Array.isArray(tools) ? tools.map((tool) => String(member(tool, 'name'))) : []
+}
+
+/** Fails with the first tool that something is wrong with. */
+async function eachTool(
+  subject: ServerSubject,
+  wrong: (tool: Message) => string | undefined,
+): Promise<Verdict> {
+  const tools = await subject.list('tools')
+  if (tools.length === 0) return absent('the server has no tools')
+  return unless(tools.map(wrong).find((found) => found !== undefined))
+}
+
+/** Fails with the first call that something is wrong with. */
+async function eachCall(
+  subject: ServerSubject,
+  wrong: (call: SurveyedCall) => string | undefined,
+): Promise<Verdict> {
+  const { calls } = await subject.survey()
+  if (calls.length === 0) return absent('the server has no tools')
+  for (const call of calls) {
+    const found = wrong(call)
+    if (found !== undefined)
+      return failed(found, subject.trace.between(call.from, (call.reply.received?.at ?? call.from) + 1))
+  }
+  return passed
+}
+
+function isTask(result: Message): boolean {
+  return result['resultType'] === 'task' || isObject(result['task'])
+}
+
+function requiredOf(schema: unknown): number {
+  const required = member(schema, 'required')
+  return Array.isArray(required) ? required.length : 0
+}
+
+/** Why a value does not fit a schema. */
+async function misfit(schema: Message, value: unknown): Promise<string | undefined> {
+  if (value === undefined) return 'there is no structured content'
+  try {
+    const checked = await toPeerChecker(schema, 'output').check(value)
+    return checked.ok || checked.undecided === true ? undefined : checked.issue
+  } catch {
+    // Another rule judges schemas that cannot be used.
+    return undefined
+  }
+}

@@ -1,0 +1,120 @@
+import { join } from 'node:path'
+import { connect } from 'pierhead/client'
+import { describe, expect, it } from 'vitest'
+import { Dev, Project } from './dev-project.ts'
+import { spawnLine } from './line.ts'
+import { programFolder, startedUrl } from './program-folder.ts'
+
+const SERVER = `import { createServer } from 'pierhead'
+const app = createServer({ name: 'own', version: '1.0.0' })
+app.tool('hello', {}, () => 'hello')
+`
+
+/** A server whose `listen` is not awaited. */
+const UNAWAITED = `${SERVER}void app.listen()\n`
+
+describe('a program that does not await listen()', () => {
+  it('is run', async () => {
+    const home = programFolder({ 'server.ts': UNAWAITED })
+    const url = await startedUrl(['run', 'server.ts', '--port', '0'], { cwd: home })
+    await using client = await connect(url)
+    expect(await client.call('hello', {})).toBe('hello')
+  })
+
+  it('is a target', async () => {
+    const home = programFolder({ 'server.ts': UNAWAITED })
+    const { stdout, stderr } = await spawnLine(['call', 'server.ts', 'hello'], { cwd: home })
+    expect({ stderr, content: JSON.parse(stdout).content }).toEqual({
+      stderr: '',
+      content: [{ type: 'text', text: 'hello' }],
+    })
+  })
+
+  it('is served by dev', async () => {
+    const dev = new Dev(new Project(UNAWAITED), ['--no-types'])
+    await using client = await connect(await dev.url())
+    expect(await client.call('hello', {})).toBe('hello')
+  })
+
+  it('may come to listen() after it was imported', async () => {
+    const later = `${SERVER}void new Promise((go) => setTimeout(go, 300)).then(() => app.listen({ http: { port: 0 } }))\n`
+    const home = programFolder({ 'server.mjs': later })
+    await using client = await connect(await startedUrl(['run', 'server.mjs'], { cwd: home }))
+    expect(await client.call('hello', {})).toBe('hello')
+    const dev = new Dev(new Project(later), ['--no-types'])
+    await using other = await connect(await dev.url())
+    expect(await other.call('hello', {})).toBe('hello')
+  })
+
+  it('may listen a second time where the first did not work', async () => {
+    const later = `${SERVER}void app.listen({ http: { port: 70000 } }).catch(() => app.listen({ http: { port: 0 } }))\n`
+    const home = programFolder({ 'server.mjs': later })
+    const url = await startedUrl(['run', 'server.mjs'], { cwd: home })
+    await using client = await connect(url)
+    expect(await client.call('hello', {})).toBe('hello')
+  })
+
+  it('fails with the error of listen(), also if the program hides that', async () => {
+    const hidden = `${SERVER}app.listen({ http: { port: 70000 } }).catch(() => undefined)\n`
+    const { code, stderr } = await spawnLine([
+      'run',
+      join(programFolder({ 'server.mjs': hidden }), 'server.mjs'),
+    ])
+    expect(code).not.toBe(0)
+    expect(stderr).toContain('70000')
+  })
+})
+
+it('dev says at once that a file holds no server', async () => {
+  const dev = new Dev(new Project(SERVER), ['--no-types', '--start-time', '10m'])
+  expect((await dev.until('failed')).message).toContain('neither exports a server nor calls listen()')
+})
+
+describe('run', () => {
+  it.each([
+    [['--port', '70000'], '70000 is not a valid port'],
+    [['--port', 'many'], 'many is not a valid port'],
+    [['--workers', 'some', '--http'], 'some is not a valid number of workers'],
+  ])('rejects %j', async (options, text) => {
+    const home = programFolder({ 'server.mjs': UNAWAITED })
+    const { code, stderr } = await spawnLine(['run', 'server.mjs', ...options], { cwd: home })
+    expect(code).toBe(2)
+    expect(stderr).toContain(text)
+  })
+
+  it('names a file that is not there', async () => {
+    const { code, stderr } = await spawnLine(['run', 'missing.ts'], { cwd: programFolder({}) })
+    expect(code).toBe(2)
+    expect(stderr).toContain('there is no file missing.ts')
+  })
+
+  it.each([['--port 0'], ['--http --port 0'], ['--host 127.0.0.1 --port 0']])(
+    'keeps the other options of HTTP with %s',
+    async (options) => {
+      const listens = `${SERVER}await app.listen({ http: { path: '/api', port: 1, cors: ['https://films.example'] } })\n`
+      const home = programFolder({ 'server.mjs': listens })
+      const url = await startedUrl(['run', 'server.mjs', ...options.split(' ')], { cwd: home })
+      expect(new URL(url).pathname).toBe('/api')
+      const headers = { origin: 'https://films.example', 'access-control-request-method': 'POST' }
+      const answer = await fetch(url, { method: 'OPTIONS', headers })
+      expect(answer.headers.get('access-control-allow-origin')).toBe('https://films.example')
+    },
+  )
+
+  it('keeps the port of the program with --http', async () => {
+    const listens = `${SERVER}await app.listen({ http: { port: 0 } })\n`
+    const home = programFolder({ 'server.mjs': listens })
+    const urls = await Promise.all(
+      [1, 2].map(() => startedUrl(['run', 'server.mjs', '--http'], { cwd: home })),
+    )
+    expect(new Set(urls).size).toBe(2)
+  })
+
+  it('opens the transports that an exported server names', async () => {
+    const exported = SERVER.replace("'1.0.0'", "'1.0.0', transports: ['http']") + 'export default app\n'
+    const home = programFolder({ 'server.mjs': exported })
+    const url = await startedUrl(['run', 'server.mjs'], { cwd: home, env: { PORT: '0' } })
+    await using client = await connect(url)
+    expect(await client.call('hello', {})).toBe('hello')
+  })
+})

@@ -1,0 +1,115 @@
+import { HTTP_MODERN_RULES } from '../../src/validate/server-rules/http-modern.ts'
+import { inError, type Fault, type FaultReply, type FaultRequest } from './fault.ts'
+import { prove } from './prove.ts'
+
+/** Sets headers before the server sees them, from the body. */
+function corrected(
+  change: (request: FaultRequest) => Record<string, string | undefined>,
+): NonNullable<Fault['request']> {
+  return (request) => ({
+    ...request,
+    headers: Object.fromEntries(
+      Object.entries({ ...request.headers, ...change(request) }).filter(
+        (pair): pair is [string, string] => pair[1] !== undefined,
+      ),
+    ),
+  })
+}
+
+function replied(
+  isMeant: (request: FaultRequest) => boolean,
+  change: (reply: FaultReply) => FaultReply,
+): NonNullable<Fault['http']> {
+  return async (request, next) => (isMeant(request) ? change(await next()) : next())
+}
+
+function withStatus(code: number, status: number): Pick<Fault, 'http'> {
+  return {
+    http: async (_request, next) => {
+      const reply = await next()
+      return typeof reply.body === 'string' && reply.body.includes(`"code":${code}`)
+        ? { ...reply, status }
+        : reply
+    },
+  }
+}
+
+const isDiscover = ({ message }: FaultRequest): boolean => message?.['method'] === 'server/discover'
+
+const FAULTS: readonly Fault[] = [
+  {
+    rule: 'R114',
+    does: 'does not look at Mcp-Method',
+    request: corrected(({ message }) => ({ 'mcp-method': String(message?.['method']) })),
+  },
+  {
+    rule: 'R115',
+    does: 'does not look at the case of values',
+    request: corrected(({ headers }) => ({ 'mcp-method': headers['mcp-method']?.toLowerCase() })),
+  },
+  {
+    rule: 'R116',
+    does: 'compares names without decoding them',
+    message: inError(-32_602, (error) => ({ ...error, code: -32_020 })),
+  },
+  {
+    rule: 'R120',
+    does: 'does not look at Mcp-Param',
+    request: corrected(({ message }) => ({
+      'mcp-param-city': (message?.['params'] as { arguments?: { city?: string } } | undefined)?.arguments
+        ?.city,
+    })),
+  },
+  { rule: 'R122', does: 'answers unknown methods with 200', ...withStatus(-32_601, 200) },
+  { rule: 'R123', does: 'answers unsupported versions with 200', ...withStatus(-32_022, 200) },
+  {
+    rule: 'R124',
+    does: 'answers notifications with 200',
+    http: replied(
+      ({ message }) => message?.['method'] === 'notifications/cancelled',
+      (reply) => ({ ...reply, status: 200 }),
+    ),
+  },
+  {
+    rule: 'R125',
+    does: 'adds progress of others',
+    message: (message, request) =>
+      request?.['method'] === 'tools/call'
+        ? [
+            {
+              jsonrpc: '2.0',
+              method: 'notifications/progress',
+              params: { progressToken: 'foreign', progress: 1 },
+            },
+            message,
+          ]
+        : message,
+  },
+  {
+    rule: 'R126',
+    does: 'lets proxies keep events',
+    http: replied(
+      () => true,
+      ({ headers: { 'x-accel-buffering': _, ...headers }, ...reply }) => ({ ...reply, headers }),
+    ),
+  },
+  {
+    rule: 'R129',
+    does: 'refuses session ids',
+    http: replied(
+      ({ headers }) => headers['mcp-session-id'] !== undefined,
+      () => ({ status: 404, headers: {}, body: null }),
+    ),
+  },
+  {
+    rule: 'R130',
+    does: 'gives out a session id',
+    http: replied(isDiscover, (reply) => ({
+      ...reply,
+      headers: { ...reply.headers, 'mcp-session-id': 'x' },
+    })),
+  },
+  { rule: 'R131', does: 'does not look at the Origin', request: corrected(() => ({ origin: undefined })) },
+]
+
+prove('HTTP at 2026-07-28', HTTP_MODERN_RULES, FAULTS)
