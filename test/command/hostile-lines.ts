@@ -191,6 +191,15 @@ export const WAYS: Readonly<Record<WayName, Way>> = {
   ),
 }
 
+/** The request in a line; the validator sends others, too. */
+function requestOf(text: string): Request | undefined {
+  try {
+    return (JSON.parse(text) as Request | null) ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** A hostile server on a TCP port. */
 export class HostileServer implements AsyncDisposable {
   readonly #server: Server
@@ -222,8 +231,8 @@ export class HostileServer implements AsyncDisposable {
     // Errors of the socket are also those of its lines.
     lines.on('error', () => undefined)
     lines.on('line', (text) => {
-      const request = JSON.parse(text) as Request
-      if (request.id === undefined) return
+      const request = requestOf(text)
+      if (request?.id === undefined) return
       if (request.method === 'server/discover' && way !== WAYS.mute)
         return send({ id: request.id, error: { code: -32601, message: 'no' } })
       way(request, send, socket)

@@ -100,7 +100,7 @@ it('auth logout prints nothing raw of an issuer that is hostile, and ends by its
     expectSafe(shown)
     writeFileSync(file, hostile)
     const piped = await line(['auth', 'logout', url, '--timeout', '1s'], { env })
-    expect(JSON.parse(piped.stdout).loggedOut).toMatchObject([{ revoked: false }])
+    expect(JSON.parse(piped.stdout).loggedOut).toMatchObject([{ isRevoked: false }])
     expectSafe(piped)
   }
 })

@@ -14,6 +14,7 @@ export const WORDS: Readonly<Record<string, readonly string[]>> = {
   'tasks show': ['evil'],
   'tasks cancel': ['evil'],
   test: ['--generate', '--all'],
+  validate: ['--target', '2025-11'],
   doctor: [],
 }
 
@@ -37,6 +38,7 @@ export const WRONG: Readonly<Record<string, readonly [line: readonly string[], s
   'tasks cancel': [['tasks', 'cancel', 'http://127.0.0.1/mcp'], 'the id is missing'],
   'tasks retry': [['tasks', 'retry', 'x'], '--store'],
   test: [['test', 'http://127.0.0.1/mcp', '--fixtures', 'no/such/folder'], 'there is no folder'],
+  validate: [['validate', 'http://127.0.0.1/mcp', '--target', '2025-12'], 'is not a revision'],
   doctor: [['doctor', 'no-such-server'], 'no-such-server'],
   install: [['install', 'http://127.0.0.1/mcp', '--client', 'cursr'], 'cursr'],
   'auth login': [['auth', 'login', 'tcp://127.0.0.1:1'], 'only servers at http and ws URLs have logins'],
@@ -48,11 +50,13 @@ export const WRONG: Readonly<Record<string, readonly [line: readonly string[], s
   completion: [['completion', 'fsh'], 'fsh'],
 }
 
-/** The commands that talk to a server: those with a target, and doctor, which reads its target itself. */
+/** Commands that talk to a server, and read their target themselves. */
+const OTHERS: readonly string[] = ['validate', 'doctor']
+
+/** The commands that talk to a server. */
 export function talking(): readonly string[] {
-  return COMMANDS.filter(({ name, hasTarget }) => hasTarget === true || name === 'doctor').map(
-    ({ name }) => name,
-  )
+  const talks = COMMANDS.filter(({ name, hasTarget }) => hasTarget === true || OTHERS.includes(name))
+  return talks.map(({ name }) => name)
 }
 
 /** The line of a command that talks to a server. */
