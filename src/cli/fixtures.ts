@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { wrongUsage } from './failure.ts'
 
@@ -16,6 +16,8 @@ export interface Fixture {
 export interface FixtureFile {
   readonly file: string
   readonly tool: string
+  /** What the file has. */
+  readonly text: string
   readonly fixtures: readonly Fixture[]
 }
 
@@ -23,38 +25,61 @@ const MOST_BYTES = 20_000_000
 
 /** Reads `fixtures/<tool>.json` of a folder, in the order of the names. */
 export function readFixtures(folder: string, cwd: string): readonly FixtureFile[] {
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) return []
+  if (!isFolder(folder)) return []
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
     .toSorted()
     .map((name) => {
       const file = join(folder, name)
-      return { file, tool: name.slice(0, -'.json'.length), fixtures: fixturesIn(file, relative(cwd, file)) }
+      const shown = relative(cwd, file)
+      const text = textOf(file, shown)
+      return { file, tool: name.slice(0, -'.json'.length), text, fixtures: fixturesIn(text, shown) }
     })
 }
 
-function fixturesIn(file: string, shown: string): readonly Fixture[] {
-  const expected = 'Write a list: [{ "input": { "a": 1 }, "output": { "sum": 2 } }], or "error": true.'
-  let value: unknown
+export function isFolder(path: string): boolean {
+  return existsSync(path) && statSync(path).isDirectory()
+}
+
+const EXPECTED = 'Write a list: [{ "input": { "a": 1 }, "output": { "sum": 2 } }], or "error": true.'
+
+function textOf(file: string, shown: string): string {
   try {
     if (statSync(file).size > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES} bytes`)
-    value = JSON.parse(readFileSync(file, 'utf8'))
+    return readFileSync(file, 'utf8')
   } catch (error) {
-    throw wrongUsage(`${shown} cannot be used: ${(error as Error).message}`, expected)
+    throw wrongUsage(`${shown} cannot be used: ${(error as Error).message}`, EXPECTED)
   }
-  if (!Array.isArray(value)) throw wrongUsage(`${shown} is not a list`, expected)
+}
+
+function fixturesIn(text: string, shown: string): readonly Fixture[] {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw wrongUsage(`${shown} cannot be used: ${(error as Error).message}`, EXPECTED)
+  }
+  if (!Array.isArray(value)) throw wrongUsage(`${shown} is not a list`, EXPECTED)
   for (const [i, one] of value.entries()) {
     const { input, error } = (one ?? {}) as Partial<Record<keyof Fixture, unknown>>
     if (typeof input !== 'object' || input === null || Array.isArray(input))
-      throw wrongUsage(`${shown}: fixture ${i + 1} has no input`, expected)
+      throw wrongUsage(`${shown}: fixture ${i + 1} has no input`, EXPECTED)
     if (error !== undefined && error !== true && typeof error !== 'string')
-      throw wrongUsage(`${shown}: the error of fixture ${i + 1} is neither true nor a text`, expected)
+      throw wrongUsage(`${shown}: the error of fixture ${i + 1} is neither true nor a text`, EXPECTED)
   }
   return value as readonly Fixture[]
 }
 
-export function writeFixtures(file: string, fixtures: readonly Fixture[]): void {
-  writeFileSync(file, `${JSON.stringify(fixtures, undefined, 2)}\n`)
+/** A value in an error message: as JSON, and not too long. */
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
+}
+
+const LONGEST = 500
+
+export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Whether a value has everything that is expected: objects may have more members than expected, lists may not. */
@@ -68,16 +93,14 @@ export function differenceOf(expected: unknown, got: unknown, path: string = 'ou
     }
     return undefined
   }
-  if (typeof expected === 'object' && expected !== null) {
-    if (typeof got !== 'object' || got === null || Array.isArray(got)) return `${path} is not an object`
+  if (isPlainObject(expected)) {
+    if (!isPlainObject(got)) return `${path} is not an object`
     for (const [name, value] of Object.entries(expected)) {
       if (!Object.hasOwn(got, name)) return `${path}.${name} is missing`
-      const found = differenceOf(value, (got as Record<string, unknown>)[name], `${path}.${name}`)
+      const found = differenceOf(value, got[name], `${path}.${name}`)
       if (found !== undefined) return found
     }
     return undefined
   }
-  return Object.is(expected, got)
-    ? undefined
-    : `${path} is ${JSON.stringify(got)} instead of ${JSON.stringify(expected)}`
+  return Object.is(expected, got) ? undefined : `${path} is ${shown(got)} instead of ${shown(expected)}`
 }

@@ -4,6 +4,8 @@ export interface JsoncNode {
   readonly end: number
   /** The members, if it is an object. */
   readonly members?: readonly JsoncMember[]
+  /** The items, if it is a list. */
+  readonly items?: readonly JsoncNode[]
   /** The value as `JSON.parse` would return it. */
   readonly value: unknown
 }
@@ -122,14 +124,14 @@ class Parser {
 
   #array(depth: number): JsoncNode {
     const start = this.#at++
-    const value: unknown[] = []
+    const items: JsoncNode[] = []
     this.#skip()
     while (this.#text[this.#at] !== ']') {
-      value.push(this.#value(depth + 1).value)
+      items.push(this.#value(depth + 1))
       this.#comma(']')
     }
     this.#at++
-    return { start, end: this.#at, value }
+    return { start, end: this.#at, items, value: items.map(({ value }) => value) }
   }
 
   /** Reads a comma, or finds the end of the list. */

@@ -14,6 +14,11 @@ export function startCounting(): void {
   left = MAX_WORK
 }
 
+/** The work for the last value, as far as it was counted. */
+export function workDone(): number {
+  return MAX_WORK - left
+}
+
 /** What is wrong with a value that takes too much work. */
 export const TOO_LONG = 'takes too long to check: send less at once'
 

@@ -1,4 +1,4 @@
-import { valueOf } from './generated-cases.ts'
+import { sampleOf } from './sample.ts'
 import { isObject, member, type Message } from './message.ts'
 
 /** Answers a question of the server without a person. */
@@ -14,5 +14,5 @@ export function usualAnswer(method: string, params: unknown): Message | undefine
   if (method !== 'elicitation/create') return undefined
   if (member(params, 'mode') === 'url') return { action: 'accept' }
   const schema = member(params, 'requestedSchema')
-  return { action: 'accept', content: isObject(schema) ? valueOf(schema) : {} }
+  return { action: 'accept', content: isObject(schema) ? sampleOf(schema) : {} }
 }

@@ -1,142 +1,212 @@
+import { sizeProblem } from '../schema/peer-size.ts'
+import { toPeerChecker, type Checker } from '../schema/raw-checker.ts'
+import { SchemaError } from '../schema/schema-error.ts'
+import { workDone } from '../schema/work.ts'
+import { boundsOf, countOf } from './sample-scalars.ts'
+import { namesIn, Sampler, sampleOf, Unmade, WAYS } from './sample.ts'
+import { isObject } from './message.ts'
+
 type Schema = Readonly<Record<string, unknown>>
+type Input = Readonly<Record<string, unknown>>
 
 /** A case that was made from the schema of a tool. */
 export interface GeneratedCase {
   readonly name: string
-  readonly input: Readonly<Record<string, unknown>>
-  /** Whether the tool must reject it. Others must be answered, well or with an error of the tool itself. */
+  readonly input: Input
+  /** Whether the schema rejects it. Others must be answered, well or with an error of the tool itself. */
   readonly isWrong: boolean
+}
+
+/** The cases for a tool. */
+export interface GeneratedCases {
+  readonly cases: readonly GeneratedCase[]
+  /** How many inputs that fit could not be made: what was tried did not fit, or was too large. */
+  readonly dropped: number
+  /** Why there are no cases: the schema cannot be checked. */
+  readonly problem?: string | undefined
 }
 
 /** The most cases for one tool. */
 const MOST = 100
+/** The most work of the engine for all cases of one tool, in its units: less than a second. */
+const MOST_WORK = 2 ** 26
+/** The most items of a list that has too many. */
+const MOST_ITEMS = 1000
+/** The longest text that is too long. */
+const LONGEST = 100_000
 
 /**
  * Cases for a tool from the schema of its input: a smallest and a full input that fit, each required member left out, each member with
- * a wrong type, beyond each bound, and a member too many.
+ * a wrong type, beyond each bound, and a member too many. The schema engine decides which inputs fit.
  */
-export function generatedCases(schema: Schema): readonly GeneratedCase[] {
-  const properties = objectOf(schema['properties'])
-  const required = listOf(schema['required'])
-  const full = Object.fromEntries(
-    Object.entries(properties).map(([name, one]) => [name, valueOf(objectOf(one))]),
-  )
-  const least = Object.fromEntries(required.filter((name) => name in full).map((name) => [name, full[name]]))
-  const cases: GeneratedCase[] = [
-    { name: 'the least that it needs', input: least, isWrong: false },
-    { name: 'everything that it takes', input: full, isWrong: false },
-  ]
-  for (const name of required) {
+export function generateCases(schema: Schema): GeneratedCases {
+  const checker = checkerOf(schema)
+  if (typeof checker === 'string') return { cases: [], dropped: 0, problem: checker }
+  const judge = new Judge(checker)
+  const cases: GeneratedCase[] = []
+  let dropped = 0
+  const full = fittingInput(schema, judge, (sampler, flat) => sampler.membersOf(flat, 0))
+  const least = fittingInput(schema, judge, requiredMembers)
+  for (const [name, found] of [
+    ['the least that it needs', least],
+    ['everything that it takes', full],
+  ] as const) {
+    if (found === undefined) dropped++
+    else cases.push({ name, input: found.input, isWrong: false })
+  }
+  const base = full ?? least
+  if (base !== undefined)
+    for (const [name, inputs] of wrongInputs(base)) {
+      if (cases.length >= MOST || judge.isTired) break
+      const input = inputs.find((one) => judge.fits(one) === false)
+      if (input !== undefined) cases.push({ name, input, isWrong: true })
+    }
+  return { cases, dropped }
+}
+
+/** An input that fits the schema of a tool, or the best guess if none can be made. */
+export function inputFor(schema: Schema): Input {
+  const checker = checkerOf(schema)
+  if (typeof checker !== 'string') {
+    const found = fittingInput(schema, new Judge(checker), requiredMembers)
+    if (found !== undefined) return found.input
+  }
+  const guess = sampleOf(schema)
+  return isObject(guess) ? guess : {}
+}
+
+/** The checker of a schema, or why it cannot be checked. */
+function checkerOf(schema: Schema): Checker | string {
+  try {
+    return sizeProblem(schema) ?? toPeerChecker(schema, 'input')
+  } catch (error) {
+    // A schema that is nested very deep overflows the stack.
+    return error instanceof SchemaError ? error.message : 'the schema is nested too deep'
+  }
+}
+
+/** Says which inputs fit, until that has taken too much work. */
+class Judge {
+  readonly #checker: Checker
+  #work = 0
+
+  constructor(checker: Checker) {
+    this.#checker = checker
+  }
+
+  get isTired(): boolean {
+    return this.#work > MOST_WORK
+  }
+
+  /** Whether an input fits; undefined if that cannot be decided. */
+  fits(input: Input): boolean | undefined {
+    if (this.isTired) return undefined
+    try {
+      const checked = this.#checker.check(input)
+      // Raw schemas are checked synchronously.
+      if (checked instanceof Promise) return undefined
+      return checked.ok || (checked.undecided === true ? undefined : false)
+    } catch {
+      // Recursive references can overflow the stack.
+      return undefined
+    } finally {
+      this.#work += workDone()
+    }
+  }
+}
+
+/** An input that fits, and the schema of its kind without references and alternatives. */
+interface Fitting {
+  readonly input: Input
+  readonly flat: Schema
+  /** The schema of a member in the same way; undefined if none can be made. */
+  readonly flatten: (schema: unknown) => Schema | undefined
+}
+
+function fittingInput(
+  schema: Schema,
+  judge: Judge,
+  make: (sampler: Sampler, flat: Schema) => Iterable<readonly [name: string, value: unknown]>,
+): Fitting | undefined {
+  for (let way = 0; way < WAYS; way++) {
+    const flatten = (one: unknown): Schema | undefined =>
+      unlessUnmade(() => new Sampler(schema, way).flatten(one, 0))
+    const found = unlessUnmade(() => {
+      const sampler = new Sampler(schema, way)
+      const flat = sampler.flatten(schema, 0)
+      return { input: Object.fromEntries(make(sampler, flat)), flat, flatten }
+    })
+    if (found !== undefined && judge.fits(found.input) === true) return found
+  }
+  return undefined
+}
+
+/** The members that an input needs. They come first. */
+function* requiredMembers(sampler: Sampler, flat: Schema): Generator<readonly [string, unknown]> {
+  const required = new Set(namesIn(flat['required']))
+  for (const member of sampler.membersOf(flat, 0)) {
+    if (!required.has(member[0])) return
+    yield member
+  }
+}
+
+function unlessUnmade<Out>(make: () => Out): Out | undefined {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof Unmade) return undefined
+    throw error
+  }
+}
+
+/** Inputs of which one is probably wrong, for each thing that can be wrong. */
+function* wrongInputs({
+  input: full,
+  flat,
+  flatten,
+}: Fitting): Generator<readonly [name: string, inputs: readonly Input[]]> {
+  for (const name of namesIn(flat['required'])) {
+    if (!Object.hasOwn(full, name)) continue
     const { [name]: _, ...without } = full
-    cases.push({ name: `without ${name}`, input: without, isWrong: true })
+    yield [`without ${name}`, [without]]
   }
-  for (const [name, one] of Object.entries(properties)) {
-    for (const [about, value] of wrongValues(objectOf(one)))
-      cases.push({ name: `${name} ${about}`, input: { ...full, [name]: value }, isWrong: true })
+  const properties = isObject(flat['properties']) ? flat['properties'] : {}
+  for (const [name, schema] of Object.entries(properties)) {
+    const member = flatten(schema)
+    const right = Object.hasOwn(full, name) ? full[name] : undefined
+    for (const [about, values] of member === undefined ? [] : wrongValues(member, right))
+      yield [`${name} ${about}`, values.map((value) => ({ ...full, [name]: value }))]
   }
-  if (schema['additionalProperties'] === false)
-    cases.push({ name: 'a member too many', input: { ...full, 'pierhead-unknown': 1 }, isWrong: true })
-  return cases.slice(0, MOST)
+  if (flat['additionalProperties'] === false)
+    yield ['a member too many', [{ ...full, 'pierhead-unknown': 1 }]]
 }
 
-/** A value that fits a schema, as far as its common keywords say. */
-export function valueOf(schema: Schema, depth: number = 0): unknown {
-  if ('const' in schema) return schema['const']
-  if ('default' in schema) return schema['default']
-  const examples = schema['examples']
-  if (Array.isArray(examples) && examples.length > 0) return examples[0] as unknown
-  const choices = schema['enum']
-  if (Array.isArray(choices) && choices.length > 0) return choices[0] as unknown
-  const branches = [schema['anyOf'], schema['oneOf']].find((list) => Array.isArray(list)) as
-    | readonly unknown[]
-    | undefined
-  if (branches !== undefined && branches.length > 0) return valueOf(objectOf(branches[0]), depth + 1)
-  switch (typeOf(schema)) {
-    case 'string':
-      return textOf(schema)
-    case 'integer':
-    case 'number':
-      return numberOf(schema)
-    case 'boolean':
-      return true
-    case 'array': {
-      const count = depth > 5 ? 0 : Number(schema['minItems'] ?? 1)
-      return Array.from({ length: Math.min(count, 20) }, () => valueOf(objectOf(schema['items']), depth + 1))
-    }
-    case 'object': {
-      const members = Object.entries(objectOf(schema['properties']))
-      return depth > 5
-        ? {}
-        : Object.fromEntries(members.map(([name, one]) => [name, valueOf(objectOf(one), depth + 1)]))
-    }
-    case 'null':
-      return null
-    default:
-      return 'text'
+/** Values that probably do not fit a schema, and what is wrong with each. */
+function* wrongValues(
+  schema: Schema,
+  right: unknown,
+): Generator<readonly [about: string, values: readonly unknown[]]> {
+  yield ['of another type', typeof right === 'string' ? [7, ...OTHERS] : OTHERS]
+  if (typeof right === 'number') {
+    if (schema['type'] === 'integer') yield ['with a fraction', [right + 0.5]]
+    const { low, high, isLowOut, isHighOut } = boundsOf(schema)
+    if (Number.isFinite(low)) yield ['below its minimum', [isLowOut ? low : low - 1]]
+    if (Number.isFinite(high)) yield ['above its maximum', [isHighOut ? high : high + 1]]
   }
+  if (typeof right === 'string') {
+    if (countOf(schema['minLength'], 0) > 0) yield ['too short', ['']]
+    const most = countOf(schema['maxLength'], LONGEST)
+    if (most < LONGEST) yield ['too long', ['x'.repeat(most + 1)]]
+    if (typeof schema['pattern'] === 'string') yield ['outside its pattern', ['\u2020', '', ' x']]
+  }
+  if (Array.isArray(right)) {
+    if (right.length > 0 && countOf(schema['minItems'], 0) > 0) yield ['with too few items', [[]]]
+    const most = countOf(schema['maxItems'], MOST_ITEMS)
+    if (right.length > 0 && most < MOST_ITEMS)
+      yield ['with too many items', [Array.from({ length: most + 1 }, () => right[0] as unknown)]]
+  }
+  if (Array.isArray(schema['enum'])) yield ['outside its choices', ['pierhead-unknown', -987_654_321]]
 }
 
-/** Texts of the formats that schemas often name. */
-const FORMATS: Readonly<Record<string, string>> = {
-  date: '2026-07-28',
-  'date-time': '2026-07-28T12:00:00Z',
-  time: '12:00:00Z',
-  email: 'ada@example.com',
-  uri: 'https://example.com/',
-  uuid: '123e4567-e89b-42d3-a456-426614174000',
-  ipv4: '192.0.2.1',
-}
-
-function textOf(schema: Schema): string {
-  const format = schema['format']
-  const text = typeof format === 'string' && Object.hasOwn(FORMATS, format) ? (FORMATS[format] ?? '') : 'text'
-  const least = Math.min(Number(schema['minLength'] ?? 0), 10_000)
-  const most = Number(schema['maxLength'] ?? Number.POSITIVE_INFINITY)
-  return text.padEnd(least, 'x').slice(0, most)
-}
-
-function numberOf(schema: Schema): number {
-  const step = Number(schema['multipleOf'] ?? 1)
-  const least = Number(schema['minimum'] ?? Number(schema['exclusiveMinimum'] ?? Number.NaN) + step)
-  const most = Number(schema['maximum'] ?? Number(schema['exclusiveMaximum'] ?? Number.NaN) - step)
-  if (Number.isFinite(least)) return Math.ceil(least / step) * step
-  return Number.isFinite(most) && most < step ? Math.floor(most / step) * step : step
-}
-
-/** Values that do not fit a schema, and what is wrong with each. */
-function* wrongValues(schema: Schema): Generator<readonly [about: string, value: unknown]> {
-  const type = typeOf(schema)
-  // A member with alternatives may accept anything, so nothing is surely wrong.
-  if (type === undefined || 'anyOf' in schema || 'oneOf' in schema) return
-  yield [
-    'of another type',
-    type === 'string' ? 7 : type === 'array' ? 'text' : type === 'boolean' ? 'perhaps' : 'text',
-  ]
-  if (type === 'integer') yield ['with a fraction', 1.5]
-  const bounds = [
-    ['minimum', -1, 'below its minimum'],
-    ['maximum', 1, 'above its maximum'],
-  ] as const
-  for (const [keyword, step, about] of bounds)
-    if (typeof schema[keyword] === 'number' && (type === 'number' || type === 'integer'))
-      yield [about, (schema[keyword] as number) + step]
-  if (type === 'string' && typeof schema['minLength'] === 'number' && schema['minLength'] > 0)
-    yield ['too short', '']
-  if (type === 'string' && typeof schema['maxLength'] === 'number' && schema['maxLength'] < 100_000)
-    yield ['too long', 'x'.repeat(schema['maxLength'] + 1)]
-  if (Array.isArray(schema['enum']))
-    yield ['outside its choices', type === 'string' ? 'pierhead-unknown' : -987_654_321]
-}
-
-function typeOf(schema: Schema): string | undefined {
-  const { type } = schema as { readonly type?: unknown }
-  return typeof type === 'string' ? type : undefined
-}
-
-function objectOf(value: unknown): Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Schema) : {}
-}
-
-function listOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
-}
+/** Values of every type. */
+const OTHERS: readonly unknown[] = ['text', 7, true, null, [], {}]

@@ -1,5 +1,5 @@
 import { encodedHeader } from './header-value.ts'
-import { generatedCases } from './generated-cases.ts'
+import { inputFor } from './generated-cases.ts'
 import { isObject, member, type Message } from './message.ts'
 import { usualAnswer } from './answer.ts'
 import type { Reply, Session } from './session.ts'
@@ -91,7 +91,7 @@ async function getPrompt(session: Session, { name, arguments: declared }: Messag
 /** Calls a tool with arguments that its schema accepts, answers its questions, and asks for progress and log messages. */
 export async function callTool(session: Session, tool: Message): Promise<SurveyedCall> {
   const schema = tool['inputSchema']
-  const input = generatedCases(isObject(schema) ? schema : {})[0]?.input ?? {}
+  const input = inputFor(isObject(schema) ? schema : {})
   const token = `progress-${session.newId()}`
   const from = session.wire.trace.mark
   const meta = {

@@ -11,20 +11,21 @@ function send(message: object): void {
 
 const TOOL = { name: `tool${EVIL}`, description: EVIL.repeat(1000), inputSchema: { type: 'object' } }
 
-const TASK = {
-  taskId: EVIL,
+/** A task with the id that was asked for. */
+const task = (taskId: unknown): object => ({
+  taskId,
   status: 'working',
   statusMessage: EVIL,
   createdAt: EVIL,
   lastUpdatedAt: EVIL,
   ttl: null,
-}
+})
 
 /** The results of the requests that an honest server answers. */
 const RESULTS: Readonly<Record<string, object>> = {
   initialize: {
     protocolVersion: '2025-11-25',
-    capabilities: { tools: {}, resources: {}, prompts: {}, tasks: { list: {}, cancel: {} } },
+    capabilities: { tools: {}, resources: {}, prompts: {}, completions: {}, tasks: { list: {}, cancel: {} } },
     serverInfo: { name: EVIL, version: EVIL },
     instructions: EVIL,
   },
@@ -36,9 +37,9 @@ const RESULTS: Readonly<Record<string, object>> = {
   'tools/call': { content: [{ type: 'text', text: EVIL }] },
   'resources/read': { contents: [{ uri: 'evil://1', text: EVIL }] },
   'prompts/get': { messages: [{ role: 'user', content: { type: 'text', text: EVIL } }] },
-  'tasks/list': { tasks: [TASK], nextCursor: EVIL },
-  'tasks/get': TASK,
-  'tasks/cancel': TASK,
+  'tasks/list': { tasks: [task(EVIL)], nextCursor: EVIL },
+  'tasks/get': task('evil'),
+  'tasks/cancel': task('evil'),
   'completion/complete': { completion: { values: [EVIL] } },
 }
 

@@ -74,7 +74,7 @@ describe('create', () => {
 })
 
 describe('add', () => {
-  it('adds a tool, a resource and a prompt that pass their tests', async () => {
+  it('adds a tool, a resource and a prompt that pass their tests [S4-0-2]', async () => {
     const home = await project('grows')
     for (const [kind, name] of [
       ['tool', 'word-count'],
@@ -124,6 +124,8 @@ describe('a project', () => {
     })
     const fixtures = await spawnLine(['test'], { cwd: home })
     expect(JSON.parse(fixtures.stdout)).toMatchObject({ passed: 2, failed: 0 })
+    const below = await spawnLine(['test'], { cwd: join(home, 'tools') })
+    expect(JSON.parse(below.stdout)).toMatchObject({ passed: 2, failed: 0 })
     const all = await spawnLine(['test', '--generate'], { cwd: home })
     expect(JSON.parse(all.stdout)).toMatchObject({ passed: 8, failed: 0, skipped: [] })
   })

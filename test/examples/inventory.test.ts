@@ -4,9 +4,12 @@ import {
   A_TOOL,
   applicable,
   EXAMPLES_RECORD,
+  measureExamples,
   startHost,
   type ExampleResult,
 } from '../../tools/conformance-examples.ts'
+import { installSuite } from '../../tools/conformance-suite.ts'
+import { nodeBinary } from '../../tools/nodes.ts'
 import { inventoryText, readInventory, withInventory, type Inventory } from '../../tools/inventory.ts'
 
 const { stages, examples } = readInventory()
@@ -77,6 +80,12 @@ describe('the servers of the examples', () => {
     expect(results.filter(({ applies, passed }) => passed < applies || applies < 10)).toEqual([])
     const total = results.reduce((sum, { applies }) => sum + applies, 0)
     console.log(`${results.length} example servers: ${total} scenarios apply, and all pass`)
+  })
+
+  test('pass them now, as the smallest example shows [S4-0-4]', { timeout: 900_000 }, async () => {
+    const suite = installSuite(await nodeBinary(22))
+    const [weather] = await measureExamples(suite, ['2025-11-25', '2026-07-28'], ['weather'])
+    expect(weather).toEqual({ server: 'weather/server.ts', applies: 13, passed: 13 })
   })
 
   test('a scenario applies if the server offers what it needs, and it calls no tools of its own', () => {

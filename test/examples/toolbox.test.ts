@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { MODULES } from '../../examples/toolbox/modules.ts'
 import app from '../../examples/toolbox/server.ts'
 import { readFixtures } from '../../src/cli/fixtures.ts'
-import { generatedCases } from '../../src/validate/generated-cases.ts'
+import { generateCases } from '../../src/validate/generated-cases.ts'
 import { spawnLine } from '../command/line.ts'
 
 const FOLDER = 'examples/toolbox'
@@ -25,7 +25,7 @@ test('the large example has 119 tools in 14 modules, each described and typed [S
       outputSchema: { type: 'object' },
       annotations: { readOnlyHint: true, openWorldHint: false },
     })
-  const cases = tools.reduce((sum, { inputSchema }) => sum + generatedCases(inputSchema).length, 0)
+  const cases = tools.reduce((sum, { inputSchema }) => sum + generateCases(inputSchema).cases.length, 0)
   console.log(`${tools.length} tools in ${counts.length} modules; ${cases} cases from their schemas`)
   expect(cases).toBeGreaterThan(702)
 })
@@ -68,7 +68,7 @@ test('no tool of the toolbox fails by mistake on the cases that its schema accep
   await using client = await testClient(app)
   const masked: string[] = []
   for (const { name, inputSchema } of await client.tools().toArray())
-    for (const one of generatedCases(inputSchema).filter(({ isWrong }) => !isWrong)) {
+    for (const one of generateCases(inputSchema).cases.filter(({ isWrong }) => !isWrong)) {
       const said = await client.call(name, one.input).then(
         () => '',
         (error: Error) => error.message,

@@ -32,7 +32,7 @@ export const authLogout: Command = {
     const done: LoggedOutOf[] = []
     const timeout = invocation.flags.text('timeout') as `${number}s` | undefined
     for (const { server, clientId } of servers.values()) {
-      output.status(`logging out of ${redactedUrl(server)} …`)
+      output.status(`logging out of ${safeLine(redactedUrl(server))} …`)
       const auth = await loginMethod(io, { vault, clientId, storedOnly: true })
       const outcomes = await auth.logout(server, timeout === undefined ? {} : { timeout })
       done.push(

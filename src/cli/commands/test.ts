@@ -1,23 +1,12 @@
-import { resolve } from 'node:path'
-import type { Client, Tool } from 'pierhead/client'
-import type { Command } from '../command.ts'
+import { join, relative, resolve } from 'node:path'
+import type { Command, Invocation } from '../command.ts'
 import { EXIT } from '../exit.ts'
-import { Failure } from '../failure.ts'
-import { differenceOf, readFixtures, writeFixtures, type Fixture, type FixtureFile } from '../fixtures.ts'
-import { generatedCases } from '../../validate/generated-cases.ts'
+import { Failure, wrongUsage } from '../failure.ts'
+import { isFolder, readFixtures, type FixtureFile } from '../fixtures.ts'
 import { safeLine } from '../safe-text.ts'
-
-/** The outcome of one case. */
-interface Outcome {
-  readonly tool: string
-  readonly name: string
-  readonly from: 'fixture' | 'schema'
-  /** What is wrong; undefined if the case passed. */
-  readonly problem: string | undefined
-}
-
-/** What a tool did with an input. */
-type Answer = { readonly output: unknown } | { readonly error: string; readonly isRejected: boolean }
+import { projectServer, type ResolvedTarget } from '../target.ts'
+import { testFixtures, testGenerated, updateFixtures, type TestCase, type Unmade } from '../tool-tests.ts'
+import { unknownTool } from '../unknown-tool.ts'
 
 export const test: Command = {
   name: 'test',
@@ -25,12 +14,12 @@ export const test: Command = {
   summary: 'test the tools of a server with fixtures, and with cases from their schemas',
   details:
     'Reads fixtures/<tool>.json: a list of { "input", "output" } or { "input", "error" }. With --generate it also makes cases from the schemas of all tools, ' +
-    'which are called with them: use it only where calls do no harm. --update writes what the tools answer into the fixtures.',
+    'which are called with them: use it only where calls do no harm. --update changes what fixtures expect to what the tools answer, where they differ.',
   hasTarget: true,
   arguments: [{ name: 'tool', summary: 'only these tools', isOptional: true, isMany: true }],
   options: [
     { flags: '--fixtures <folder>', summary: 'where the fixtures are (fixtures)' },
-    { flags: '-u, --update', summary: 'replace the expected outputs by the real ones' },
+    { flags: '-u, --update', summary: 'replace the expected outputs that differ by the real ones' },
     {
       flags: '-g, --generate',
       summary: 'also test with cases made from the schemas; tools that are not read-only are left out',
@@ -41,140 +30,132 @@ export const test: Command = {
     ['test', 'tests the server of the project with its fixtures'],
     ['test http://localhost:3000/mcp --generate', 'tests a running server with cases from its schemas'],
   ],
-  async run({ words: only, flags, io, output, open }) {
-    const folder = resolve(io.cwd, flags.text('fixtures') ?? 'fixtures')
-    const files = readFixtures(folder, io.cwd).filter(({ tool }) => only.length === 0 || only.includes(tool))
-    const { client } = await open()
-    const tools = (await client.tools().toArray()).filter(
-      ({ name }) => only.length === 0 || only.includes(name),
-    )
+  async run(invocation) {
+    const { words: only, flags, io, output, open } = invocation
+    const given = flags.text('fixtures')
+    if (given !== undefined && !isFolder(resolve(io.cwd, given)))
+      throw wrongUsage(`there is no folder ${given}`, 'Name the folder that has <tool>.json files.')
+    const { client, target } = await open()
+    const all = await client.tools().toArray()
+    const names = all.map(({ name }) => name)
+    const unknown = only.find((name) => !names.includes(name))
+    if (unknown !== undefined) throw unknownTool(unknown, names)
+    const isMeant = (name: string): boolean => only.length === 0 || only.includes(name)
+    const tools = all.filter(({ name }) => isMeant(name))
+    const files = readFixtures(
+      given === undefined ? fixtureFolder(target, io.cwd) : resolve(io.cwd, given),
+      io.cwd,
+    ).filter(({ tool }) => isMeant(tool))
+    const subject = { client, tools, signal: io.signal }
     if (flags.is('update')) {
-      const count = await update(client, files)
-      await output.data({ updated: count }, () => `Updated ${count} fixtures in ${files.length} files.`)
-      return EXIT.ok
+      if (files.every(({ fixtures }) => fixtures.length === 0)) throw nothing()
+      return reportUpdate(await updateFixtures(subject, files), files, invocation)
     }
-    const outcomes: Outcome[] = []
-    const note = (one: Outcome): void => {
-      outcomes.push(one)
-      output.status(
-        `${outcomes.length} cases, ${outcomes.filter(({ problem }) => problem !== undefined).length} failed`,
-      )
+    const cases: TestCase[] = []
+    let failed = 0
+    const note = (one: TestCase): void => {
+      cases.push(one)
+      if (one.problem !== undefined) failed++
+      output.status(`${cases.length} cases, ${failed} failed`)
     }
-    for (const file of files) await testFixtures(client, file, tools, note)
-    const skipped = flags.is('generate') ? await testGenerated(client, tools, flags.is('all'), note) : []
+    for (const file of files) await testFixtures(subject, file, note)
+    const { skipped, unmade } = flags.is('generate')
+      ? await testGenerated(subject, flags.is('all'), note)
+      : { skipped: [], unmade: [] }
     output.status('')
-    if (outcomes.length === 0)
-      throw new Failure('there is nothing to test', {
-        hint: `Write fixtures/<tool>.json, or use --generate.`,
-        exit: EXIT.usage,
-      })
-    const failed = outcomes.filter(({ problem }) => problem !== undefined)
-    const passed = outcomes.length - failed.length
-    await output.data({ passed, failed: failed.length, skipped, cases: outcomes }, () =>
-      [
-        ...outcomes.map(({ tool, name, problem }) =>
-          problem === undefined
-            ? `${output.colors.green('✓')} ${safeLine(tool)}: ${safeLine(name)}`
-            : `${output.colors.red('✗')} ${safeLine(tool)}: ${safeLine(name)}\n    ${safeLine(problem, 500)}`,
-        ),
-        ...(skipped.length > 0
-          ? [
-              `not called, because they may change things: ${skipped.map((one) => safeLine(one)).join(', ')} (--all includes them)`,
-            ]
-          : []),
-        `${passed} passed, ${failed.length} failed`,
-      ].join('\n'),
-    )
-    return failed.length > 0 ? EXIT.checks : EXIT.ok
+    if (cases.length === 0) throw nothing(skipped, unmade)
+    await reportCases({ cases, failed, skipped, unmade }, invocation)
+    return failed > 0 ? EXIT.checks : EXIT.ok
   },
 }
 
-async function testFixtures(
-  client: Client,
-  { tool, fixtures }: FixtureFile,
-  tools: readonly Tool[],
-  note: (one: Outcome) => void,
+/** The folder of the fixtures: that of the project for its own server, or else the nearest. */
+function fixtureFolder(target: ResolvedTarget, cwd: string): string {
+  const here = join(cwd, 'fixtures')
+  const project = projectServer(cwd)
+  if (project === undefined) return here
+  const own = join(project.cwd, 'fixtures')
+  return target.from === 'project' || !isFolder(here) ? own : here
+}
+
+/** The failure that there is not a single case. */
+function nothing(skipped: readonly string[] = [], unmade: readonly Unmade[] = []): Failure {
+  const [first] = unmade
+  const why =
+    skipped.length > 0
+      ? ': no tool says that it is read-only'
+      : first === undefined
+        ? ''
+        : `: no inputs can be made for ${safeLine(first.tool)}: ${first.problem}`
+  return new Failure(`there is nothing to test${why}`, {
+    hint:
+      skipped.length > 0
+        ? 'Write fixtures/<tool>.json, or include all tools with --all if calls do no harm.'
+        : 'Write fixtures/<tool>.json, or use --generate.',
+    exit: EXIT.usage,
+  })
+}
+
+interface Report {
+  readonly cases: readonly TestCase[]
+  readonly failed: number
+  readonly skipped: readonly string[]
+  readonly unmade: readonly Unmade[]
+}
+
+async function reportCases(
+  { cases, failed, skipped, unmade }: Report,
+  { output }: Pick<Invocation, 'output'>,
 ): Promise<void> {
-  const isKnown = tools.some(({ name }) => name === tool)
-  for (const [i, fixture] of fixtures.entries()) {
-    const problem = isKnown
-      ? problemOf(fixture, await answerOf(client, tool, fixture.input))
-      : 'the server has no such tool'
-    note({ tool, name: fixture.name ?? `fixture ${i + 1}`, from: 'fixture', problem })
-  }
+  const generated = cases.filter(({ from }) => from === 'schema').length
+  const fixtures = cases.length - generated
+  const passed = cases.length - failed
+  const { green, red } = output.colors
+  await output.data({ passed, failed, fixtures, generated, skipped, unmade, cases }, () =>
+    [
+      ...cases.map(({ tool, name, problem }) =>
+        problem === undefined
+          ? `${green('✓')} ${safeLine(tool)}: ${safeLine(name)}`
+          : `${red('✗')} ${safeLine(tool)}: ${safeLine(name)}\n    ${safeLine(problem, 500)}`,
+      ),
+      ...unmade.map(
+        ({ tool, count, problem }) =>
+          `not made for ${safeLine(tool)}: ${counted(count, 'input')}: ${safeLine(problem, 500)}`,
+      ),
+      ...(skipped.length > 0
+        ? [
+            `not called, because they may change things: ${skipped.map((one) => safeLine(one)).join(', ')} (--all includes them)`,
+          ]
+        : []),
+      `${passed} passed, ${failed} failed (${counted(fixtures, 'fixture')}, ${counted(generated, 'generated case')})`,
+    ].join('\n'),
+  )
 }
 
-/** Compares what a tool did with what a fixture expects. */
-function problemOf({ output, error }: Fixture, answer: Answer): string | undefined {
-  if (error !== undefined) {
-    if (!('error' in answer)) return `it returned ${JSON.stringify(answer.output)} instead of an error`
-    return error === true || answer.error.includes(error) ? undefined : `its error is "${answer.error}"`
-  }
-  return 'error' in answer ? `it failed: ${answer.error}` : differenceOf(output, answer.output)
+async function reportUpdate(
+  { cases, files: changed }: Awaited<ReturnType<typeof updateFixtures>>,
+  files: readonly FixtureFile[],
+  { io, output }: Pick<Invocation, 'io' | 'output'>,
+): Promise<typeof EXIT.ok | typeof EXIT.checks> {
+  const updated = cases.filter(({ problem }) => problem === undefined)
+  const left = cases.filter(({ problem }) => problem !== undefined)
+  const names = changed.map((file) => relative(io.cwd, file))
+  const all = files.reduce((sum, { fixtures }) => sum + fixtures.length, 0)
+  await output.data({ updated: updated.length, fixtures: all, files: names, left }, () =>
+    [
+      ...left.map(
+        ({ tool, name, problem = '' }) =>
+          `${output.colors.red('✗')} ${safeLine(tool)}: ${safeLine(name)}\n    ${safeLine(problem, 500)}`,
+      ),
+      `Updated ${updated.length} of ${counted(all, 'fixture')}${names.length > 0 ? ` in ${names.map((one) => safeLine(one)).join(', ')}` : ''}.`,
+      ...(left.length > 0
+        ? ['Those with ✗ stay as they are. Change them by hand if this is what the tools should do.']
+        : []),
+    ].join('\n'),
+  )
+  return left.length > 0 ? EXIT.checks : EXIT.ok
 }
 
-/** Calls tools with cases from their schemas. Returns the names of those that were left out. */
-async function testGenerated(
-  client: Client,
-  tools: readonly Tool[],
-  all: boolean,
-  note: (one: Outcome) => void,
-): Promise<readonly string[]> {
-  const skipped: string[] = []
-  for (const { name: tool, inputSchema, annotations } of tools) {
-    if (!all && annotations?.readOnlyHint !== true) {
-      skipped.push(tool)
-      continue
-    }
-    for (const { name, input, isWrong } of generatedCases(inputSchema)) {
-      const answer = await answerOf(client, tool, input)
-      const isRejected = 'error' in answer && answer.isRejected
-      const problem =
-        isWrong && !('error' in answer)
-          ? 'it accepted an input that its schema rejects'
-          : !isWrong && isRejected
-            ? `it rejected an input that its schema accepts: ${answer.error}`
-            : undefined
-      note({ tool, name, from: 'schema', problem })
-    }
-  }
-  return skipped
-}
-
-async function answerOf(
-  client: Client,
-  tool: string,
-  input: Readonly<Record<string, unknown>>,
-): Promise<Answer> {
-  const { McpError, ToolError } = await import('pierhead/client')
-  try {
-    return { output: await client.call(tool, input) }
-  } catch (error) {
-    // Without a connection there is no answer to judge.
-    if (error instanceof McpError && /^(?:connect|closed|timeout)/.test(error.kind)) throw error
-    if (!(error instanceof Error)) throw error
-    const isRejected =
-      error instanceof McpError
-        ? error.code === -32_602
-        : error instanceof ToolError && /invalid|argument/i.test(error.message)
-    return { error: error.message, isRejected }
-  }
-}
-
-async function update(client: Client, files: readonly FixtureFile[]): Promise<number> {
-  let count = 0
-  for (const { file, tool, fixtures } of files) {
-    const fresh: Fixture[] = []
-    for (const { name, input } of fixtures) {
-      const answer = await answerOf(client, tool, input)
-      fresh.push({
-        ...(name !== undefined && { name }),
-        input,
-        ...('error' in answer ? { error: answer.error } : { output: answer.output }),
-      })
-      count++
-    }
-    writeFixtures(file, fresh)
-  }
-  return count
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
 }
