@@ -3,9 +3,3 @@ export function encodedHeader(value: string): string {
   const isPlain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value) && !/^=\?base64\?.*\?=$/.test(value)
   return isPlain ? value : `=?base64?${Buffer.from(value, 'utf8').toString('base64')}?=`
 }
-
-/** The value of such a header, or undefined if it cannot be decoded. */
-export function decodedHeader(header: string): string | undefined {
-  const found = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/.exec(header)
-  return found === null ? header : Buffer.from(found[1] ?? '', 'base64').toString('utf8')
-}

@@ -22,7 +22,7 @@ export interface SubjectOptions {
 }
 
 /** The capabilities that the validator declares unless a check says otherwise. */
-export const OUR_CAPABILITIES: Message = {
+const OUR_CAPABILITIES: Message = {
   roots: { listChanged: true },
   sampling: {},
   elicitation: {},

@@ -124,7 +124,7 @@ function paramHeaders(tool: Message, input: Message): Readonly<{ [name: string]:
 }
 
 /** Sends a request, and answers the questions in its results until it is complete. */
-export async function withRounds(
+async function withRounds(
   session: Session,
   method: string,
   params: Message,

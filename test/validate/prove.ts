@@ -3,6 +3,7 @@ import { createFixture } from './fixture.ts'
 import type { Revision } from '../../src/protocol/revisions.ts'
 import { checkServer, type Outcome } from '../../src/validate/run.ts'
 import type { Rule, Transport } from '../../src/validate/rule.ts'
+import { isSpoken } from '../../src/validate/server-run.ts'
 import { ServerSubject } from '../../src/validate/server-subject.ts'
 import { Trace } from '../../src/validate/trace.ts'
 import { faultyDoor, serveEverywhere, type Served } from './faulty-door.ts'
@@ -94,12 +95,6 @@ export function prove(
     )
     expect(unproven).toEqual([])
   })
-}
-
-/** The transports that each revision has: HTTP+SSE belongs to the oldest one, Streamable HTTP to the others. */
-export function isSpoken(revision: Revision, transport: Transport): boolean {
-  if (transport === 'sse') return revision === '2024-11-05'
-  return transport !== 'http' || revision !== '2024-11-05'
 }
 
 function placesOf(

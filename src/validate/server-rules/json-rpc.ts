@@ -33,7 +33,7 @@ export function allMessages({ wires }: ServerSubject): readonly Seen[] {
 }
 
 /** Fails with the first message that something is wrong with. */
-export async function firstWrong(
+async function firstWrong(
   subject: ServerSubject,
   wrong: (seen: Seen) => string | undefined,
 ): Promise<Verdict> {
