@@ -12,7 +12,7 @@ import {
 } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
 import { CLIENT_CAPABILITIES, CLIENT_INFO, PROTOCOL_VERSION, type Reply } from '../session.ts'
-import { initializeMessage, refusal, textOf, UNKNOWN_VERSION } from './common.ts'
+import { initializeMessage, refusal, textOf, UNKNOWN_VERSION } from './refusal.ts'
 import { allMessages, isModernResult } from './json-rpc.ts'
 
 /** Rules about the versions and capabilities in each request of 2026-07-28. */

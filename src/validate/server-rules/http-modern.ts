@@ -4,7 +4,7 @@ import { absent, E_ONLY, failed, passed, unchecked, unless, type Rule, type Tran
 import type { ServerSubject } from '../server-subject.ts'
 import type { Reply } from '../session.ts'
 import { HttpWire } from '../wire-http.ts'
-import { refusal } from './common.ts'
+import { refusal } from './refusal.ts'
 import { unknownVersion } from './envelope.ts'
 import { acceptedEmpty } from './http-requests.ts'
 

@@ -3,7 +3,7 @@ import { isNotification, isObject, member } from '../message.ts'
 import { A_TO_D, failed, passed, TRANSPORTS, unchecked, unless, type Rule } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
 import type { Reply } from '../session.ts'
-import { initializeMessage, textOf, UNKNOWN_VERSION } from './common.ts'
+import { initializeMessage, textOf, UNKNOWN_VERSION } from './refusal.ts'
 import { allMessages } from './json-rpc.ts'
 
 /** How long to wait for messages that must not come. */
