@@ -1,3 +1,5 @@
+import { endOfText } from './json-text.ts'
+
 /** A value in a text of JSON with comments, and where it is. */
 export interface JsoncNode {
   readonly start: number
@@ -86,9 +88,7 @@ class Parser {
 
   #plain(char: string): JsoncNode {
     const start = this.#at
-    const pattern = char === '"' ? /"(?:[^"\\\n]|\\.)*"?/y : /[^\s,:{}[\]"/]*/y
-    pattern.lastIndex = start
-    const [found = ''] = pattern.exec(this.#text) ?? []
+    const found = this.#text.slice(start, char === '"' ? endOfText(this.#text, start) : this.#endOfWord())
     try {
       const value: unknown = JSON.parse(found)
       this.#at = start + found.length
@@ -98,6 +98,13 @@ class Parser {
         throw this.#error('expected a value: a text in "", a number, true, false, null, [ or {')
       throw this.#error('a text is not complete: it needs " at its end, and \\ before special characters')
     }
+  }
+
+  #endOfWord(): number {
+    const word = /[^\s,:{}[\]"/]*/y
+    word.lastIndex = this.#at
+    word.test(this.#text)
+    return word.lastIndex
   }
 
   #object(depth: number): JsoncNode {

@@ -5,6 +5,7 @@ import { nearest } from '../base/nearest.ts'
 import { isMembers } from './config-entry.ts'
 import { Failure, wrongUsage } from './failure.ts'
 import type { Io } from './io.ts'
+import { numbersIn } from './json-text.ts'
 import { JsoncError, parseJsonc } from './jsonc.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -188,9 +189,7 @@ function objectOf(text: string, from: string): JsonObject {
 function jsonOf(text: string, from: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
-    const [inexact] = Array.from(text.matchAll(NUMBERS), ([, number = '0']) => number).filter(
-      (number) => !isExact(number),
-    )
+    const inexact = Array.from(numbersIn(text)).find((number) => !isExact(number))
     if (inexact !== undefined) throw tooManyDigits(from, inexact)
     return value
   } catch (error) {
@@ -212,8 +211,6 @@ function placeOf(text: string): string {
     return error instanceof JsoncError ? `: ${error.message}` : ''
   }
 }
-/** The texts of a JSON document, and its numbers. */
-const NUMBERS = /"(?:[^"\\]|\\.)*"|(-?\d[\d.eE+-]*)/g
 
 function tryJson(text: string): unknown {
   try {
