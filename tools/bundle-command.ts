@@ -29,6 +29,7 @@ export async function bundleCommand(folder: string): Promise<void> {
     },
     minifySyntax: true,
     minifyWhitespace: true,
+    minifyIdentifiers: true,
     chunkNames: 'parts/[name]-[hash]',
     legalComments: 'none',
     logLevel: 'error',
