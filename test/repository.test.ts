@@ -5,8 +5,8 @@ const read = (path: string): string => readFileSync(new URL(`../${path}`, import
 
 const GUIDES = readdirSync(new URL('../docs/guides', import.meta.url)).map((name) => `docs/guides/${name}`)
 
-/** The guides with code; that on security has none. */
-const WITH_CODE = GUIDES.filter((page) => page !== 'docs/guides/security.md')
+/** The guides with code; those on security and on validation have none. */
+const WITH_CODE = GUIDES.filter((page) => !/\/(?:security|validate)\.md$/.test(page))
 
 test.each(['README.md', ...WITH_CODE])(
   'every piece of code in %s stands in the file that it names',

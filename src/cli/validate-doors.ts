@@ -2,6 +2,7 @@ import type { Invocation } from './command.ts'
 import { envOf } from './open.ts'
 import { headersOf } from './option-values.ts'
 import type { ResolvedTarget } from './target.ts'
+import { parseUrl } from '../protocol/url.ts'
 import { programDoor, urlDoor, type Door } from '../validate/door.ts'
 import { Trace } from '../validate/trace.ts'
 
@@ -26,7 +27,7 @@ export async function doorsOf(
     ...target.headers,
     ...headersOf(flags.list('header')),
   }
-  const url = new URL(target.url)
+  const url = parseUrl(target.url)
   const door = urlDoor(url, headers)
   if (door.transport !== 'http') return [door]
   const older = await olderDoor(url, headers)
@@ -35,7 +36,7 @@ export async function doorsOf(
 
 async function olderDoor(url: URL, headers: Readonly<Record<string, string>>): Promise<Door | undefined> {
   for (const path of new Set([url.pathname, url.pathname.replace(/[^/]*$/, 'sse')])) {
-    const door = urlDoor(new URL(path + url.search, url), headers, true)
+    const door = urlDoor(parseUrl(path + url.search, url), headers, true)
     try {
       await (await door.open(new Trace(), LOOK_MS)).close()
       return door

@@ -260,6 +260,39 @@ describe('messages', () => {
   })
 })
 
+test('a node that misses messages reads the revocations among them, and tells each once', async () => {
+  const stores = toStores()
+  const { changes, events } = stores
+  const subscribe = changes.subscribe.bind(changes)
+  const [read, ears] = [
+    events.read.bind(events),
+    { isDeaf: false, onGap: (_newest: number): void => undefined },
+  ]
+  changes.subscribe = (from, onMessage, onGap) => {
+    ears.onGap = onGap
+    return subscribe(from, (message) => (ears.isDeaf ? undefined : onMessage(message)), onGap)
+  }
+  const two = await join(stores)
+  changes.subscribe = subscribe
+  const one = await join(stores)
+  const revoke = async (sub: string): Promise<void> => {
+    one.node.sendRevocation({ kind: 'revoked', sub, at: 1 })
+    await one.node.sent()
+  }
+  await revoke('heard')
+  ears.isDeaf = true
+  await revoke('missed')
+  ears.isDeaf = false
+  events.read = () => Promise.reject(new Error('away'))
+  ears.onGap(two.node.position + 10)
+  expect(two.messages.map((message) => 'sub' in message && message.sub)).toEqual(['heard'])
+  events.read = read
+  ears.onGap(two.node.position + 10)
+  await vi.waitFor(() => expect(two.messages).toHaveLength(2))
+  expect(two.messages.map((message) => 'sub' in message && message.sub)).toEqual(['heard', 'missed'])
+  await Promise.all([one, two].map(({ node }) => node.leave()))
+})
+
 test('after the bus has lost its data, everything may have changed, and messages arrive as before', async () => {
   const changes = new LossyBus()
   const stores = { ...toStores(), changes }

@@ -3,12 +3,12 @@ import { badOption } from '../base/options.ts'
 import type { Some } from '../base/some.ts'
 import type { BusMessage } from '../rpc/change-bus.ts'
 import { keyOf, type SentChange } from '../rpc/changes.ts'
-import type { EventRoom } from '../rpc/event-store.ts'
 import { checkShared } from './check-shared.ts'
 import { Forwarded } from './forwarded.ts'
 import { readMessage, writeMessage, type NodeMessage, type Revocation, type SentMessage } from './messages.ts'
 import type { NodeListener, NodeOptions, NodeStores } from './node-options.ts'
 import { RecentChanges, REMEMBERED, type KnownChange } from './recent-changes.ts'
+import { Revocations } from './revocations.ts'
 import { Steps } from './steps.ts'
 
 /** A node is taken for dead after this many beats. */
@@ -21,9 +21,6 @@ const PAGE = 500
 /** How many changes wait while the store is away. Beyond that, everything has changed. */
 const MOST_WAITING = 1000
 const ALL = 'all'
-/** Revocations are also in a log, because other messages may replace them on the bus before a node starts. */
-const REVOCATIONS = 'revocations'
-const REVOCATION_ROOM: EventRoom = { events: 100_000, bytes: 1 << 25, idleMs: 30 * 86_400_000 }
 
 /** This process among those that serve the same clients: it is known to the others, and exchanges messages with them. */
 export class Node {
@@ -52,6 +49,7 @@ export class Node {
   readonly #waiting = new Set<unknown>()
   #marks = 0
   readonly #steps: Steps
+  readonly #revocations: Revocations
   #timer: ReturnType<typeof setInterval> | undefined
   #unsubscribe: (() => void) | undefined
   #questions = 0
@@ -62,6 +60,7 @@ export class Node {
     this.stores = options.stores
     this.#options = options
     if (options.listener !== undefined) this.#listeners.add(options.listener)
+    this.#revocations = new Revocations(options.stores.events, options.server, (sent) => this.#tell(sent, 0))
     this.#steps = new Steps((error) =>
       options.report('error', 'a message to other nodes was lost', { error }),
     )
@@ -159,12 +158,8 @@ export class Node {
   /** Publishes a revocation in the background, and keeps it for nodes that start later. */
   sendRevocation(message: Revocation): void {
     const text = this.#write(message)
-    const { events, changes } = this.stores
-    this.#steps.add(async () => {
-      await events.open(REVOCATIONS, this.server, '', REVOCATION_ROOM)
-      await events.append(REVOCATIONS, this.server, { text }, REVOCATION_ROOM)
-    })
-    this.#steps.add(() => changes.publish(text))
+    this.#steps.add(() => this.#revocations.keep(text))
+    this.#steps.add(() => this.stores.changes.publish(text))
   }
 
   /** The changes after a position, up to another one that is on the bus; undefined if some are not known any more. */
@@ -228,19 +223,9 @@ export class Node {
       (message) => this.#take(message),
       (newest) => this.#takeGap(newest),
     )
-    await this.#readRevocations()
+    await this.#revocations.read()
     this.#timer = setInterval(() => void this.#beat(), this.#options.beatMs)
     this.#timer.unref?.()
-  }
-
-  async #readRevocations(): Promise<void> {
-    const { events } = this.stores
-    for (let after = -1, isMore = true; isMore;) {
-      const page = await events.read(REVOCATIONS, this.server, after, PAGE)
-      for (const { text } of page?.events ?? []) this.#tell(readMessage(text), 0)
-      after = page?.events.at(-1)?.seq ?? after
-      isMore = page?.events.length === PAGE
-    }
   }
 
   async #beat(): Promise<void> {
@@ -252,6 +237,7 @@ export class Node {
       const wasAlive = await nodes.beat(this.number, this.#options.beatMs * BEATS)
       if (!wasAlive && !(await nodes.isAlive(this.number))) this.#isUnknown = true
       if (this.#isUnknown && !this.#hasLeft) await this.#rejoin()
+      if (this.#revocations.areMissed) await this.#revocations.read()
     } catch {
       // The next one may succeed.
     } finally {
@@ -304,7 +290,8 @@ export class Node {
     if (sent === undefined || message === undefined) return
     if (message.kind === 'all_changed') return this.#takeAllChanged(position)
     // Of the time before its start, a node needs to know only what stays true.
-    if (position <= this.#startedAt && message.kind !== 'revoked') return
+    if (message.kind === 'revoked') this.#revocations.isKnown(message)
+    else if (position <= this.#startedAt) return
     this.#tell(sent, position)
   }
 
@@ -318,6 +305,8 @@ export class Node {
   #takeGap(newest: number): void {
     if (newest <= this.#position) this.#takeLoss()
     this.#takeAllChanged(newest)
+    // If they cannot be read now, the next beat tries again.
+    this.#revocations.read().catch(() => undefined)
   }
 
   /** Positions only come again if the bus has lost its data. So all messages from now on are new, and the number of this node may be given to another. */

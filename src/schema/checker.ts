@@ -64,7 +64,7 @@ function standardChecker(schema: StandardSchema, use: Use, json: JsonSchema): Ch
   const guard = toGuard(json, libraryCosts(schema))
   const hidden = hiddenOf(schema, use, json)
   rejectHidden(hidden.patterns)
-  const slowTexts = toSlowTexts(urlsIn(json), hidden.parsesJson)
+  const slowTexts = toSlowTexts({ ...urlsIn(json), parsesJson: hidden.parsesJson })
   let place: Place | undefined
   let cost: Cost | undefined
   let large = LARGE
@@ -146,9 +146,12 @@ function tried(check: Validate, piece: unknown): Result | Promise<Result> {
   }
 }
 
-/** How many places of a schema are shown to check URLs. */
-function urlsIn(json: JsonSchema): number {
-  return JSON.stringify(json).split('"format":"uri"').length - 1
+/** How often the same text may be parsed as a URL: at each place that is shown to check one, for each reference that may lead to it. */
+function urlsIn(json: JsonSchema): { readonly urls: number; readonly hasAddresses: boolean } {
+  const text = JSON.stringify(json)
+  const count = (part: string): number => text.split(part).length - 1
+  const addresses = count('"format":"ipv6"') + count('"format":"cidrv6"')
+  return { urls: (count('"format":"uri"') + addresses) * (1 + count('"$ref"')), hasAddresses: addresses > 0 }
 }
 
 /** The most parts of a value that a library copies whole: at several microseconds for each, half a second. */

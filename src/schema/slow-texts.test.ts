@@ -4,7 +4,9 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { toChecker } from './checker.ts'
+import { hostIn } from './host-in.ts'
 import type { AnySchema } from './schema.ts'
+import { toSlowTexts } from './slow-texts.ts'
 
 const marks = (count: number): string => `a${'\u0301'.repeat(count / 2)}${'\u0316'.repeat(count / 2)}`
 const hanzi = (count: number): string =>
@@ -106,4 +108,68 @@ test('long texts of any language are fine', async () => {
     expect([b.slice(0, 20), await check({ b })]).toMatchObject([b.slice(0, 20), { ok: true }])
   const long = `https://example.com/${'a'.repeat(100_000)}?q=${hanzi(50_000)}`
   expect(await check({ b: '', url: long })).toMatchObject({ ok: true })
+})
+
+describe('one host is too long if a library parses it many times', () => {
+  const link = `https://${hanzi(8000)}`
+
+  test('at places that share a definition', async () => {
+    const url = z.url().meta({ id: 'SharedUrl' })
+    const block = z.union(
+      Array.from({ length: 30 }, (_, i) => z.object({ kind: z.literal(`k${i}`), link: url })),
+    )
+    const { check } = toChecker(z.object({ block }), 'input')
+    expect(await check({ block: { kind: 'none', link } })).toMatchObject(LONG_HOST)
+    expect(await check({ block: { kind: 'k1', link: `https://${hanzi(100)}.example/` } })).toMatchObject({
+      ok: true,
+    })
+  })
+
+  test('in a union that contains itself', async () => {
+    interface Node {
+      readonly and?: Node
+      readonly k?: number
+      readonly url?: string
+    }
+    const node: v.GenericSchema<Node> = v.lazy(() =>
+      v.union([
+        v.object({ and: node, k: v.literal(1) }),
+        v.object({ and: node, k: v.literal(2) }),
+        v.object({ url: v.pipe(v.string(), v.url()) }),
+      ]),
+    )
+    const schema = toStandardJsonSchema(v.object({ n: node })) as AnySchema
+    const { check } = toChecker(schema, 'input')
+    const nested = (url: string): Node => {
+      let found: Node = { url }
+      for (let depth = 0; depth < 7; depth++) found = { and: found, k: 3 }
+      return found
+    }
+    expect(await check({ n: nested(link) })).toMatchObject({ ok: false, undecided: true })
+    const short = (await check({ n: nested('https://example.com/') })) as { readonly undecided?: boolean }
+    expect(short.undecided).toBeUndefined()
+  })
+
+  test('in an address that is checked as a part of a URL', () => {
+    const use = { urls: 1, parsesJson: false }
+    const value = [`@${hanzi(20_000)}`]
+    expect(toSlowTexts({ ...use, hasAddresses: true }).problemOf(value)).toBeDefined()
+    expect(toSlowTexts(use).problemOf(value)).toBeUndefined()
+  })
+})
+
+test.each([
+  ['https://example.com/path', 11],
+  [' \n h\tt t p s:// \t example.com?x', 11],
+  ['http:example', 7],
+  ['HTTP:\\\\a\\b', 1],
+  ['mailto:someone', 0],
+  ['x@example.com', 0],
+  ['', 0],
+])('%j has a host of %i characters', (text, length) => {
+  expect(hostIn(text)).toBe(length)
+})
+
+test('millions of spaces before a host are looked at once', () => {
+  expect(hostIn(`${' '.repeat(10_000_000)}http:${'/'.repeat(10_000_000)}a`)).toBe(1)
 })

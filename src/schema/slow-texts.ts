@@ -1,3 +1,4 @@
+import { hostIn } from './host-in.ts'
 import type { Issue } from './issue.ts'
 import { namesIn } from './pieces.ts'
 
@@ -12,15 +13,6 @@ const MOST_PAIRS = 2 ** 26
 
 /** A run of so many marks is too long by itself. */
 const MOST_RUN = 2 ** 13
-
-/** The schemes whose hosts take time. */
-const SCHEME = /^(?:https?|wss?|ftp|file):/i
-/** The characters that a scheme and its colon need. */
-const SCHEME_LENGTH = 6
-/** What parsers of URLs, or libraries before them, remove. */
-const SPACE = /[\s\0-\x20]/
-const SLASHES = /[\s\0-\x20/\\／＼]/
-const END_OF_HOST = /[/\\?#]/
 
 /** Combining marks, and characters that become marks when a text is normalised. */
 const MARK = /[\p{M}\u0e33\u0eb3\uff9e\uff9f]/u
@@ -41,13 +33,22 @@ export interface SlowTexts {
   problemOf(value: unknown): Issue | undefined
 }
 
-/** `urls` is how often a library may parse the same text as a URL, and `parsesJson` whether it looks into texts that are JSON. */
-export function toSlowTexts(urls: number, parsesJson: boolean): SlowTexts {
-  const times = Math.max(1, urls)
+/** What a library may do with texts. */
+export interface TextUse {
+  /** How often it may parse the same text as a URL. */
+  readonly urls: number
+  /** Whether it may parse addresses as hosts of URLs. */
+  readonly hasAddresses?: boolean | undefined
+  /** Whether it looks into texts that are JSON. */
+  readonly parsesJson: boolean
+}
+
+export function toSlowTexts(use: TextUse): SlowTexts {
+  const times = Math.max(1, use.urls)
   return {
     few: FEW_CHARS / Math.sqrt(times),
     problemOf: (value) => {
-      const walk = new Walk(times, parsesJson)
+      const walk = new Walk(times, use)
       const problem = walk.look(value)
       return problem === undefined ? undefined : { path: walk.path, problem }
     },
@@ -58,14 +59,14 @@ class Walk {
   /** Where the walk is. It stays there when it finds a problem. */
   readonly path: PropertyKey[] = []
   readonly #times: number
-  readonly #parsesJson: boolean
+  readonly #use: TextUse
   /** A value of our own may contain itself. */
   readonly #seen = new Set<object>()
   #left = MOST_PAIRS
 
-  constructor(times: number, parsesJson: boolean) {
+  constructor(times: number, use: TextUse) {
     this.#times = times
-    this.#parsesJson = parsesJson
+    this.#use = use
   }
 
   look(part: unknown): string | undefined {
@@ -89,9 +90,9 @@ class Walk {
 
   #read(text: string): string | undefined {
     if (text.length <= MARK_STEP) return undefined
-    if (!this.#pay(this.#times * hostIn(text) ** 2)) return LONG_HOST
+    if (!this.#pay(this.#times * hostIn(text, this.#use.hasAddresses) ** 2)) return LONG_HOST
     if (!this.#payForMarks(text)) return MANY_MARKS
-    return this.#parsesJson && /^\s*["[{]/.test(text) ? this.look(parsed(text)) : undefined
+    return this.#use.parsesJson && /^\s*["[{]/.test(text) ? this.look(parsed(text)) : undefined
   }
 
   #payForMarks(text: string): boolean {
@@ -123,21 +124,6 @@ function isMark(text: string, at: number): boolean {
   if (code < FIRST_MARK) return false
   const isSecondHalf = code >= 0xdc00 && code < 0xe000
   return MARK.test(isSecondHalf ? text.slice(at - 1, at + 1) : text.slice(at, at + 2))
-}
-
-/** The length of the host of a text that may be a URL, or become one when a library trims or normalises it; 0 if it is not. */
-function hostIn(text: string): number {
-  let begin = ''
-  let at = 0
-  for (; at < text.length && begin.length < SCHEME_LENGTH; at++)
-    if (!SPACE.test(text[at]!)) begin += text[at]!
-  const scheme = SCHEME.exec(begin) ?? SCHEME.exec(begin.normalize('NFKC'))
-  if (scheme === null) return 0
-  at -= begin.length - scheme[0].length
-  while (at < text.length && SLASHES.test(text[at]!)) at++
-  const host = text.slice(at)
-  const end = host.search(END_OF_HOST)
-  return end < 0 ? host.length : end
 }
 
 function parsed(text: string): unknown {

@@ -1,4 +1,5 @@
 import { weigh } from '../base/weight.ts'
+import { hostIn } from './host-in.ts'
 import { multiplies } from './recursion.ts'
 import { MEMBER, toRules, type Filled, type Rules, type StepRules } from './step-rules.ts'
 
@@ -24,8 +25,15 @@ const CHARS_PER_STEP = 200
 
 /** How many steps it takes to check a part alone, which is more for a long text. */
 export function stepsOf(part: unknown): number {
-  return typeof part === 'string' ? 1 + Math.floor(part.length / CHARS_PER_STEP) : 1
+  if (typeof part !== 'string') return 1
+  const steps = 1 + Math.floor(part.length / CHARS_PER_STEP)
+  return part.length < SHORT ? steps : steps + Math.floor(hostIn(part) ** 2 / PAIRS_PER_STEP)
 }
+
+/** Hosts in shorter texts take no time. */
+const SHORT = 64
+/** The pairs of characters of a host that a parser of URLs compares in the time of a step. */
+const PAIRS_PER_STEP = 128
 
 /** Estimates the steps of checks by a library from the JSON Schema that it shows. */
 export function toEstimator(root: unknown, rules: StepRules = {}): Estimator {

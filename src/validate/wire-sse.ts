@@ -1,4 +1,5 @@
 import { Deferred } from '../base/deferred.ts'
+import { isUrl, parseUrl } from '../protocol/url.ts'
 import { httpCall } from './http-call.ts'
 import type { HttpWireOptions } from './wire-http.ts'
 import { Wire, type HttpReply, type SendOptions } from './wire.ts'
@@ -98,5 +99,5 @@ export class SseWire extends Wire {
 }
 
 function parsedUrl(text: string, base: URL): URL | undefined {
-  return URL.canParse(text, base.href) ? new URL(text, base) : undefined
+  return isUrl(text, base.href) ? parseUrl(text, base) : undefined
 }

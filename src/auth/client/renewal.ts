@@ -1,3 +1,4 @@
+import { listOf } from './token-endpoint.ts'
 import type { AuthorizationServer } from 'oauth4webapi'
 import { McpError } from '../../errors/error.ts'
 import { clip } from '../../base/clip.ts'
@@ -228,11 +229,11 @@ async function login(setup: Setup, login: Login): Promise<Held> {
     supported: found.scopes,
     requested: setup.scopes,
     granted: held?.place.key === place.key ? held.tokens.scopes : undefined,
-    issuerScopes: issuer.scopes_supported,
+    issuerScopes: listOf(issuer.scopes_supported),
     asksOffline: grant.refresh !== undefined,
   })
   const isBound = setup.dpop ?? (need.wantsDpop || found.needsDpop || stored?.tokens?.type === 'dpop')
-  const algorithms = issuer.dpop_signing_alg_values_supported
+  const algorithms = listOf(issuer.dpop_signing_alg_values_supported)
   const dpop = isBound ? await openDpop(stored?.dpopKey, algorithms) : undefined
   const context: GrantContext = {
     ...setup,

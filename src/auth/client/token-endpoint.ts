@@ -96,6 +96,7 @@ function signing({ key, kid, algorithm }: SigningKey, issuer: AuthorizationServe
   })
 }
 
-function listOf(value: unknown): readonly string[] | undefined {
+/** The texts of a list that an issuer sent; undefined if it is none. */
+export function listOf(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : undefined
 }

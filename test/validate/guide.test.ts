@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import { parseLine } from '../../src/cli/program.ts'
+
+const GUIDE = readFileSync(new URL('../../docs/guides/validate.md', import.meta.url), 'utf8')
+
+interface Workflow {
+  readonly on: readonly string[]
+  readonly jobs: Readonly<
+    Record<
+      string,
+      {
+        readonly 'runs-on': string
+        readonly steps: readonly { readonly run?: string; readonly uses?: string }[]
+      }
+    >
+  >
+}
+
+/** The words of a command line, without a comment at its end. */
+function wordsOf(line: string): readonly string[] {
+  return line
+    .replace(/\s+#.*$/, '')
+    .split(' ')
+    .slice(2)
+}
+
+test('the workflow in the guide is a workflow, and its command line is one of ours', () => {
+  const text = /```yaml\n([\s\S]*?)```/.exec(GUIDE)?.[1] ?? ''
+  const { on, jobs } = parse(text) as Workflow
+  expect(on).toEqual(['push', 'pull_request'])
+  const steps = Object.values(jobs).flatMap((job) => job.steps)
+  expect(steps.every(({ run, uses }) => (run === undefined) !== (uses === undefined))).toBe(true)
+  const [line] = steps.flatMap(({ run }) => (run?.startsWith('npx pierhead') ? [run] : []))
+  expect(parseLine(wordsOf(line ?? ''), COMMANDS)).toMatchObject({
+    command: { name: 'validate' },
+    words: ['server.ts'],
+  })
+})
+
+test('every command line in the guide is one of ours', () => {
+  const lines = [...GUIDE.matchAll(/^npx pierhead .*$/gm)].map(([line]) => line)
+  expect(lines).toHaveLength(4)
+  for (const line of lines)
+    expect(parseLine(wordsOf(line), COMMANDS)).toMatchObject({ command: { name: 'validate' } })
+})
