@@ -148,10 +148,12 @@ function textOf(
       lines.push(colors.dim(`    ${from === 'peer' ? '←' : '→'} ${safeLine(text, 160)}`))
     lines.push(`  ${colors.cyan('fix:')} ${first.fix}`, '')
   }
-  const needsCalls = unchecked.filter(({ first }) => /--allow-calls/.test(first.found ?? '')).length
-  for (const { first } of unchecked.filter((one) => !/--allow-calls/.test(one.first.found ?? '')))
-    lines.push(colors.dim(`- ${first.id} was not checked: ${safeLine(first.found ?? '', 200)}`))
-  if (needsCalls > 0) lines.push(colors.dim(`- ${needsCalls} rules need calls of tools: add --allow-calls`))
+  for (const [why, ids] of reasonsOf(unchecked))
+    lines.push(
+      colors.dim(
+        `- not checked, because ${safeLine(why, 200)}: ${ids.length > 8 ? `${ids.length} rules` : ids.join(', ')}`,
+      ),
+    )
   const spoken = places.map(({ transport, revisions, problem }) =>
     problem === undefined
       ? `${transport}: ${revisions.join(', ')}`
@@ -162,4 +164,14 @@ function textOf(
     `${counts.passed} passed, ${counts.failures} failed, ${counts.warnings} warnings, ${counts.unchecked} not checked, ${counts.absent} do not apply; score ${score} of 100`,
   )
   return lines.join('\n').trim()
+}
+
+/** The rules that were not checked, by the reason. */
+function reasonsOf(unchecked: readonly Group[]): ReadonlyMap<string, readonly string[]> {
+  const reasons = new Map<string, string[]>()
+  for (const { first } of unchecked) {
+    const why = first.found ?? ''
+    reasons.set(why, [...new Set([...(reasons.get(why) ?? []), first.id])])
+  }
+  return reasons
 }
