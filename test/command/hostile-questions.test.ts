@@ -42,7 +42,7 @@ async function shown(message: string, schema: object = { type: 'object', propert
   const answer = answers.elicit?.({ message, schema } as never, signal)
   await vi.waitFor(() => expect(text()).toContain('Do you agree?'), { timeout: 20_000 })
   leave()
-  await expect(answer).resolves.toEqual({ action: 'cancel' })
+  await expect(answer).resolves.toEqual({ action: 'decline' })
   return text()
 }
 
@@ -80,7 +80,7 @@ describe('a question that is too long', () => {
     expect(text().replaceAll(/[\s│]+/g, ' ')).toContain('only the first 500 of 100000 choices')
     expect(text().length).toBeLessThan(20_000)
     leave()
-    await expect(answer).resolves.toEqual({ action: 'cancel' })
+    await expect(answer).resolves.toEqual({ action: 'decline' })
   })
 })
 
