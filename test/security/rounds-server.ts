@@ -45,7 +45,7 @@ async function tell(title: string, sent: () => Promise<Reply>): Promise<void> {
 }
 
 const answer = (size: number): object => ({ action: 'accept', content: { name: 'x'.repeat(size) } })
-const many = Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`k${at}`, {}]))
+const many = Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`k${at}`, {}]))
 await tell('small', () => send('ask', { inputResponses: { zzz: 'A' } }))
 const { result } = await send('ask')
 const requestState = result?.requestState
