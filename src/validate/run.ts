@@ -55,6 +55,7 @@ export async function checkServer(
   let silent = 0
   for (const rule of ordered) {
     const from = trace.mark
+    const before = { ...trace.counts }
     const began = performance.now()
     const why = signal.aborted
       ? 'the run was stopped'
@@ -64,9 +65,9 @@ export async function checkServer(
           ? 'the server stopped answering'
           : undefined
     const verdict = why === undefined ? await checkRule(rule, subject, signal) : unchecked(why)
-    if (why === undefined && !rule.isLast)
-      silent =
-        trace.between(from).some((entry) => entry.from === 'peer') || verdict.is === 'absent' ? 0 : silent + 1
+    // Some checks only look at what came before, so they send nothing.
+    if (trace.counts.peer > before.peer) silent = 0
+    else if (trace.counts.validator > before.validator) silent++
     const outcome = outcomeOf(rule, { verdict, from, ms: performance.now() - began, subject, trace })
     outcomes.push(outcome)
     onOutcome?.(outcome, outcomes.length, ordered.length)

@@ -22,10 +22,13 @@ const SECRET = /^(?:authorization|cookie|set-cookie|proxy-authorization|dpop|.*(
 export class Trace {
   readonly #entries: Entry[] = []
   #next = 0
+  /** How many entries there were of each side, also of those that were not kept. */
+  readonly counts = { validator: 0, peer: 0 }
 
   /** Adds an entry, and returns its place. */
   add(entry: Omit<Entry, 'at'>): number {
     const at = this.#next++
+    this.counts[entry.from]++
     if (this.#entries.length < MOST_ENTRIES)
       this.#entries.push({
         ...entry,
