@@ -1,16 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { join, relative } from 'node:path'
+import { keepPublicDeclarations, publicDeclarations } from './declarations.ts'
 import { importsOf, packageOf } from './imports.ts'
 import { bundleCommand } from './bundle-command.ts'
 import { joinModules } from './join.ts'
@@ -89,6 +81,8 @@ async function fill(): Promise<void> {
   if (spawnSync(process.execPath, args, { stdio: ['ignore', 2, 2] }).status !== 0)
     throw new Error('tsc failed')
   await bundleCommand(join(FRESH, 'cli'))
+  // Only the command uses the validator, and has it in its bundle.
+  rmSync(join(FRESH, 'validate'), { recursive: true })
   await joinModules({
     folder: FRESH,
     paths: walk(FRESH)
@@ -98,29 +92,18 @@ async function fill(): Promise<void> {
     ...ENTRIES,
     aliases: aliases(),
   })
-  nameEmittedFiles()
+  keepPublicDeclarations(FRESH, publicDeclarations(described().exports))
   rejectUndeclaredImports()
 }
 
 /** The modules that package.json maps to imports starting with #. */
 function aliases(): ReadonlyMap<string, readonly string[]> {
-  const { imports } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly imports: object }
+  const { imports } = described()
   const inside = (value: object): readonly string[] =>
     Object.values(value).flatMap((one) => (typeof one === 'string' ? [one] : inside(one as object)))
   const emitted = (value: object): readonly string[] =>
     inside(value).flatMap((path) => (path.startsWith('./dist/') ? [path.slice('./dist/'.length)] : []))
   return new Map(Object.entries(imports).map(([name, value]) => [name, emitted(value as object)]))
-}
-
-/** Makes declarations name the files that dist has: the compiler leaves `.ts` in them. */
-function nameEmittedFiles(): void {
-  for (const path of walk(FRESH).filter((file) => file.endsWith('.d.ts'))) {
-    const text = readFileSync(path, 'utf8')
-    writeFileSync(
-      path,
-      text.replaceAll(/((?:from|import) |import\()(['"])(\.[^'"\n]*)\.ts\2/g, '$1$2$3.js$2'),
-    )
-  }
 }
 
 /** Fails a build whose files import a package that an installed copy would not have. */
@@ -135,6 +118,10 @@ function rejectUndeclaredImports(): void {
       )
     }
   }
+}
+
+function described(): { readonly exports: object; readonly imports: object } {
+  return JSON.parse(readFileSync('package.json', 'utf8'))
 }
 
 function walk(folder: string): readonly string[] {

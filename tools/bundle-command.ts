@@ -10,7 +10,7 @@ const BUILT_IN = 'start-built.js'
 
 /**
  * Bundles the compiled command, with the libraries that only it uses, into a few files: each command is loaded when it runs. It
- * uses the rest of the package under its public names, so these stay imports.
+ * uses the rest of the package under its public names and those in `imports`, so these stay imports.
  */
 export async function bundleCommand(folder: string): Promise<void> {
   const bundled = `${folder}-bundled`
@@ -22,7 +22,7 @@ export async function bundleCommand(folder: string): Promise<void> {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    external: ['pierhead', 'pierhead/*', 'esbuild', 'typescript', 'fsevents', 'ws'],
+    external: ['pierhead', 'pierhead/*', '#*', 'esbuild', 'typescript', 'fsevents', 'ws'],
     // Libraries in the older module format load modules of Node with require.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

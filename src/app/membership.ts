@@ -81,7 +81,8 @@ export class Membership {
       listener: {
         onMessage(message, isOwn, position) {
           if (message.kind === 'changed') contents.deliver(message.change, position)
-          if (message.kind === 'revoked' && !isOwn) leases.apply(message, message.at)
+          if (message.kind === 'revoked' && !isOwn)
+            leases.apply(message, message.at, position === 0 ? 'past' : 'elsewhere')
         },
         onAllChanged: () => changes.deliverAll(),
       },

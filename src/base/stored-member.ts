@@ -4,34 +4,58 @@ type Values = Readonly<Record<string, unknown>>
 export interface StoredMember {
   readonly name: string
   readonly text: string
+  /** Its value, if there is a better way to it than to parse the text. */
+  readonly value?: () => unknown
 }
 
-const stored = new WeakMap<object, StoredMember>()
+/** The texts of such members, by name. */
+export type StoredTexts = ReadonlyMap<string, string>
 
-/** An object with one more member, whose text is known: it is parsed only if somebody reads it. */
-export function withStored<Object extends Values>(object: Object, member: StoredMember): Object {
-  const { name, text } = member
+const stored = new WeakMap<object, Map<string, string>>()
+
+/** An object with further members whose texts are known: each is parsed only if somebody reads it. */
+export function withStored<Object extends Values>(
+  object: Object,
+  ...members: readonly StoredMember[]
+): Object {
   const own = { ...object }
-  const become = (value: unknown): unknown => {
-    // Whoever has the value may change it.
-    stored.delete(own)
-    Object.defineProperty(own, name, { value, enumerable: true, configurable: true, writable: true })
-    return value
+  const texts = new Map<string, string>()
+  for (const { name, text, value: read = () => JSON.parse(text) as unknown } of members) {
+    texts.set(name, text)
+    const become = (value: unknown): unknown => {
+      // Whoever has the value may change it.
+      texts.delete(name)
+      Object.defineProperty(own, name, { value, enumerable: true, configurable: true, writable: true })
+      return value
+    }
+    const get = (): unknown => become(read())
+    Object.defineProperty(own, name, { get, set: become, enumerable: true, configurable: true })
   }
-  const get = (): unknown => become(JSON.parse(text))
-  Object.defineProperty(own, name, { get, set: become, enumerable: true, configurable: true })
-  stored.set(own, member)
+  stored.set(own, texts)
   return own
 }
 
-/** The member of an object whose text is known, if nobody has read it; undefined if there is none. */
-export function storedIn(object: object): StoredMember | undefined {
-  return stored.get(object)
+/** The texts of the members of an object that are known, and that nobody has read; undefined if there are none. */
+export function storedIn(object: object): StoredTexts | undefined {
+  const texts = stored.get(object)
+  return texts === undefined || texts.size === 0 ? undefined : texts
 }
 
-/** The text of an object with such a member. */
-export function textWith(object: Values, { name, text }: StoredMember): string {
-  const others = Object.keys(object).filter((other) => other !== name)
-  const rest = JSON.stringify(Object.fromEntries(others.map((other) => [other, object[other]])))
-  return `${rest.slice(0, -1)}${rest === '{}' ? '' : ','}${JSON.stringify(name)}:${text}}`
+/** The text of an object with such members. */
+export function textWith(object: Values, texts: StoredTexts): string {
+  const others = Object.keys(object).filter((other) => !texts.has(other))
+  let text = JSON.stringify(Object.fromEntries(others.map((other) => [other, object[other]]))).slice(0, -1)
+  for (const [name, own] of texts) text += `${text === '{' ? '' : ','}${JSON.stringify(name)}:${own}`
+  return `${text}}`
+}
+
+/** A copy of an object without a member. Texts that are known stay so. */
+export function copyWithout(object: Values, name: string): Values {
+  const texts = storedIn(object)
+  const others = Object.keys(object).filter((other) => other !== name && texts?.has(other) !== true)
+  const left = [...(texts ?? [])].filter(([other]) => other !== name)
+  return withStored(
+    Object.fromEntries(others.map((other) => [other, object[other]])),
+    ...left.map(([other, text]) => ({ name: other, text })),
+  )
 }

@@ -40,7 +40,7 @@ export interface Bundle {
 }
 
 /** Writes one file with the program and everything that it needs. Writes nothing if the program certainly has no server. */
-export async function bundleProgram(source: SourceFile, out: string): Promise<Bundle> {
+export async function bundleProgram(source: SourceFile, out: string, hasMap: boolean): Promise<Bundle> {
   const module = (await import(esbuildOf(source.path))) as Esbuild & { readonly default?: Esbuild }
   const esbuild = module.default ?? module
   const folder = dirname(source.path)
@@ -65,6 +65,7 @@ export async function bundleProgram(source: SourceFile, out: string): Promise<Bu
       external: [...NATIVE, ...OPTIONAL.filter((name) => !isThere(name))],
       banner: { js: BANNER },
       legalComments: 'linked',
+      sourcemap: hasMap && 'linked',
     })
   } catch (cause) {
     throw new Failure(`the program cannot be built: ${(cause as Error).message}`, { cause })

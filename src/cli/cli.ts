@@ -71,8 +71,9 @@ async function runParsed(
   let target: ResolvedTarget | undefined
   let left = words
   timeOf(flags, 'timeout')
-  using deadline = new Deadline(timeOf(flags, 'total'), flags.text('total'))
-  const { hasTarget = false, insteadOfTarget } = command
+  const { hasTarget = false, insteadOfTarget, hasOwnTotal = false } = command
+  const total = timeOf(flags, 'total')
+  using deadline = new Deadline(hasOwnTotal ? undefined : total, flags.text('total'))
   const isReplaced = insteadOfTarget !== undefined && flags.text(insteadOfTarget) !== undefined
   if (hasTarget && !isReplaced)
     ({ target, words: left } = pickTarget({ words, program: rest, command }, flags, io))

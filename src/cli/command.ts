@@ -46,6 +46,8 @@ export interface Command {
   readonly hasTarget?: boolean
   /** The option that takes the place of the target. */
   readonly insteadOfTarget?: string
+  /** Whether it ends by itself when the time of `--total` is over, with what it has. */
+  readonly hasOwnTotal?: boolean
   readonly arguments?: readonly Argument[]
   readonly options?: readonly Option[]
   /** Command lines without `pierhead`, and what they do. */

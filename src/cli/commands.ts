@@ -25,7 +25,7 @@ import { tasksList } from './commands/tasks-list.ts'
 import { tasksRetry } from './commands/tasks-retry.ts'
 import { tasksShow } from './commands/tasks-show.ts'
 import { test } from './commands/test.ts'
-import { validate } from './commands/validate.ts'
+import { conformance, validate } from './commands/validate.ts'
 import { watch } from './commands/watch.ts'
 
 /** Every command, in the order of the help. Help, completion and the reference page are made from this table. */
@@ -49,6 +49,7 @@ export const COMMANDS: readonly Command[] = [
   tasksRetry,
   test,
   validate,
+  conformance,
   doctor,
   install,
   authLogin,

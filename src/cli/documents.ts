@@ -19,7 +19,9 @@ export const DOCUMENTS: Readonly<Record<string, string>> = {
   'tasks retry': '{ tasks: [{ id, retryOf, status, … }], failed: [{ id, message, hint }] }',
   test: '{ passed, failed, skipped, cases: [{ tool, name, from, problem }] }; with --update { updated }',
   validate:
-    '{ target, at, places: [{ transport, revisions, problem }], score, counts, outcomes: [{ id, level, role, revision, transport, rule, how, fix, is, found, entries, ms }] }',
+    '{ target, at, places: [{ transport, revisions, left, problem, refused }], score, isComplete, problem, counts, outcomes: [{ id, level, role, revision, transport, rule, how, fix, is, isIgnored, found, entries, ms }] }',
+  conformance:
+    '{ target, at, places: [{ transport, revisions, left, problem, refused }], score, isComplete, problem, counts, outcomes: [{ id, level, role, revision, transport, rule, how, fix, is, isIgnored, found, entries, ms }] }',
   doctor: '{ isOk, target, findings: [{ level, text, fix }] }',
   install:
     '{ client, file, name, isChanged, entry, backup }; with --print { client, file, config }; with --undo { client, file, isRestored }',

@@ -13,7 +13,7 @@ export const EXIT = {
   tool: 5,
   /** The server rejected the request, or its answer was wrong. */
   server: 6,
-  /** No answer in time. */
+  /** No answer in time, or no time left for all checks. */
   timeout: 7,
   /** Tests or checks failed. */
   checks: 8,
@@ -36,7 +36,7 @@ export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   unreachable: 'the target could not be reached, or its program did not start',
   tool: 'the tool reported an error',
   server: 'the server rejected the request, or sent a wrong answer',
-  timeout: 'there was no answer in time',
+  timeout: 'there was no answer in time, or the time was over before everything was checked',
   checks: 'tests or checks failed',
   interrupted: 'you pressed Ctrl-C',
   unread: 'the program that reads the output has ended, such as `head`',

@@ -65,7 +65,7 @@ export async function open(
 }
 
 /** The values of a configuration that are probably secrets. Other variables may be words that errors have too. */
-function configuredSecrets(target: ResolvedTarget['target']): readonly string[] {
+export function configuredSecrets(target: ResolvedTarget['target']): readonly string[] {
   if ('url' in target) return Object.values(target.headers ?? {})
   return Object.entries(target.env ?? {}).flatMap(([name, value]) => (SECRET.test(name) ? [value] : []))
 }

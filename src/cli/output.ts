@@ -80,6 +80,11 @@ export class Output {
         if (part.length >= SHORTEST_SECRET && !SCHEME.test(part)) this.#secrets.add(part)
   }
 
+  /** The values that are hidden. */
+  get secrets(): readonly string[] {
+    return [...this.#secrets]
+  }
+
   /** A text without the values that are hidden. */
   redacted(text: string): string {
     // A long one may contain a short one.

@@ -1,8 +1,9 @@
 import { escaped } from '../errors/printable.ts'
 
+export { safeJson } from '../base/safe-json.ts'
+
 /** Characters that nobody sees, or that change what a terminal shows: controls, directions, zero width, and halves of characters. */
 const UNSAFE = /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
-const UNSAFE_IN_JSON = /[\u007f-\u009f]|[\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
 /** The longest text of a server that a terminal shows. */
 const LONGEST = 1_000_000
@@ -35,15 +36,4 @@ export function safeMessage(text: string): string {
   const shown = lines.slice(0, MOST_LINES).join('\n').slice(0, LONGEST_MESSAGE)
   const isWhole = text.length <= LONGEST_MESSAGE && shown.length === start.length
   return isWhole ? shown : `${shown}\n… (the rest of ${text.length} characters is not shown)`
-}
-
-/** JSON that is safe on a terminal too: what a terminal could obey is escaped, which JSON allows in strings. */
-export function safeJson(value: unknown, indent?: number): string {
-  const text = JSON.stringify(value, undefined, indent) ?? 'null'
-  return text.replace(UNSAFE_IN_JSON, (char) =>
-    Array.from(
-      { length: char.length },
-      (_, i) => `\\u${char.charCodeAt(i).toString(16).padStart(4, '0')}`,
-    ).join(''),
-  )
 }

@@ -1,7 +1,9 @@
+import { platformFetch } from '#fetch'
+import { pinned } from '#pinned'
 import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { orAborted } from '../base/backoff.ts'
-import { placeOf, type Place } from '../base/places.ts'
+import { placeOf, placeOfHost, type Place } from '../base/places.ts'
 import { TimeLimit } from '../base/time-limit.ts'
 
 /** A reply, with the beginning of its body. */
@@ -12,6 +14,8 @@ export interface SmallReply {
 }
 
 const MOST_CHARS = 200_000
+/** The largest document that is read. */
+const MOST_BYTES = 200_000
 const PATIENCE_MS = 10_000
 
 /** Sends a request that may take some seconds, follows no redirects, and reads no more of the reply than needed. */
@@ -23,7 +27,7 @@ export async function smallFetch(
 ): Promise<SmallReply> {
   signal.throwIfAborted()
   using limit = new TimeLimit(signal, patienceMs)
-  const sent = fetch(url, { ...init, redirect: 'manual', signal: limit.signal })
+  const sent = platformFetch(url, { ...init, redirect: 'manual', signal: limit.signal })
   const response = await orAborted(sent, limit.signal)
   const { status, headers } = response
   const isStream = /text\/event-stream/i.test(headers.get('content-type') ?? '')
@@ -53,13 +57,6 @@ export async function lookedUp(name: string, signal: AbortSignal): Promise<reado
   return await orAborted(lookup(name, { all: true }), limit.signal)
 }
 
-/** Where a host leads, by all of its addresses: the most private one counts. */
-async function placeOfName(hostname: string, signal: AbortSignal): Promise<Place> {
-  const name = hostname.replace(/^\[(.*)\]$/, '$1')
-  const places = (await lookedUp(name, signal)).map(({ address }) => placeOf(address))
-  return (['special', 'loopback', 'private'] as const).find((place) => places.includes(place)) ?? 'public'
-}
-
 /** The places that what a server names may be in: nothing more private than the server itself. */
 const REACHABLE: Readonly<Record<Place, readonly Place[]>> = {
   public: ['public'],
@@ -68,25 +65,69 @@ const REACHABLE: Readonly<Record<Place, readonly Place[]>> = {
   special: ['public'],
 }
 
+type Resolver = Parameters<typeof pinned.resolve>[1]
+
+/** Where a server is. By DNS alone, a name is never this computer: whoever owns the name could move it there at any time. */
+async function placeOfServer({ hostname }: URL, resolver: Resolver): Promise<Place> {
+  const known = placeOfHost(hostname)
+  if (known !== undefined) return known
+  const places = (await pinned.resolve(hostname, resolver)).map(placeOf)
+  return places.length > 0 && places.every((place) => place === 'private') ? 'private' : 'public'
+}
+
+/** The places where a URL that a server names may lead. Throws if none. */
+function placesFor(url: URL, server: URL, home: Place): readonly Place[] {
+  if (url.protocol === 'http:' && home === 'loopback') return ['loopback']
+  if (url.protocol !== 'https:') throw new Error('it is not an https URL')
+  const places = REACHABLE[home]
+  return url.hostname === server.hostname ? places.filter((place) => place === home) : places
+}
+
 /**
  * Reads JSON from an address that a server named. Throws with a reason if it must not be asked, or if there is none. A server must not
- * make this computer ask others in its network.
+ * make this computer ask others in its network, so the connection goes to the very address that was checked.
  */
 export async function readNamedJson(
   url: URL,
   server: URL,
   signal: AbortSignal,
+  resolver?: Resolver,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const from = await placeOfName(server.hostname, signal)
-  const to = await placeOfName(url.hostname, signal)
-  const isPlain = url.protocol === 'http:' && from === 'loopback' && to === 'loopback'
-  if (url.protocol !== 'https:' && !isPlain) throw new Error('it is not an https URL')
-  if (!REACHABLE[from].includes(to)) throw new Error('it is in a network that the server must not name')
-  const { status, body } = await smallFetch(url, { headers: { accept: 'application/json' } }, signal)
-  if (status !== 200) throw new Error(`it answers with status ${status}`)
+  signal.throwIfAborted()
+  using limit = new TimeLimit(signal, PATIENCE_MS)
+  const places = placesFor(url, server, await orAborted(placeOfServer(server, resolver), limit.signal))
+  const faultOf = (place: Place): Error | undefined =>
+    places.includes(place) ? undefined : new Error('it is in a network that the server must not name')
+  // Addresses in URLs are not looked up.
+  const place = placeOfHost(url.hostname)
+  const fault = place === undefined ? undefined : faultOf(place)
+  if (fault !== undefined) throw fault
+  const request = new Request(url, { headers: { accept: 'application/json' } })
+  const checks = { faultOf: (address: string) => faultOf(placeOf(address)), signal: limit.signal, resolver }
+  const { status, chunks, cancel } = await orAborted(pinned.send(request, checks), limit.signal)
+  try {
+    if (status !== 200) throw new Error(`it answers with status ${status}`)
+    return toObject(await orAborted(readAll(chunks), limit.signal))
+  } finally {
+    cancel()
+  }
+}
+
+async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.byteLength
+    if (bytes > MOST_BYTES) throw new Error(`it has more than ${MOST_BYTES} bytes`)
+    parts.push(chunk)
+  }
+  return Buffer.concat(parts).toString()
+}
+
+function toObject(text: string): Readonly<Record<string, unknown>> {
   let value: unknown
   try {
-    value = JSON.parse(body)
+    value = JSON.parse(text)
   } catch {
     throw new Error('it is not JSON')
   }

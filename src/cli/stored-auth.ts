@@ -23,15 +23,29 @@ export async function authOf(
     return token(() => secret)
   }
   if (sendsCredentials(flags.list('header'), target.headers)) return undefined
+  const { method } = await storedMethod(
+    String(target.url),
+    flags.is('stored-auth-only') || !hasPerson(io),
+    io,
+    output,
+  )
+  return method
+}
+
+/** The method that uses the stored login of a URL, and whether there is one. */
+export async function storedMethod(
+  url: string,
+  storedOnly: boolean,
+  io: Io,
+  output: Output,
+): Promise<{ readonly method: LoginMethod; readonly isLoggedIn: boolean }> {
   const vault = await openLogins(io, output)
-  const stored = vault && (await loginEntries(vault, String(target.url)))
-  output.hide((stored ?? []).map(({ mark }) => mark))
-  return loginMethod(io, {
-    vault,
-    // A login with a client id of the user belongs to that id.
-    clientId: stored?.findLast(({ isLoggedIn }) => isLoggedIn)?.clientId,
-    storedOnly: flags.is('stored-auth-only') || !hasPerson(io),
-  })
+  const stored = (vault && (await loginEntries(vault, url))) ?? []
+  output.hide(stored.map(({ mark }) => mark))
+  const last = stored.findLast(({ isLoggedIn }) => isLoggedIn)
+  // A login with a client id of the user belongs to that id.
+  const method = await loginMethod(io, { vault, clientId: last?.clientId, storedOnly })
+  return { method, isLoggedIn: last !== undefined }
 }
 
 /** The method that logs in with a browser, with what all commands have in common. */

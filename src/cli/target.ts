@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import type { CommandTarget, UrlTarget } from 'pierhead/client'
 import { configuredServer, isConfigured, similarName } from './config-files.ts'
 import { type Failure, wrongUsage } from './failure.ts'
@@ -137,8 +137,21 @@ function urlTarget(word: string): ResolvedTarget {
 function programTarget(program: readonly string[], { cwd }: Io): ResolvedTarget {
   const [command = '', ...args] = program
   if (command === '') throw wrongUsage('the program after -- is empty', 'Write -- node server.js.')
-  return { label: redactedLine(command), target: { command, args, cwd }, from: 'program' }
+  return { label: programLabel(program), target: { command, args, cwd }, from: 'program' }
 }
+
+/** Programs that run other programs. */
+const RUNNERS = new Set(['bun', 'bunx', 'deno', 'node', 'npx', 'python', 'python3', 'tsx', 'uv', 'uvx'])
+
+/** A short name for a program: its command and, for a runner such as node, the program that it runs. Other arguments may be secret. */
+export function programLabel([command = '', ...args]: readonly string[]): string {
+  const next = args.find((arg) => !QUIET.has(arg)) ?? ''
+  const isNamed = RUNNERS.has(basename(command)) && next !== '' && !next.startsWith('-')
+  return redactedLine(isNamed ? `${command} ${next}` : command)
+}
+
+/** Options and commands of runners between them and what they run. */
+const QUIET = new Set(['-y', '--yes', 'run'])
 
 interface FileOptions {
   readonly from: ResolvedTarget['from']

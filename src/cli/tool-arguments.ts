@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from 'node:fs'
+import { constants, createReadStream, openSync, statSync } from 'node:fs'
+import { Socket } from 'node:net'
 import { resolve } from 'node:path'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { nearest } from '../base/nearest.ts'
@@ -42,13 +43,19 @@ export async function toolArguments(
   let all: Record<string, unknown> = input === undefined ? {} : { ...objectOf(input, '--input') }
   for (const word of words) {
     if (word === '-') all = { ...all, ...objectOf(await stdinText(io), 'stdin') }
-    else if (word.startsWith('@')) all = { ...all, ...objectOf(fileText(word.slice(1), io), word.slice(1)) }
-    else setArgument(all, word, schema as Schema, io)
+    else if (word.startsWith('@'))
+      all = { ...all, ...objectOf(await fileText(word.slice(1), io), word.slice(1)) }
+    else await setArgument(all, word, schema as Schema, io)
   }
   return all
 }
 
-function setArgument(all: Record<string, unknown>, word: string, schema: Schema, io: Io): void {
+async function setArgument(
+  all: Record<string, unknown>,
+  word: string,
+  schema: Schema,
+  io: Io,
+): Promise<void> {
   const [, path = '', mark, text = ''] = /^([^=:]+)(:?=)([^]*)$/.exec(word) ?? []
   if (mark === undefined)
     throw wrongUsage(
@@ -67,7 +74,7 @@ function setArgument(all: Record<string, unknown>, word: string, schema: Schema,
     schema,
   )
   const raw = text.startsWith('@')
-    ? fileText(text.slice(1), io)
+    ? await fileText(text.slice(1), io)
     : text.startsWith('\\@')
       ? text.slice(1)
       : text
@@ -220,17 +227,25 @@ function tryJson(text: string): unknown {
   }
 }
 
-function fileText(name: string, { cwd }: Io): string {
-  const path = resolve(cwd, name)
+/** The text of a file, or of a pipe with a name. */
+async function fileText(name: string, { cwd, signal }: Io): Promise<string> {
   try {
-    if (statSync(path).size > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES} bytes`)
-    return readFileSync(path, 'utf8')
+    return await textOf(openFile(resolve(cwd, name)), signal)
   } catch (error) {
+    if (signal.aborted) throw error
     throw wrongUsage(
       `${name} cannot be read: ${(error as Error).message}`,
       'Write \\@ for text that begins with @.',
     )
   }
+}
+
+/** Opens what can be read to its end. A pipe is opened so that Ctrl-C works while nobody writes to it. */
+function openFile(path: string): Readable {
+  const stat = statSync(path)
+  if (stat.isFile()) return createReadStream(path)
+  if (!stat.isFIFO()) throw new Error('it is not a file')
+  return new Socket({ fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), readable: true })
 }
 
 async function stdinText({ stdin, signal }: Io): Promise<string> {
@@ -239,12 +254,21 @@ async function stdinText({ stdin, signal }: Io): Promise<string> {
       '- reads stdin, which is the terminal',
       'Pipe the JSON in: echo \'{"a":1}\' | pierhead call …',
     )
+  try {
+    return await textOf(stdin as Readable, signal)
+  } catch (error) {
+    if (signal.aborted) throw error
+    throw wrongUsage(`stdin cannot be read: ${(error as Error).message}`)
+  }
+}
+
+/** Everything in a stream. Ctrl-C ends the wait for a writer that writes nothing. */
+async function textOf(stream: Readable, signal: AbortSignal): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
-  // Ctrl-C ends the wait for a writer that writes nothing.
-  for await (const chunk of addAbortSignal(signal, stdin as Readable)) {
-    const bytes = Buffer.from(chunk)
-    if ((size += bytes.length) > MOST_BYTES) throw wrongUsage(`stdin has more than ${MOST_BYTES} bytes`)
+  for await (const chunk of addAbortSignal(signal, stream)) {
+    const bytes = Buffer.from(chunk as Uint8Array)
+    if ((size += bytes.length) > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES} bytes`)
     chunks.push(bytes)
   }
   return Buffer.concat(chunks).toString('utf8')

@@ -1,19 +1,38 @@
 import type { Invocation } from './command.ts'
-import { envOf } from './open.ts'
+import { configuredSecrets, envOf } from './open.ts'
 import { headersOf } from './option-values.ts'
 import type { ResolvedTarget } from './target.ts'
+import type { RunProgress } from './validate-text.ts'
+import type { Revision } from '../protocol/revisions.ts'
 import { parseUrl } from '../protocol/url.ts'
 import { programDoor, urlDoor, type Door } from '../validate/door.ts'
+import type { ServerRun } from '../validate/server-run.ts'
 import { Trace } from '../validate/trace.ts'
+
+/** The options of a validation. */
+export interface Asked {
+  readonly revisions: readonly Revision[] | undefined
+  readonly only: readonly string[] | undefined
+  readonly until: number
+  readonly progress: Pick<RunProgress, 'at'>
+}
+
+/** The result of a validation. */
+export interface Checked extends ServerRun {
+  readonly label: string
+  /** Where it is, if it has a URL. */
+  readonly address?: string | undefined
+  /** The names of the headers that the caller gave. */
+  readonly headers?: readonly string[] | undefined
+}
 
 /** How long to look for the older transport. */
 const LOOK_MS = 2_000
 
 /** The ways to a target. A server over HTTP may also have the older HTTP+SSE, at the same path or at `/sse`. */
-export async function doorsOf(
-  { target }: ResolvedTarget,
-  { flags, io }: Invocation,
-): Promise<readonly Door[]> {
+export async function doorsOf({ target }: ResolvedTarget, invocation: Invocation): Promise<readonly Door[]> {
+  const { flags, io, output } = invocation
+  output.hide(configuredSecrets(target))
   if (!('url' in target)) {
     const { command, args, cwd, env } = target
     const inherit = flags.text('inherit') as 'none' | 'safe' | 'all' | undefined
@@ -22,21 +41,43 @@ export async function doorsOf(
     ]
   }
   const token = io.env['PIERHEAD_TOKEN'] ?? ''
-  const headers = {
+  const headersBeside = headersOf(flags.list('header'))
+  const given: Readonly<Record<string, string>> = {
     ...(token !== '' && { authorization: `Bearer ${token}` }),
     ...target.headers,
-    ...headersOf(flags.list('header')),
+    ...headersBeside,
   }
   const url = parseUrl(target.url)
-  const door = urlDoor(url, headers)
+  output.hide([decodeURIComponent(url.password), ...url.searchParams.values()])
+  const stored = await storedFor(url, given, invocation)
+  const headers = { ...(stored !== undefined && { authorization: stored }), ...given }
+  const door: Door = { ...urlDoor(url, headers), headersBeside }
   if (door.transport !== 'http') return [door]
-  const older = await olderDoor(url, headers)
+  const older = await olderDoor(url, headers, headersBeside)
   return older === undefined ? [door] : [door, older]
 }
 
-async function olderDoor(url: URL, headers: Readonly<Record<string, string>>): Promise<Door | undefined> {
+/** The token of the stored login, unless the user chose how to authenticate. */
+async function storedFor(
+  url: URL,
+  given: Readonly<Record<string, string>>,
+  invocation: Invocation,
+): Promise<string | undefined> {
+  const isChosen = Object.keys(given).some((name) => name.toLowerCase() === 'authorization')
+  if (isChosen || !/^(?:http|ws)s?:$/.test(url.protocol)) return undefined
+  const { storedHeader } = await import('./validate-login.ts')
+  return storedHeader(url.href, invocation)
+}
+
+/** On a host of many, `/sse` may belong to somebody else, so logins and tokens are for the address itself. */
+async function olderDoor(
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  headersBeside: Readonly<Record<string, string>>,
+): Promise<Door | undefined> {
   for (const path of new Set([url.pathname, url.pathname.replace(/[^/]*$/, 'sse')])) {
-    const door = urlDoor(parseUrl(path + url.search, url), headers, true)
+    const own = path === url.pathname ? headers : headersBeside
+    const door = urlDoor(parseUrl(path + url.search, url), own, true)
     try {
       await (await door.open(new Trace(), LOOK_MS)).close()
       return door

@@ -5,7 +5,9 @@ import type { Conversation } from './conversation.ts'
 import { has } from './offered.ts'
 
 /** The codes of servers for a call that should have been a task. Others answer with a result that is an error. */
-const NO_TASK: ReadonlySet<unknown> = new Set([-32601, -32600, undefined])
+const NO_TASK: ReadonlySet<unknown> = new Set([-32601, -32600])
+/** Problems of an answer: the call has run. */
+const ANSWERED: ReadonlySet<unknown> = new Set(['bad_answer', 'answer_too_large'])
 
 /**
  * Whether a call failed because the list of tools, which says what it needs, was missing or out of date. Then the tools have been
@@ -25,9 +27,9 @@ export async function isOutdated(
   }
   const mayNeedTask =
     failed instanceof McpError
-      ? known.get(name)?.added === undefined
+      ? NO_TASK.has(code) && !ANSWERED.has(kind) && known.get(name)?.added === undefined
       : !known.has(name) && speaksOfTasks(failed as JsonObject)
-  if (!NO_TASK.has(code) || !mayNeedTask || connection.state !== 'ready') return false
+  if (!mayNeedTask || connection.state !== 'ready') return false
   const { capabilities } = await connection.agreement()
   if (!has(capabilities, 'tasks.requests.tools.call')) return false
   await refresh()

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { KnownTools } from './known-tools.ts'
 
 const MAX_TOOLS = 100_000
@@ -56,6 +57,23 @@ test('a thousand warnings are enough', async () => {
   }
   expect(warnings).toHaveLength(1000)
   expect(new Set(warnings).size).toBe(1000)
+})
+
+test('the rules for headers count towards the limit, with the way to each', () => {
+  const nested = (depth: number): JsonObject => {
+    const names = Array.from({ length: 100 }, (_, at) => `h${at}`)
+    let schema: JsonObject = {
+      properties: Object.fromEntries(names.map((name) => [name, { type: 'string', 'x-mcp-header': name }])),
+    }
+    for (let level = 1; level < depth; level++) schema = { properties: { n: schema } }
+    return schema
+  }
+  const weightOf = (depth: number): number => {
+    const tools = new KnownTools()
+    expect(tools.add({ name: 'a', inputSchema: nested(depth) })).toBeUndefined()
+    return tools.get('a')!.weight
+  }
+  expect(weightOf(51) - weightOf(1)).toBeGreaterThan(100 * 50 * 8)
 })
 
 test('schemas count towards the limit', async () => {

@@ -31,6 +31,8 @@ export interface KnownTool {
 
 const MAX_TOOLS = 100_000
 const MAX_WEIGHT = 67_108_864
+/** Approximate memory use of one rule about a param header, without the names on the way to it. */
+const RULE_WEIGHT = 200
 const MAX_WARNINGS = 1000
 const MAX_WARNING = 1024
 
@@ -65,7 +67,8 @@ export class KnownTools {
     if ('problem' in rules) return rules.problem
     this.#weight -= this.#tools.get(name)?.weight ?? 0
     this.#tools.delete(name)
-    const weight = itemWeights.get(descriptor) ?? weigh([name, inputSchema, outputSchema])
+    const own = itemWeights.get(descriptor) ?? weigh([name, inputSchema, outputSchema])
+    const weight = rules.reduce((sum, { path }) => sum + RULE_WEIGHT + 8 * path.length, own)
     if (this.#tools.size >= MAX_TOOLS || this.#weight + weight > MAX_WEIGHT) {
       this.#warnOnce('the server has too many tools to check what they return')
       return undefined

@@ -23,15 +23,17 @@ test('no ttl lets a server have more tasks than a client keeps', async () => {
     return new Promise(() => undefined)
   }
   const tasks = new QuestionTasks(never, new QuestionRoom())
-  for (let count = 0; count < 128; count++) expect((await begin(tasks))['ttl']).toBe(60_000)
+  let last: JsonObject = {}
+  for (let count = 0; count < 128; count++) expect((last = await begin(tasks))['ttl']).toBe(60_000)
   await expect(begin(tasks)).rejects.toMatchObject({ kind: 'overloaded' })
   // One that has ended makes room, but its question counts until it is answered.
   let error: unknown
   for (let turn = 0; turn < 2000 && error === undefined; turn++) {
-    const { tasks: all } = await ask(tasks, 'tasks/list', {})
-    const { taskId } = (all as JsonObject[]).at(-1) as JsonObject
-    await ask(tasks, 'tasks/cancel', { taskId })
-    await begin(tasks).catch((thrown: unknown) => (error = thrown))
+    await ask(tasks, 'tasks/cancel', { taskId: last['taskId'] as string })
+    await begin(tasks).then(
+      (task) => (last = task),
+      (thrown: unknown) => (error = thrown),
+    )
   }
   expect(error).toMatchObject({ kind: 'overloaded' })
   expect(running).toBe(1024)
@@ -53,4 +55,12 @@ test('answers are kept up to a size, and leave their room when the task is forgo
   expect(outcomes.slice(kept)).toEqual(Array.from({ length: 10 - kept }, () => 'failed'))
   tasks.clear()
   expect(room.take(67_108_864)).toBe(true)
+})
+
+test('a server cannot have long lists made all the time', async () => {
+  const tasks = new QuestionTasks(async () => ({}), new QuestionRoom())
+  await begin(tasks)
+  for (let count = 0; count < 300; count++) await ask(tasks, 'tasks/list', {})
+  await expect(ask(tasks, 'tasks/list', {})).rejects.toMatchObject({ kind: 'asked_too_often' })
+  tasks.clear()
 })

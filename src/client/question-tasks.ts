@@ -9,6 +9,7 @@ import { BAD_PARAMS } from '../errors/wire.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
 import type { Forms } from './forms.ts'
+import { QuestionRate } from './question-rate.ts'
 import type { QuestionRoom } from './question-room.ts'
 import type { Answer } from './questions.ts'
 import type { TaskStatus } from './task-handle.ts'
@@ -20,6 +21,8 @@ const SHORTEST_MS = 60_000
 const LONGEST_MS = 3_600_000
 const USUAL_MS = 600_000
 const POLL_MS = 1000
+/** How often tasks are listed within a minute: a list is long, and the question for it is short. */
+const MAX_LISTS = 300
 const STATUS = 'notifications/tasks/status'
 
 interface QuestionTask {
@@ -46,6 +49,9 @@ export class QuestionTasks {
   readonly #tasks = new Map<string, QuestionTask>()
   readonly #answer: Answer
   readonly #room: QuestionRoom
+  readonly #lists = new QuestionRate(MAX_LISTS)
+  /** When tasks were last looked through for old ones. */
+  #sweptAt = 0
 
   constructor(answer: Answer, room: QuestionRoom) {
     this.#answer = answer
@@ -59,11 +65,13 @@ export class QuestionTasks {
     signal: AbortSignal,
     { forms, tell }: QuestionSender,
   ): Promise<JsonObject> {
-    const now = Date.now()
-    for (const [id, { createdAt, ttl }] of this.#tasks) if (now > createdAt + ttl) this.#forget(id)
+    this.#sweep()
     // Some servers send `task` in requests about tasks too.
     if (!method.startsWith('tasks/')) return { task: this.#begin(method, params, forms, tell) }
-    if (method === 'tasks/list') return { tasks: [...this.#tasks].map(toWire) }
+    if (method === 'tasks/list') {
+      this.#lists.count(method)
+      return { tasks: [...this.#tasks].map(toWire) }
+    }
     const taskId = params['taskId'] as string
     const task = this.#tasks.get(taskId)
     if (task === undefined) throw mcpError(UNKNOWN_TASK, { id: untrustedText(taskId).slice(0, 64) })
@@ -79,6 +87,13 @@ export class QuestionTasks {
     } else if (method !== 'tasks/get')
       throw mcpError(UNKNOWN_METHOD, { method: method.slice(0, 128), revision: 'this client' })
     return toWire([taskId, task])
+  }
+
+  #sweep(): void {
+    const now = Date.now()
+    if (Math.abs(now - this.#sweptAt) < POLL_MS) return
+    this.#sweptAt = now
+    for (const [id, { createdAt, ttl }] of this.#tasks) if (now > createdAt + ttl) this.#forget(id)
   }
 
   /** Ends all tasks, because the connection has closed. */

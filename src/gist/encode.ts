@@ -1,3 +1,4 @@
+import { copyWithout } from '../base/stored-member.ts'
 import { toErrorObject, toRefusal, toStatus } from '../errors/reply.ts'
 import { mcpError, type McpError } from '../errors/error.ts'
 import { TASK_CANCELLED } from '../errors/tasks.ts'
@@ -126,8 +127,7 @@ export function encodeJob(task: JsonObject, info: JsonObject): string {
   const ms = Date.parse(task['lastUpdatedAt'] as string) - Date.parse(task['createdAt'] as string)
   if (isObject(result)) {
     // The form of a job has no such member.
-    const { resultType: _, ...own } = result
-    return encodeCallResult(head, own, { dialect: JOB_DIALECT, info, ms })
+    return encodeCallResult(head, copyWithout(result, 'resultType'), { dialect: JOB_DIALECT, info, ms })
   }
   if (isObject(error)) return encodeError(head, error as unknown as ErrorObject, ms)
   if (status === 'cancelled')

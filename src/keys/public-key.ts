@@ -18,7 +18,7 @@ export function readPublicKey(text: unknown): PublicKey | undefined {
   if (typeof text !== 'string' || !text.startsWith(PREFIX)) return undefined
   const x = text.slice(PREFIX.length)
   const raw = readBytes(x, KEY_BYTES)
-  if (raw === undefined) return undefined
+  if (raw === undefined || isWeak(raw)) return undefined
   let key: KeyObject
   try {
     key = createPublicKey({ format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', x } })
@@ -30,6 +30,24 @@ export function readPublicKey(text: unknown): PublicKey | undefined {
     fingerprint: `sha256:${createHash('sha256').update(raw).digest('base64url')}`,
     verifies: (bytes, signature) => verify(null, bytes, key, signature),
   }
+}
+
+/** The points of small order, without their signs, in all their encodings: signatures for them can be made without a private key. */
+const WEAK = new Set([
+  '0000000000000000000000000000000000000000000000000000000000000000',
+  '0100000000000000000000000000000000000000000000000000000000000000',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+])
+
+function isWeak(raw: Uint8Array): boolean {
+  const point = Buffer.from(raw)
+  const last = KEY_BYTES - 1
+  point[last] = (point[last] ?? 0) & 0x7f
+  return WEAK.has(point.toString('hex'))
 }
 
 /** Reads a public key from the options; throws if it is not one. */

@@ -3,6 +3,12 @@ import { Tally } from '../base/tally.ts'
 const WINDOW_MS = 10_000
 /** How many messages one caller may send to other nodes within that time. A long message counts once for every 64 KB. */
 const MOST = 1000
+const PART = 65_536
+
+/** How much a message uses of its caller's allowance. */
+export function sizeOf(text: string): number {
+  return Math.ceil(text.length / PART)
+}
 
 /**
  * Counts the messages of callers that a node passes on because other nodes need them: answers to questions, cancellations, and subscriptions.

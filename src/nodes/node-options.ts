@@ -30,7 +30,7 @@ export interface NodeOptions {
 
 /** Learns of messages from all nodes, this one included. */
 export interface NodeListener {
-  /** `isOwn` says whether this node has sent it. */
+  /** `isOwn` says whether this node has sent it. A revocation of the past has the position 0: from before the start, or from a time when messages were missed. */
   onMessage(message: NodeMessage, isOwn: boolean, position: number): void
   /** Everything up to a position may have changed, and nobody knows what. */
   onAllChanged(position: number): void

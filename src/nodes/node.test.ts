@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { Deferred } from '../base/deferred.ts'
 import { mcpError } from '../errors/error.ts'
 import { STORE_UNREACHABLE } from '../errors/store.ts'
 import type { BusMessage, ChangeBus } from '../rpc/change-bus.ts'
@@ -8,6 +9,7 @@ import { MemoryChangeBus } from '../store/changes-memory.ts'
 import { Lifetime } from '../store/lifetime.ts'
 import { memory } from '../store/memory.ts'
 import { MemoryNodeStore } from '../store/nodes-memory.ts'
+import type { PastChanges } from './change-history.ts'
 import type { NodeMessage } from './messages.ts'
 import { Node, checkStores } from './node.ts'
 import type { NodeListener, NodeStores } from './node-options.ts'
@@ -109,6 +111,7 @@ interface Heard {
   readonly messages: NodeMessage[]
   /** The messages that this node has sent itself. */
   readonly own: NodeMessage[]
+  readonly positions: number[]
   readonly gaps: number[]
 }
 
@@ -116,16 +119,18 @@ async function join(stores: NodeStores, server = 'a'): Promise<Heard> {
   const report = (): void => undefined
   const messages: NodeMessage[] = []
   const own: NodeMessage[] = []
+  const positions: number[] = []
   const gaps: number[] = []
   const listener: NodeListener = {
-    onMessage(message, isOwn) {
+    onMessage(message, isOwn, position) {
       messages.push(message)
+      positions.push(position)
       if (isOwn) own.push(message)
     },
     onAllChanged: (position) => void gaps.push(position),
   }
   const node = await Node.join({ server, stores, inMemory: [], beatMs: 1000, listener, report })
-  return { node, messages, own, gaps }
+  return { node, messages, own, positions, gaps }
 }
 
 const changed = (uri: string): NodeMessage => ({ kind: 'changed', change: { kind: 'resource', uri } })
@@ -165,7 +170,7 @@ describe('messages', () => {
     await one.node.publish(revoked)
     const two = await join(stores)
     expect(two.messages).toEqual([revoked])
-    expect(await two.node.changesAfter(0, 3)).toEqual([{ position: 2, change: TOOLS }])
+    expect(await two.node.changesAfter(0, 3)).toEqual({ changes: [{ position: 2, change: TOOLS }], lost: [] })
     await Promise.all([one, two].map(({ node }) => node.leave()))
   })
 
@@ -230,7 +235,7 @@ describe('messages', () => {
     ]
     const found = two.node.changesAfter(0, position)
     read()
-    expect(await found).toEqual(known)
+    expect(await found).toEqual({ changes: known, lost: [] })
     expect(two.node.position).toBe(2)
     await Promise.all([one, two].map(({ node }) => node.leave()))
   })
@@ -243,7 +248,19 @@ describe('messages', () => {
     await one.node.sent()
     expect(one.messages.length).toBeLessThanOrEqual(1001)
     expect(one.gaps).toHaveLength(1)
-    expect(await one.node.changesAfter(0, one.node.position)).toBeUndefined()
+    expect((await one.node.changesAfter(0, one.node.position)).lost).toEqual(['lists', 'updates'])
+    await one.node.leave()
+  })
+
+  test('about ended sessions do not turn one change into everything, however many wait', async () => {
+    const { stores, comeBack } = awayStores()
+    const one = await join(stores)
+    for (let at = 0; at < 1500; at++) one.node.send({ kind: 'ended', session: `s${at}` })
+    one.node.sendChange(TOOLS)
+    comeBack()
+    await one.node.sent()
+    expect(one.messages.at(-1)).toEqual({ kind: 'changed', change: TOOLS })
+    expect(one.gaps).toEqual([])
     await one.node.leave()
   })
 
@@ -258,6 +275,35 @@ describe('messages', () => {
     expect(other.messages).toEqual([])
     await Promise.all([one, two, other].map(({ node }) => node.leave()))
   })
+})
+
+test('a node hears of each revocation once, although it reads the log and the bus; one from before its start has no position', async () => {
+  const stores = toStores()
+  const { events } = stores
+  const one = await join(stores)
+  const revoke = async (sub: string): Promise<void> => {
+    one.node.sendRevocation({ kind: 'revoked', sub, at: 1 })
+    await one.node.sent()
+  }
+  await revoke('before')
+  const read = events.read.bind(events)
+  const isDue = new Deferred<void>()
+  events.read = async (...page) => {
+    isDue.resolve()
+    await Promise.resolve()
+    return read(...page)
+  }
+  const joining = join(stores)
+  await isDue.promise
+  await revoke('meanwhile')
+  const two = await joining
+  await revoke('after')
+  expect(two.messages.map((message, at) => ['sub' in message && message.sub, two.positions[at]])).toEqual([
+    ['before', 0],
+    ['meanwhile', 2],
+    ['after', 3],
+  ])
+  await Promise.all([one, two].map(({ node }) => node.leave()))
 })
 
 test('a node that misses messages reads the revocations among them, and tells each once', async () => {
@@ -384,21 +430,28 @@ describe('a node that the registry does not know any more', () => {
 })
 
 describe('changes after a position', () => {
+  const positionsOf = ({ changes }: PastChanges): readonly number[] => changes.map(({ position }) => position)
+
   test('are read again if the node does not remember them', async () => {
-    const stores = toStores(30_000)
+    const stores = toStores(60_000)
     const one = await join(stores)
-    for (let at = 1; at <= 25_000; at++) await one.node.publish(changed(`a://${at}`))
+    for (let at = 1; at <= 55_000; at++) await one.node.publish(changed(`a://${at}`))
     const found = await one.node.changesAfter(10, 20)
-    expect(found?.map(({ position }) => position)).toEqual(Array.from({ length: 10 }, (_, at) => at + 11))
+    expect(positionsOf(found)).toEqual(Array.from({ length: 10 }, (_, at) => at + 11))
+    expect(found.lost).toEqual([])
     await one.node.leave()
   })
 
-  test('are unknown if the bus does not have them any more', async () => {
+  test('are unknown if the bus does not have them any more, and there were very many since', async () => {
     const stores = toStores(100)
     const one = await join(stores)
-    for (let at = 1; at <= 25_000; at++) await one.node.publish(changed(`a://${at}`))
-    expect(await one.node.changesAfter(10, 20)).toBeUndefined()
-    expect(await one.node.changesAfter(24_990, 25_000)).toHaveLength(10)
+    await one.node.publish({ kind: 'changed', change: TOOLS })
+    for (let at = 2; at <= 55_000; at++) await one.node.publish(changed(`a://${at}`))
+    expect(await one.node.changesAfter(0, 20)).toEqual({
+      changes: [{ position: 1, change: TOOLS }],
+      lost: ['updates'],
+    })
+    expect((await one.node.changesAfter(54_990, 55_000)).changes).toHaveLength(10)
     await one.node.leave()
   })
 })

@@ -3,11 +3,13 @@ import { badOption } from '../base/options.ts'
 import type { Some } from '../base/some.ts'
 import type { BusMessage } from '../rpc/change-bus.ts'
 import { keyOf, type SentChange } from '../rpc/changes.ts'
+import { ChangeHistory, type PastChanges } from './change-history.ts'
+import { CHANGE_CLASSES } from './change-log.ts'
 import { checkShared } from './check-shared.ts'
 import { Forwarded } from './forwarded.ts'
 import { readMessage, writeMessage, type NodeMessage, type Revocation, type SentMessage } from './messages.ts'
 import type { NodeListener, NodeOptions, NodeStores } from './node-options.ts'
-import { RecentChanges, REMEMBERED, type KnownChange } from './recent-changes.ts'
+import type { KnownChange } from './recent-changes.ts'
 import { Revocations } from './revocations.ts'
 import { Steps } from './steps.ts'
 
@@ -15,12 +17,13 @@ import { Steps } from './steps.ts'
 const BEATS = 3
 /** Ids of questions and names of streams contain the number of their node. */
 const QUESTIONS = 1_000_000_000
-/** How many messages a node reads again for one session. Beyond that, everything may have changed. */
+/** How many messages from before its start a node reads, and how many it reads again for one session. The bus does not keep more. */
 const MOST_READ = 10_000
 const PAGE = 500
 /** How many changes wait while the store is away. Beyond that, everything has changed. */
 const MOST_WAITING = 1000
 const ALL = 'all'
+const NOTHING_KNOWN: PastChanges = { changes: [], lost: CHANGE_CLASSES }
 
 /** This process among those that serve the same clients: it is known to the others, and exchanges messages with them. */
 export class Node {
@@ -40,12 +43,12 @@ export class Node {
   readonly forwarded: Forwarded = new Forwarded()
   readonly #options: NodeOptions
   readonly #listeners = new Set<NodeListener>()
-  readonly #recent = new RecentChanges()
+  readonly #history: ChangeHistory
   #position = 0
   /** The position of the newest message when the node started; resolves once it has read up to there. */
   #startedAt = 0
   readonly #started = new Deferred<void>()
-  /** What makes another message superfluous, for each that waits to be published. */
+  /** What makes another message superfluous, for each change that waits to be published. Other messages do not count: clients cause them. */
   readonly #waiting = new Set<unknown>()
   #marks = 0
   readonly #steps: Steps
@@ -60,7 +63,9 @@ export class Node {
     this.stores = options.stores
     this.#options = options
     if (options.listener !== undefined) this.#listeners.add(options.listener)
-    this.#revocations = new Revocations(options.stores.events, options.server, (sent) => this.#tell(sent, 0))
+    const { stores, server } = options
+    this.#history = new ChangeHistory(stores, server)
+    this.#revocations = new Revocations(stores.events, server, (sent) => this.#tell(sent, 0))
     this.#steps = new Steps((error) =>
       options.report('error', 'a message to other nodes was lost', { error }),
     )
@@ -132,11 +137,11 @@ export class Node {
     await this.stores.changes.publish(this.#write(message))
   }
 
-  /** Publishes a message in the background, and again until it succeeds. */
-  send(message: NodeMessage, key: unknown = message): void {
-    if (this.#waiting.has(key)) return
+  /** Publishes a message in the background, and again until it succeeds. While it waits, others with the same key are superfluous. */
+  send(message: NodeMessage, key?: unknown): void {
+    if (key !== undefined && this.#waiting.has(key)) return
     const text = this.#write(message, ++this.#marks)
-    this.#waiting.add(key)
+    if (key !== undefined) this.#waiting.add(key)
     // The bus can have it only after this position; undefined if it cannot have it yet.
     let after: number | undefined
     this.#steps.add(async () => {
@@ -162,29 +167,18 @@ export class Node {
     this.#steps.add(() => this.stores.changes.publish(text))
   }
 
-  /** The changes after a position, up to another one that is on the bus; undefined if some are not known any more. */
-  async changesAfter(after: number, upTo: number): Promise<readonly KnownChange[] | undefined> {
+  /** The changes after a position, up to another one that is on the bus. */
+  async changesAfter(after: number, upTo: number): Promise<PastChanges> {
     await this.#started.promise
-    if (this.#recent.hasAllAfter(after) && upTo <= this.#position) return this.#recent.between(after, upTo)
-    if (upTo - after > MOST_READ) return undefined
-    const found: KnownChange[] = []
-    for (let at = after; at < upTo;) {
-      const page = await this.stores.changes.read(at, PAGE)
-      const last = page?.at(-1)
-      if (page === undefined || last === undefined) return undefined
-      for (const one of page) {
-        const message = this.#read(one)?.message
-        if (message?.kind === 'all_changed') return undefined
-        if (message?.kind === 'changed') found.push({ position: one.position, change: message.change })
-      }
-      at = last.position
-    }
-    return found.filter(({ position }) => position <= upTo)
+    const found = upTo <= this.#position ? await this.#history.find(after, upTo) : NOTHING_KNOWN
+    if (found.lost.length === 0 || upTo - after > MOST_READ) return found
+    const changes = await this.#readAgain(after, upTo)
+    return changes === undefined ? found : { changes, lost: [] }
   }
 
   /** Whether the node may have to ask the store for the changes after a position. */
   hasForgotten(position: number): boolean {
-    return !this.#recent.hasAllAfter(position) || this.#position < this.#startedAt
+    return !this.#history.hasAllAfter(position) || this.#position < this.#startedAt
   }
 
   /** Resolves when everything is published that was sent in the background until now. */
@@ -215,8 +209,8 @@ export class Node {
   async #begin(): Promise<void> {
     const { changes } = this.stores
     this.#startedAt = await changes.position()
-    const from = Math.max(0, this.#startedAt - REMEMBERED)
-    this.#recent.beginAfter(from)
+    const from = Math.max(0, this.#startedAt - MOST_READ)
+    this.#history.start(from)
     this.#moveTo(from)
     this.#unsubscribe = await changes.subscribe(
       this.#position,
@@ -259,6 +253,23 @@ export class Node {
     this.#call(() => checkShared(server, inMemory, known))
   }
 
+  /** Reads the changes between two positions on the bus; undefined if that does not have all of them. */
+  async #readAgain(after: number, upTo: number): Promise<readonly KnownChange[] | undefined> {
+    const found: KnownChange[] = []
+    for (let at = after; at < upTo;) {
+      const page = await this.stores.changes.read(at, PAGE)
+      const last = page?.at(-1)
+      if (page === undefined || last === undefined) return undefined
+      for (const one of page) {
+        const message = this.#read(one)?.message
+        if (message?.kind === 'all_changed') return undefined
+        if (message?.kind === 'changed') found.push({ position: one.position, change: message.change })
+      }
+      at = last.position
+    }
+    return found.filter(({ position }) => position <= upTo)
+  }
+
   #write(message: NodeMessage, mark?: number): string {
     return writeMessage({ server: this.server, sender: this.#id, message, mark })
   }
@@ -285,14 +296,15 @@ export class Node {
     const { position } = received
     const sent = this.#read(received)
     const message = sent?.message
-    if (message?.kind === 'changed') this.#recent.add({ position, change: message.change })
+    if (message?.kind === 'changed') this.#history.add({ position, change: message.change })
     this.#moveTo(position)
+    if (position >= this.#startedAt) this.#history.heard(position)
     if (sent === undefined || message === undefined) return
     if (message.kind === 'all_changed') return this.#takeAllChanged(position)
     // Of the time before its start, a node needs to know only what stays true.
-    if (message.kind === 'revoked') this.#revocations.isKnown(message)
-    else if (position <= this.#startedAt) return
-    this.#tell(sent, position)
+    const isPast = position <= this.#startedAt
+    if (message.kind === 'revoked' ? this.#revocations.isKnown(message) : isPast) return
+    this.#tell(sent, isPast ? 0 : position)
   }
 
   #tell(sent: SentMessage | undefined, position: number): void {
@@ -303,21 +315,22 @@ export class Node {
   }
 
   #takeGap(newest: number): void {
-    if (newest <= this.#position) this.#takeLoss()
+    if (newest <= this.#position) this.#takeLoss(newest)
     this.#takeAllChanged(newest)
     // If they cannot be read now, the next beat tries again.
     this.#revocations.read().catch(() => undefined)
   }
 
   /** Positions only come again if the bus has lost its data. So all messages from now on are new, and the number of this node may be given to another. */
-  #takeLoss(): void {
+  #takeLoss(newest: number): void {
     this.#startedAt = -1
     this.#isUnknown = true
+    this.#history.restart(newest)
     void this.#beat()
   }
 
   #takeAllChanged(newest: number): void {
-    this.#recent.beginAfter(newest)
+    this.#history.beginAfter(newest)
     this.#moveTo(newest)
     if (newest <= this.#startedAt) return
     for (const listener of this.#listeners) this.#call(() => listener.onAllChanged(newest))

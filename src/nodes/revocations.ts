@@ -18,6 +18,7 @@ export class Revocations {
   readonly #server: string
   readonly #tell: (sent: SentMessage) => void
   readonly #told = new Set<string>()
+  #reads = 0
 
   constructor(events: NodeStores['events'], server: string, tell: (sent: SentMessage) => void) {
     this.#events = events
@@ -33,6 +34,7 @@ export class Revocations {
 
   /** Tells those of the log that were not told before. */
   async read(): Promise<void> {
+    const nth = ++this.#reads
     this.areMissed = true
     for (let after = -1, isMore = true; isMore;) {
       const page = await this.#events.read(LOG, this.#server, after, PAGE)
@@ -43,7 +45,8 @@ export class Revocations {
       after = page?.events.at(-1)?.seq ?? after
       isMore = page?.events.length === PAGE
     }
-    this.areMissed = false
+    // One that began earlier may not have seen what a later one could not read.
+    if (nth === this.#reads) this.areMissed = false
   }
 
   /** Whether one was told before; from now on it was. Telling it again would also end what its caller began since. */

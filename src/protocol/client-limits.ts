@@ -24,7 +24,7 @@ export const CLIENT_LIMITS = {
   keys: { usual: 500_000, strict: 50_000 },
   /** Objects and lists in one message. */
   containers: { usual: 500_000, strict: 50_000 },
-  /** Characters of the id of a request, and of its progress token. */
+  /** Characters of the id of a request. At most 16 unanswered requests of one client of a server may have ids of more than 1,024. */
   idLength: { usual: 65_536, strict: 1_024 },
   /** Characters of a URI, or of the name of a tool or prompt. Listed items with longer ones are left out, and there is a warning. */
   uriLength: { usual: 8_192, strict: 2_048 },

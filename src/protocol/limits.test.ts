@@ -25,6 +25,7 @@ const DOCUMENTED = `
   keys 250000 10000
   containers 100000 10000
   stringLength 100Mi 1Mi
+  tokenLength 1Ki 256
   methodLength 256 128
   nameLength 128 128
   uriLength 8Ki 2Ki
@@ -66,6 +67,7 @@ const DOCUMENTED = `
   yieldedBytes 64Mi 16Mi
   schemaDepth 64 32
   subschemas 2000 500
+  parsedText 16Ki 4Ki
   tasks 100000 10000
   callerTasks 10000 1000
   taskResultBytes 16Mi 4Mi

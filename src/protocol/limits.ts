@@ -22,6 +22,8 @@ export const LIMITS = {
   containers: { usual: 100_000, strict: 10_000 },
   /** Characters of one string in a message, in its escaped form. */
   stringLength: { usual: 104_857_600, strict: 1_048_576 },
+  /** Characters of a progress token, and of the id of a request to listen or to stream, since every notification of such a request repeats them. */
+  tokenLength: { usual: 1_024, strict: 256 },
   /** Characters of the name of a method. */
   methodLength: { usual: 256, strict: 128 },
   /** Characters of the name of a tool or prompt, in definitions and in requests. */
@@ -54,7 +56,7 @@ export const LIMITS = {
   blockedMs: { usual: 2000, strict: 1000 },
   /** The part of the heap that live objects may take. Above it, a server on Node rejects requests, and closes connections and sessions; 1 turns that off. */
   heap: { usual: 0.8, strict: 0.7 },
-  /** Bytes waiting for clients to read them, over all connections; the same limit applies separately to what waits for an earlier reply on the same HTTP connection, and to bytes kept for clients that reconnect, with 128 for each event. One caller gets at most a quarter. */
+  /** Bytes waiting for clients to read them, over all connections; the same limit applies separately to what waits for an earlier reply on the same HTTP connection, and to bytes kept for clients that reconnect, with 128 for each event. One caller gets at most a quarter. Where several nodes or workers share sessions, each node counts what the store keeps of its streams as kept here, and notifications in the store separately, too; every session keeps its newest ones up to 4 KB. */
   unsentBytes: { usual: 134_217_728, strict: 67_108_864 },
   /** Open connections per port; an HTTP port accepts up to 64 more, so that a WebSocket beyond the limit gets an error. */
   connections: { usual: 20_000, strict: 2_000 },
@@ -68,7 +70,7 @@ export const LIMITS = {
   pingMs: { usual: 30_000, strict: 15_000 },
   /** Milliseconds that the client has to answer the ping, before its connection is aborted. */
   pongMs: { usual: 10_000, strict: 5_000 },
-  /** Open sessions; beyond that, the caller with the most loses one for a new one. */
+  /** Open sessions; beyond that, the caller with the most loses one for a new one. As many `subscriptions/listen` streams may be open over HTTP. */
   sessions: { usual: 10_000, strict: 1_000 },
   /** Milliseconds until an unused session or TCP connection is closed. */
   sessionIdleMs: { usual: 1_800_000, strict: 600_000 },
@@ -82,7 +84,7 @@ export const LIMITS = {
   streamBytes: { usual: 4_194_304, strict: 1_048_576 },
   /** Streams kept per session for a client that reconnects. */
   keptStreams: { usual: 16, strict: 4 },
-  /** Concurrent `subscriptions/listen` streams of one caller. */
+  /** Concurrent `subscriptions/listen` streams of one caller: an authenticated caller, otherwise a connection. Those of anonymous callers over HTTP, which have one for each request, share `sessions`. */
   streams: { usual: 16, strict: 4 },
   /** Bytes of the head of an HTTP request: target, header names and header values. */
   headBytes: { usual: 16_384, strict: 8_192 },
@@ -104,6 +106,8 @@ export const LIMITS = {
   schemaDepth: { usual: 64, strict: 32 },
   /** Subschemas in the schema of a tool or prompt. */
   subschemas: { usual: 2_000, strict: 500 },
+  /** Characters of one text that a schema of a library parses or converts, such as a URL, or JSON in a text. */
+  parsedText: { usual: 16_384, strict: 4_096 },
   /** Tasks that the server keeps, running and finished ones, of all callers. */
   tasks: { usual: 100_000, strict: 10_000 },
   /** Tasks that the server keeps for one caller: an authenticated caller, otherwise a session. */

@@ -19,3 +19,6 @@ export function isFinal(status: TaskStatus): boolean {
 export function isTaskStatus(value: unknown): value is TaskStatus {
   return IS_FINAL.has(value)
 }
+
+/** The most characters of a task id that anybody could have got from us. */
+export const MOST_TASK_ID_CHARS = 64

@@ -4,6 +4,10 @@ import { CANCELLED, CONNECTION_CLOSED } from '../errors/rpc.ts'
 import type { JsonObject, RequestId } from '../protocol/jsonrpc.ts'
 import type { Call } from './call.ts'
 
+/** Two longer ids of the same length are compared character by character. A new id is compared with those of all unanswered requests, so few may have long ones. */
+export const LONG_ID = 1024
+const MOST_LONG = 16
+
 /** A request of a batch that has not begun. */
 interface Expected {
   /** The messages of its batch. */
@@ -18,8 +22,12 @@ export class CallTable {
   #calls: Bag<Call> | undefined
   /** Requests of batches that have not begun, by id. */
   #expected: Map<RequestId | undefined, Expected> | undefined
+  /** The number of unanswered requests with long ids. */
+  #long = 0
   /** The request whose handler is running synchronously; an in-process client may send more before it returns. */
   starting: Call | undefined = undefined
+  /** Called when a request ends that was not answered at once, just before its response is sent. */
+  onEnd: ((id: RequestId) => void) | undefined = undefined
 
   get size(): number {
     return this.#calls?.size ?? 0
@@ -34,10 +42,13 @@ export class CallTable {
   add(call: Call): void {
     this.#calls ??= new Bag()
     this.#calls.add(call)
+    if (isLong(call.id)) this.#long++
   }
 
   delete(call: Call): void {
-    this.#calls?.delete(call)
+    const wasThere = this.#calls?.delete(call) === true
+    if (wasThere && isLong(call.id)) this.#long--
+    if (wasThere && call.id !== undefined) this.onEnd?.(call.id)
   }
 
   /** Whether a request with this id is unanswered. */
@@ -45,11 +56,16 @@ export class CallTable {
     return this.#find(id) !== undefined || this.#expected?.has(id) === true
   }
 
-  /** Remembers the requests among the rest of a batch, which will be taken later, so that the client can cancel them. */
+  /** Whether one more request may have this id: it is short, or few others are long. */
+  hasRoomFor(id: RequestId): boolean {
+    return this.#long < MOST_LONG || !isLong(id)
+  }
+
+  /** Remembers the requests among the rest of a batch, which will be taken later, so that the client can cancel them, unless their ids are long. */
   expect(rest: readonly unknown[], batch: readonly unknown[]): void {
     this.#expected ??= new Map()
     for (const id of rest.map(idOf))
-      if (id !== undefined && !this.#expected.has(id)) this.#expected.set(id, { batch })
+      if (id !== undefined && !isLong(id) && !this.#expected.has(id)) this.#expected.set(id, { batch })
   }
 
   /** Forgets that a message of a batch was expected; returns the reason if the client has cancelled it. */
@@ -85,6 +101,11 @@ export class CallTable {
   close(): void {
     for (const call of this.#calls ?? []) call.cancel(mcpError(CONNECTION_CLOSED, { method: call.method }))
   }
+}
+
+/** Whether comparing an id with others takes long. */
+export function isLong(id: RequestId | undefined): id is string {
+  return typeof id === 'string' && id.length > LONG_ID
 }
 
 /** The id of a message that is not checked yet, if it is a request. */

@@ -121,7 +121,8 @@ export function anonymousNetwork({ auth, ip }: RequestSource): string | undefine
 
 /** How a handler reaches the caller before it responds. The response itself is always the return value. */
 export interface Channel {
-  emit(method: string, params: JsonObject, peer: Peer): void
+  /** Sends a notification, which belongs to a request if there is one. */
+  emit(method: string, params: JsonObject, peer: Peer, call?: Call): void
   /** Sends a request to the client and waits for the response. Absent when the client cannot be reached. */
   readonly ask?: ((method: string, params: JsonObject, call: Call) => Promise<JsonObject>) | undefined
   /** False while the client is away and may come back; absent if it is never so. */
@@ -299,7 +300,7 @@ export class Call {
 
   /** Sends a notification that belongs to this request. Does nothing once the response has been sent. */
   emit(method: string, params: JsonObject): void {
-    if (!this.#ended && (!this.#cancelled || this.#goesOn)) this.channel.emit(method, params, this.peer)
+    if (!this.#ended && (!this.#cancelled || this.#goesOn)) this.channel.emit(method, params, this.peer, this)
   }
 
   /** Closes the connection of its stream. Does nothing once the response has been sent. */

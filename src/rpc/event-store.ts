@@ -16,6 +16,10 @@ export interface NewEvent {
    * nothing, so a writer may repeat a step whose answer was lost.
    */
   readonly seq?: number | undefined
+  /** The requests of the client that it belongs to, as texts. It is not added if one of them is given up. */
+  readonly requests?: readonly string[] | undefined
+  /** Whether its requests are given up with it: the stream takes nothing more for them, as long as it exists. */
+  readonly givesUp?: boolean | undefined
 }
 
 /** How much a stream keeps; the oldest events go first. The newest one stays, whatever its size. */
@@ -56,8 +60,8 @@ export interface EventStore {
   /** Begins a stream. `writer` tells others which node and request will end it. A stream that exists lives longer, as with an event. */
   open(session: string, stream: string, writer: string, room: EventRoom): Soon<void>
   /**
-   * Adds an event, and answers its number; undefined if its position came before, if an event before its `seq` is missing, or if the
-   * stream does not exist or is over.
+   * Adds an event, and answers its number; undefined if its position came before, if an event before its `seq` is missing, if one of its
+   * `requests` is given up, or if the stream does not exist or is over.
    */
   append(session: string, stream: string, event: NewEvent, room: EventRoom): Soon<number | undefined>
   /** The events after one, at most `limit` of them; `after` is -1 for all. Undefined if there is no such stream. */

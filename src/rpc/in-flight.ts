@@ -1,24 +1,26 @@
 import { afterRun } from '../errors/after-run.ts'
-import { ID_IN_USE } from '../errors/limits.ts'
+import { ID_IN_USE, ID_TOO_LONG } from '../errors/limits.ts'
 import { Bag } from '../base/bag.ts'
 import { LONGEST_MS } from '../base/duration.ts'
+import { textBytes } from '../base/weight.ts'
 import { McpError, mcpError } from '../errors/error.ts'
 import { CONNECTION_CLOSED } from '../errors/rpc.ts'
 import { ToolError, toMcpError } from '../errors/tool-error.ts'
 import { whereOf } from '../errors/where.ts'
-import { BAD_PARAMS } from '../errors/wire.ts'
-import { idText, type JsonObject, type RequestId } from '../protocol/jsonrpc.ts'
+import { idText, type RequestId } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
-import { META } from '../protocol/meta.ts'
 import { answerBatch, withinRoom, type Batch } from './batch.ts'
 import { anonymousNetwork, shuttingDown, type Auth, type Call } from './call.ts'
-import type { CallTable } from './call-table.ts'
+import { isLong, LONG_ID, type CallTable } from './call-table.ts'
 import type { Result } from './dispatch.ts'
 import type { Turn } from './load.ts'
 import { mask } from './mask.ts'
 import { outcomeOf, type Observed, type RejectedRequest } from './observer.ts'
 import type { Service } from './service.ts'
+import { checkTokens } from './tokens.ts'
 import { SMALL_ANSWER, weightOf } from './weight.ts'
+
+const LONG_HINT = 'Use a shorter id: several requests with longer ones are unanswered.'
 
 /** One request as its transport sees it: whose it is, and what to send for each way it can end. */
 export interface Responder<Out, Encoded extends Sized> {
@@ -220,8 +222,9 @@ export class InFlight<Out, Encoded extends Sized> {
       const refusal = load.refusalFor(responder.size, this.#limits, { caller, network })
       if (refusal !== undefined) throw refusal
     }
-    this.#checkToken(call)
+    checkTokens(call, this.#limits.tokenLength)
     const id = call.id as RequestId
+    if (calls?.hasRoomFor(id) === false) throw mcpError(ID_TOO_LONG, { limit: LONG_ID }, { hint: LONG_HINT })
     if (calls?.has(id) === true) throw mcpError(ID_IN_USE, { id: idText(id).slice(0, 128) })
     const mustWait = load.waiting > 0 || !load.hasPlace(caller, network, this.#limits.allInFlight)
     return mustWait ? this.#toTurn(call, responder) : undefined
@@ -236,22 +239,15 @@ export class InFlight<Out, Encoded extends Sized> {
     if (reason !== undefined) throw reason
   }
 
-  /** Rejects excessively long progress tokens, because every report repeats them. */
-  #checkToken({ method, params }: Call): void {
-    const token = (params['_meta'] as JsonObject | undefined)?.[META.progressToken]
-    const limit = this.#limits.idLength
-    if (typeof token === 'string' && token.length > limit)
-      throw mcpError(BAD_PARAMS, { method, reason: `the progress token is longer than ${limit} characters` })
-  }
-
   #toTurn(call: Call, responder: Responder<Out, Encoded>): Turn {
     const answer = (): Result | Promise<Result> => this.#service.answer(call)
     const network = anonymousNetwork(call.source)
     return { call, caller: responder.caller, network, bytes: this.#weigh(call, responder), answer }
   }
 
-  #weigh({ params }: Call, { isInBatch, size }: Responder<Out, Encoded>): number {
-    return isInBatch ? 0 : weightOf(params, size)
+  #weigh({ id, params }: Call, { isInBatch, size }: Responder<Out, Encoded>): number {
+    if (isInBatch) return 0
+    return weightOf(params, size) + (isLong(id) ? textBytes(id) : 0)
   }
 
   /** Tracks a request until its result settles or `abortAll` ends it. */

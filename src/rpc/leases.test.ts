@@ -154,6 +154,48 @@ test('a revocation concerns a subject, of one issuer or of all, and what was iss
   ])
 })
 
+test('a revocation that arrives after a later one takes nothing back', () => {
+  const leases = new Leases()
+  const [ann, other] = [
+    { sub: 'ann', issuer: 'https://id.example' },
+    { sub: 'ann', issuer: 'https://other.example' },
+  ]
+  const areRevoked = (issuedAt: number): readonly boolean[] =>
+    [ann, other].map((auth) => leases.isRevoked(auth, issuedAt))
+  leases.apply({ sub: 'ann' }, 2000)
+  leases.apply({ sub: 'ann' }, 1000)
+  leases.apply(ann, 1500)
+  expect([areRevoked(2000), areRevoked(2001)]).toEqual([
+    [true, true],
+    [false, false],
+  ])
+  leases.apply(ann, 3000)
+  leases.apply(ann, 2500)
+  leases.apply({ sub: 'ann' }, 2200)
+  expect([areRevoked(2200), areRevoked(3000), areRevoked(3001)]).toEqual([
+    [true, true],
+    [true, false],
+    [false, false],
+  ])
+  // Whatever its time is, it ends what is open.
+  expect([leases.wasRevokedSince(ann, 5), leases.wasRevokedSince(other, 5)]).toEqual([true, true])
+})
+
+test('a watcher learns when and where a caller was revoked', () => {
+  vi.setSystemTime(5000)
+  const leases = new Leases()
+  const seen: unknown[] = []
+  leases.watch((concerns, { at, where }) => seen.push([concerns({ sub: 'ann' }), at, where]))
+  leases.revoke({ sub: 'ann' })
+  leases.apply({ sub: 'ann' }, 1000)
+  leases.apply({ sub: 'bob' }, 2000, 'past')
+  expect(seen).toEqual([
+    [true, 5000, 'here'],
+    [true, 1000, 'elsewhere'],
+    [false, 2000, 'past'],
+  ])
+})
+
 test('a caller with a token and a certificate loses what it holds once, when the first of them is over', () => {
   const leases = new Leases()
   const ends: string[] = []

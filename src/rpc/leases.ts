@@ -37,14 +37,23 @@ const RETRY_MS = 5000
 const MAX_REVOKED = 100_000
 
 interface Revocation extends Revoked {
-  /** When it happened, in milliseconds since 1970. */
+  /** When it last happened, in milliseconds since 1970. */
   readonly at: number
   /** Its number, from 1 on. */
   readonly order: number
 }
 
+/** When a caller was revoked, in milliseconds since 1970, and where: at this node, at another one, or before this node could hear of it. */
+export interface RevocationFacts {
+  readonly at: number
+  readonly where: 'here' | 'elsewhere' | 'past'
+}
+
 /** Learns of each revocation; `concerns` says whether a caller is revoked by it. */
-export type RevocationWatcher = (concerns: (auth: Auth | undefined) => boolean) => void
+export type RevocationWatcher = (
+  concerns: (auth: Auth | undefined) => boolean,
+  facts: RevocationFacts,
+) => void
 
 interface Lease {
   readonly auth: Auth
@@ -123,23 +132,27 @@ export class Leases {
   /** Ends what is open for a caller, and rejects its credentials from now on, unless they are issued later. */
   revoke(revoked: Revoked): void {
     const at = Date.now()
-    this.apply(revoked, at)
+    this.apply(revoked, at, 'here')
     this.carrier?.(revoked, at)
   }
 
-  /** Applies a revocation of a time, in milliseconds since 1970, at this node only. */
-  apply({ sub, issuer }: Revoked, at: number): void {
-    const revocation = { sub, issuer, at, order: ++this.#epoch }
-    const isOther = (one: Revocation): boolean => issuer !== undefined && one.issuer !== issuer
-    const others = (this.#revoked.get(sub) ?? []).filter(isOther)
+  /** Applies a revocation of a time, in milliseconds since 1970, at this node only. They may arrive in any order: the latest counts. */
+  apply({ sub, issuer }: Revoked, at: number, where: RevocationFacts['where'] = 'elsewhere'): void {
+    const known = this.#revoked.get(sub) ?? []
+    const same = known.find((one) => one.issuer === issuer)
+    const revocation = { sub, issuer, at: Math.max(at, same?.at ?? at), order: ++this.#epoch }
+    // One of all issuers makes those of single ones superfluous, unless they are later.
+    const stays = (one: Revocation): boolean =>
+      one !== same && (issuer !== undefined || one.at > revocation.at)
     this.#revoked.delete(sub)
-    this.#revoked.set(sub, [...others, revocation])
+    this.#revoked.set(sub, [...known.filter(stays), revocation])
     for (const oldest of this.#revoked.keys()) {
       if (this.#revoked.size <= MAX_REVOKED) break
       this.#revoked.delete(oldest)
     }
-    for (const watcher of this.#watchers) watcher((auth) => auth !== undefined && isMeant(revocation, auth))
-    this.#endAll(sub, (auth) => isMeant(revocation, auth))
+    const concerns = (auth: Auth | undefined): boolean => auth !== undefined && isMeant(revocation, auth)
+    for (const watcher of this.#watchers) watcher(concerns, { at, where })
+    this.#endAll(sub, concerns)
   }
 
   /** Ends all leases that are meant, even if ending some of them fails. */

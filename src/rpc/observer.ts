@@ -76,6 +76,8 @@ export type Counted =
   | 'session_expired'
   /** An idle session was evicted to make room for a new one. */
   | 'session_evicted'
+  /** A stream of `subscriptions/listen` was ended to make room for one of a caller with far fewer. */
+  | 'listener_evicted'
   /** The event loop was blocked. */
   | 'loop_blocked'
   /** User code threw an error that nothing caught. */

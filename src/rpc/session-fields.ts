@@ -50,8 +50,8 @@ export interface SessionContents {
   watch(session: Session, uri: string, isWatched: boolean, owner: string): void
   /** The notification of a change, if it concerns the client of a session. */
   noticeOf(session: Session, change: SentChange): Notice | undefined
-  /** The notifications that tell the client of a session that everything may have changed. */
-  allNotices(session: Session): readonly Notice[]
+  /** The notifications that tell the client of a session that all lists may have changed, or all resources that it watches. */
+  allNotices(session: Session, which: 'lists' | 'updates'): readonly Notice[]
   /** Passes a change that was published by a node on to the clients of this one. */
   deliver(change: SentChange, position: number): void
 }

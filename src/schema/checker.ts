@@ -1,11 +1,11 @@
 import { hiddenOf } from './hidden.ts'
 import type { SchemaLimits } from './inspect.ts'
 import { MAX_ISSUES, type Issue } from './issue.ts'
-import { libraryCosts, rejectHidden, toGuard } from './library-patterns.ts'
+import { rejectHidden } from './library-patterns.ts'
 import { isSlowToMerge, mergesOf, stepRulesOf } from './merges.ts'
 import { limitSteps, type Validate } from './meter.ts'
 import { endOfTurn, inTurn } from '../base/turn.ts'
-import { isLarge, isSmall, LARGE, largeFor, Pieces } from './pieces.ts'
+import { isLarge, LARGE, largeFor, Pieces } from './pieces.ts'
 import { toPlace, type Place } from './place.ts'
 import { rawChecker, unfit, type Checked, type Checker } from './raw-checker.ts'
 import type {
@@ -17,7 +17,7 @@ import type {
   StandardSchema,
 } from './schema.ts'
 import { isStandard, toShown, type Use } from './shown.ts'
-import { toSlowTexts } from './slow-texts.ts'
+import { textsOf } from './texts.ts'
 import { copyBytes, isCostlyCopy } from './copies.ts'
 import { Cost } from './cost.ts'
 import { TOO_LONG, TooCostly } from './work.ts'
@@ -34,7 +34,7 @@ export function toChecker<const S extends AnySchema>(
   const known = made.get(schema)
   if (known !== undefined) return known as Checker<OutputOf<S>>
   const json = toShown(schema, use, limits)
-  const checker = isStandard(schema) ? standardChecker(schema, use, json) : rawChecker(json)
+  const checker = isStandard(schema) ? standardChecker(schema, use, json, limits) : rawChecker(json)
   made.set(schema, checker)
   return checker as Checker<OutputOf<S>>
 }
@@ -44,7 +44,7 @@ type Made = { readonly [Side in Use]: WeakMap<object, Checker> }
 const MADE = new Map<string, Made>()
 
 function madeFor(limits: SchemaLimits | undefined): Made {
-  const key = limits === undefined ? '' : `${limits.schemaDepth} ${limits.subschemas}`
+  const key = limits === undefined ? '' : `${limits.schemaDepth} ${limits.subschemas} ${limits.parsedText}`
   let made = MADE.get(key)
   if (made === undefined) MADE.set(key, (made = { input: new WeakMap(), output: new WeakMap() }))
   return made
@@ -56,15 +56,19 @@ type Result = StandardResult<unknown>
  * The checker of a schema of a library. Libraries collect every problem of a value, however many there are, so a large value
  * is checked in pieces first. The check ends there if the pieces have more problems than any small value.
  */
-function standardChecker(schema: StandardSchema, use: Use, json: JsonSchema): Checker {
+function standardChecker(
+  schema: StandardSchema,
+  use: Use,
+  json: JsonSchema,
+  limits: SchemaLimits | undefined,
+): Checker {
   const standard = schema['~standard']
   const validate: Validate = (value) => standard.validate(value)
   const copies = copiesWhole(schema)
   const merges = mergesOf(schema, json)
-  const guard = toGuard(json, libraryCosts(schema))
   const hidden = hiddenOf(schema, use, json)
   rejectHidden(hidden.patterns)
-  const slowTexts = toSlowTexts({ ...urlsIn(json), parsesJson: hidden.parsesJson })
+  const texts = textsOf(schema, use, json, limits?.parsedText)
   let place: Place | undefined
   let cost: Cost | undefined
   let large = LARGE
@@ -73,20 +77,29 @@ function standardChecker(schema: StandardSchema, use: Use, json: JsonSchema): Ch
     check(value) {
       if ((copies && isLarge(value, MOST_COPIED)) || isSlowToMerge(value, merges)) return tooCostly(TOO_LONG)
       if (cost === undefined) {
-        cost = new Cost(hidden.json, { ...stepRulesOf(schema), hidden: hidden.defaults })
+        cost = new Cost(hidden.json, {
+          ...stepRulesOf(schema),
+          hidden: hidden.defaults,
+          hostChars: texts.hostChars,
+          digitChars: texts.digitChars,
+        })
         large = largeFor(json)
       }
       const most = Math.min(large, cost.cheap)
-      const small = isSmall(value, most, slowTexts.few)
-      const tooLong = guard?.(value) ?? (small ? undefined : slowTexts.problemOf(value))
+      const tooLong = texts.problemOf?.(value, () => timesOf(value))
       if (tooLong !== undefined) return { ...unfit([tooLong]), undecided: true }
-      const isCheap = small || !isLarge(value, most)
+      const isCheap = !isLarge(value, most)
       const problem = isCheap ? undefined : cost.problemOf(value)
       if (problem !== undefined) return tooCostly(problem)
       if (!cost.multiplies) return checkWith(validate, value, isCheap)
       const check = limitSteps(validate, cost, value)
       return orTooCostly(() => checkWith(check, value, isCheap))
     },
+  }
+
+  /** How often the library checks a value: a large one in pieces and whole, and once more if its reads are counted. */
+  function timesOf(value: unknown): number {
+    return (isLarge(value, large) ? 2 : 1) + (cost?.multiplies === true ? 1 : 0)
   }
 
   function checkWith(check: Validate, value: unknown, isCheap: boolean): Checked | Promise<Checked> {
@@ -144,14 +157,6 @@ function tried(check: Validate, piece: unknown): Result | Promise<Result> {
   } catch (thrown) {
     return nothing(thrown)
   }
-}
-
-/** How often the same text may be parsed as a URL: at each place that is shown to check one, for each reference that may lead to it. */
-function urlsIn(json: JsonSchema): { readonly urls: number; readonly hasAddresses: boolean } {
-  const text = JSON.stringify(json)
-  const count = (part: string): number => text.split(part).length - 1
-  const addresses = count('"format":"ipv6"') + count('"format":"cidrv6"')
-  return { urls: (count('"format":"uri"') + addresses) * (1 + count('"$ref"')), hasAddresses: addresses > 0 }
 }
 
 /** The most parts of a value that a library copies whole: at several microseconds for each, half a second. */

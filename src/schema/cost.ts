@@ -1,6 +1,6 @@
 import { partsIn } from './pieces.ts'
 import type { StepRules } from './step-rules.ts'
-import { toEstimator, type Estimator } from './steps.ts'
+import { toEstimator, type Estimator, type StepsOf } from './steps.ts'
 import { TOO_LONG, TOO_MUCH } from './work.ts'
 
 /**
@@ -34,6 +34,11 @@ export class Cost {
   /** Whether steps may grow faster than a value. They are then limited while they are taken. */
   get multiplies(): boolean {
     return this.#estimator.multiplies
+  }
+
+  /** The steps of a part alone. */
+  get stepsOf(): StepsOf {
+    return this.#estimator.stepsOf
   }
 
   /** The steps of a value, or Infinity. */

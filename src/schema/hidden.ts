@@ -12,8 +12,6 @@ export interface Hidden {
   readonly json: JsonSchema
   /** The regular expressions of all parts, also behind transforms. */
   readonly patterns: readonly RegExp[]
-  /** Whether a part parses texts as JSON. */
-  readonly parsesJson: boolean
   /** The defaults of arktype by the names of members. */
   readonly defaults?: ReadonlyMap<string, Filled>
 }
@@ -28,7 +26,6 @@ export function hiddenOf(schema: StandardSchema, use: Use, json: JsonSchema): Hi
       patterns: parts.flatMap(({ kind, rule, flags }) =>
         kind === 'pattern' ? toExpression(rule, flags) : [],
       ),
-      parsesJson: parts.some(({ morphs }) => morphs?.some(({ name }) => name === 'parseJson') === true),
       defaults: defaultsIn(parts),
     }
   }
@@ -43,7 +40,6 @@ export function hiddenOf(schema: StandardSchema, use: Use, json: JsonSchema): Hi
       ...zod.flatMap(zodPatternsOf),
       ...valibot.flatMap(({ requirement }) => (requirement instanceof RegExp ? requirement : [])),
     ],
-    parsesJson: valibot.some(({ type }) => type === 'parse_json'),
   }
 }
 
@@ -160,7 +156,6 @@ interface ArktypePart {
   readonly flags?: unknown
   readonly key?: unknown
   readonly inner?: { readonly default?: unknown }
-  readonly morphs?: readonly { readonly name?: unknown }[]
 }
 
 function arktypePartsOf(schema: StandardSchema): readonly ArktypePart[] {

@@ -10,6 +10,8 @@ import { SchemaError } from './schema-error.ts'
 export interface SchemaLimits {
   readonly schemaDepth: number
   readonly subschemas: number
+  /** The most characters of a text that a library parses or converts. */
+  readonly parsedText?: number
 }
 
 const USUAL: SchemaLimits = { schemaDepth: 64, subschemas: 2000 }

@@ -104,7 +104,7 @@ export interface ZodSchema {
   }
 }
 
-function isZod(schema: unknown): schema is ZodSchema {
+export function isZod(schema: unknown): schema is ZodSchema {
   const { _zod: inner } = (schema ?? {}) as { readonly _zod?: { readonly def?: unknown } | undefined }
   return isObject(inner?.def)
 }

@@ -1,7 +1,7 @@
 import { endOfTurn, inTurn } from '../base/turn.ts'
 import { put } from '../base/copy-of.ts'
 import type { StandardResult } from './schema.ts'
-import { stepsOf } from './steps.ts'
+import type { StepsOf } from './steps.ts'
 import { TOO_LONG, TooCostly } from './work.ts'
 
 type Result = StandardResult<unknown>
@@ -20,25 +20,29 @@ const MOST_STEPS = 2_000_000
  */
 export function limitSteps(
   validate: Validate,
-  cost: { count(value: unknown, most: number): number; readonly widest: number },
+  cost: { count(value: unknown, most: number): number; readonly widest: number; readonly stepsOf: StepsOf },
   whole: unknown,
 ): Validate {
   const perPart = Math.max(STEPS_PER_PART, 2 * cost.widest)
-  const wanted = stepsIn(whole, MOST_STEPS / perPart) * perPart
-  let left = Math.max(LEAST_STEPS, Math.min(MOST_STEPS, wanted))
+  const wanted = stepsIn(whole, MOST_STEPS / perPart, cost.stepsOf) * perPart
+  const most = Math.max(LEAST_STEPS, Math.min(MOST_STEPS, wanted))
+  let left = most
   const spend = (steps: number): void => {
     left -= steps
     if (left < 0) throw new TooCostly(TOO_LONG)
   }
   return (value) => {
     const end = endOfTurn()
-    const steps = cost.count(value, left)
+    const isWhole = value === whole
+    const steps = cost.count(value, isWhole ? most : left)
+    // The pieces of a value have taken as many steps as the whole will. Counting reads would take longer than to take them again.
+    if (isWhole && steps <= most) return validate(value)
     if (steps <= left) {
       spend(steps)
       return validate(value)
     }
     return inTime(end, () => {
-      const tried = validate(metered(value, spend))
+      const tried = validate(metered(value, spend, cost.stepsOf))
       return 'then' in tried ? tried.then(() => validate(value)) : inTime(end, () => validate(value))
     })
   }
@@ -50,7 +54,7 @@ function inTime(end: number, act: () => Result | Promise<Result>): Result | Prom
 }
 
 /** The steps that it takes to check every part of a value once; no more than `most` are counted. A value of our own may contain itself. */
-function stepsIn(value: unknown, most: number): number {
+function stepsIn(value: unknown, most: number, stepsOf: StepsOf): number {
   let steps = 0
   const rest = [value]
   while (rest.length > 0 && steps < most) {
@@ -63,7 +67,7 @@ function stepsIn(value: unknown, most: number): number {
 }
 
 /** A copy of a value that calls `spend` each time a part is read, with the steps that its check takes. */
-function metered(value: unknown, spend: (steps: number) => void): unknown {
+function metered(value: unknown, spend: (steps: number) => void, stepsOf: StepsOf): unknown {
   const read = (part: unknown): unknown => (spend(stepsOf(part)), part)
   const traps: ProxyHandler<object> = {
     get: (target, name) => read(Reflect.get(target, name)),

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { parsePattern, type Tree } from './pattern-tree.ts'
 import { provePattern } from './pattern.ts'
+import { processorMs } from '../../test/harness/processor.ts'
 
 /** The places at which classes of characters begin or end, and what is beside them. */
 const EDGES = [
@@ -74,4 +75,23 @@ test('a pattern may have 2000 characters and 1000 parts, and no more', () => {
   expect(provePattern(spaced(2001))).toMatchObject({ reason: 'it is longer than 2000 characters' })
   expect(provePattern(`^${'a'.repeat(1000)}`)).toMatchObject({ cost: 'linear' })
   expect(provePattern(`^${'a'.repeat(1001)}`)).toMatchObject({ reason: 'it has more than 1000 parts' })
+})
+
+test.each(['a', 'a{2}', '\\x41', '\\u0041', '\\07', '😀{2}', '{'])(
+  'many times %s is read in linear time',
+  async (part) => {
+    const source = part.repeat(20_000)
+    const ms = await processorMs(() => parsePattern(source, part.includes('😀')))
+    expect(ms).toBeLessThan(2000)
+  },
+)
+
+test('bounds are read behind characters of two units', () => {
+  expect(parsePattern('😀{2,3}b{4}c{5,}', true)).toMatchObject({
+    parts: [
+      { min: 2, max: 3 },
+      { min: 4, max: 4 },
+      { min: 5, max: Infinity },
+    ],
+  })
 })

@@ -41,12 +41,21 @@ const MAX_EDGES = 4
 const MAX_ALL_EDGES = 16
 
 /** One code point; two halves of a surrogate pair are one, too. */
-const IN_UNICODE = /^(?:d[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|[0-9a-f]{4}|\{[0-9a-f]+\})/i
+const IN_UNICODE = /(?:d[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|[0-9a-f]{4}|\{[0-9a-f]+\})/iy
+const HEX_2 = /[0-9a-f]{2}/iy
+const HEX_4 = /[0-9a-f]{4}/iy
+const OCTAL = /(?:[0-3][0-7]{0,2}|[4-7][0-7]?)/y
+const NUMBER = /\d+/y
+/** Numbers may have any number of zeros before them. */
+const BOUNDS = /\{(\d+)(?:(,)(\d*))?\}/y
 
 class Unjudged extends Error {}
 
 class Reader {
+  readonly #source: string
   readonly #points: readonly string[]
+  /** Where each point is in the source, if some take two places; otherwise undefined. */
+  readonly #places: readonly number[] | undefined
   readonly #unicode: boolean
   readonly #reading: Reading | undefined
   /** The bodies of capturing groups, by number; undefined until a group has been read. */
@@ -60,7 +69,9 @@ class Reader {
   #isExact = true
 
   constructor(source: string, unicode: boolean, reading: Reading | undefined) {
+    this.#source = source
     this.#points = Array.from(source)
+    this.#places = this.#points.length === source.length ? undefined : placesOf(this.#points)
     this.#unicode = unicode
     this.#reading = reading
   }
@@ -106,16 +117,16 @@ class Reader {
     if (this.#take('*')) return [0, Infinity]
     if (this.#take('+')) return [1, Infinity]
     if (this.#take('?')) return [0, 1]
-    // Numbers may have any number of zeros before them.
-    const [found, min, comma, max] = this.#ahead(/^\{(\d+)(,?)(\d*)\}/) ?? []
+    const [found, min, comma, max] = this.#ahead(BOUNDS) ?? []
     if (found === undefined) return undefined
     this.#at += found.length
-    return [Number(min), Number(max || (comma === '' ? min : Infinity))]
+    return [Number(min), Number(max || (comma === undefined ? min : Infinity))]
   }
 
-  /** The rest of the source, if it begins with this form. */
+  /** The text at the current place that a sticky expression matches; null if it does not match there. */
   #ahead(form: RegExp): RegExpExecArray | null {
-    return form.exec(this.#points.slice(this.#at).join(''))
+    form.lastIndex = this.#places === undefined ? this.#at : (this.#places[this.#at] ?? this.#source.length)
+    return form.exec(this.#source)
   }
 
   #readAtom(): Tree {
@@ -135,7 +146,7 @@ class Reader {
 
   /** A back-reference: the text of a group is one that the group could match again, or nothing. */
   #readAgain(): Tree {
-    const [number] = this.#ahead(/^\d+/) ?? []
+    const [number] = this.#ahead(NUMBER) ?? []
     const body = number === undefined ? undefined : this.#groups[Number(number) - 1]
     if (this.#reading === undefined || number === undefined || body === undefined)
       throw new Unjudged('it uses a back-reference')
@@ -220,16 +231,15 @@ class Reader {
     const control = CONTROL[point]
     if (control !== undefined) return only(control)
     if (point === 'c') return this.#readControl()
-    if (point === 'x') return this.#readHex(/^[0-9a-f]{2}/i) ?? only(codeOf(point))
-    if (point === 'u')
-      return this.#readHex(this.#unicode ? IN_UNICODE : /^[0-9a-f]{4}/i) ?? only(codeOf(point))
+    if (point === 'x') return this.#readHex(HEX_2) ?? only(codeOf(point))
+    if (point === 'u') return this.#readHex(this.#unicode ? IN_UNICODE : HEX_4) ?? only(codeOf(point))
     return only(/[0-7]/.test(point) ? this.#readOctal() : codeOf(point))
   }
 
   /** A code of up to three digits, the first of which was read. */
   #readOctal(): number {
     this.#at--
-    const [digits] = this.#ahead(/^(?:[0-3][0-7]{0,2}|[4-7][0-7]?)/)!
+    const [digits] = this.#ahead(OCTAL)!
     this.#at += digits.length
     return Number.parseInt(digits, 8)
   }
@@ -271,6 +281,16 @@ class Reader {
     this.#at++
     return true
   }
+}
+
+/** Where each point of a source begins. */
+function placesOf(points: readonly string[]): readonly number[] {
+  let place = 0
+  return points.map((point) => {
+    const own = place
+    place += point.length
+    return own
+  })
 }
 
 function codeOf(point: string): number {

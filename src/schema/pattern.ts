@@ -19,7 +19,8 @@ export type PatternCost =
 const MAX_STEPS = 2 ** 25
 /** A pattern that may take more than MAX_STEPS for a string of this length is unsafe. */
 const MIN_LENGTH = 256
-const MAX_SOURCE = 2000
+/** The longest pattern that is read. */
+export const MAX_SOURCE = 2000
 /** The most work that the analysis itself may take. */
 const MAX_WORK = 1_000_000
 

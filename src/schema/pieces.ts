@@ -9,31 +9,6 @@ export function isLarge(value: unknown, most: number = LARGE): boolean {
   return countIn(value, most) < 0
 }
 
-/** Whether a value has at most so many parts, and so few characters in texts and names. */
-export function isSmall(value: unknown, parts: number, chars: number): boolean {
-  partsLeft = parts
-  charsLeft = chars
-  shrink(value)
-  return partsLeft >= 0 && charsLeft >= 0
-}
-
-/** What `isSmall` has not counted yet. */
-let partsLeft = 0
-let charsLeft = 0
-
-function shrink(value: unknown): void {
-  if (typeof value === 'string') charsLeft -= value.length
-  if (!isContainer(value)) return
-  const names = namesIn(value)
-  const { length } = names ?? (value as readonly unknown[])
-  partsLeft -= length
-  for (let at = 0; at < length && partsLeft >= 0 && charsLeft >= 0; at++) {
-    const name = names?.[at]
-    if (name !== undefined) charsLeft -= name.length
-    shrink((value as Container)[name ?? at])
-  }
-}
-
 /** A library checks this many parts in a few milliseconds, whatever is wrong with them. */
 export const LARGE = 10_000
 
@@ -319,6 +294,6 @@ function countIn(value: unknown, left: number): number {
 }
 
 /** The names of the members of an object; undefined for a list. Of many names, `Object.values` and `Object.entries` take much longer. */
-export function namesIn(value: object): readonly string[] | undefined {
+function namesIn(value: object): readonly string[] | undefined {
   return Array.isArray(value) ? undefined : Object.keys(value)
 }

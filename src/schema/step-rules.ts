@@ -42,6 +42,10 @@ export interface StepRules {
   readonly hidesDefaults?: boolean
   /** What such defaults take, by the names of members. */
   readonly hidden?: ReadonlyMap<string, Filled> | undefined
+  /** The most characters of a text that the library may parse as a URL; 0 if it parses none. */
+  readonly hostChars?: number
+  /** The most characters of a text that the library may make a big integer of; 0 if it makes none. */
+  readonly digitChars?: number
 }
 
 /** Further keywords of a JSON Schema, for what a library does not show: `catch` replaces any part that is not valid, and both replace a missing one. */

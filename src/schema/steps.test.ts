@@ -131,9 +131,9 @@ test('a large value is tried and checked in different turns', async () => {
   let isDone = false
   const count = (): void => void (turn++, isDone || setImmediate(count))
   count()
-  const schema = z.record(z.string(), z.array(z.json()).nullish())
-  const { '~standard': standard } = schema
-  const whole = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, ['a']]))
+  // Zod gives up alternatives early, so that it takes fewer steps than are estimated.
+  const { '~standard': standard } = z.object({ where: zodFilter })
+  const whole = { where: { op: 'or', args: Array.from({ length: 100 }, () => nest(30, inOr)['where']) } }
   /** The turns in which the library tried a copy that counts, or checked the whole value. */
   const turns: number[] = []
   const validate = (value: unknown): unknown => {
@@ -143,7 +143,7 @@ test('a large value is tried and checked in different turns', async () => {
   const spied = { '~standard': { ...standard, validate } } as unknown as AnySchema
   expect(await toChecker(spied, 'input').check(whole)).toMatchObject({ ok: true })
   isDone = true
-  expect(new Set(turns).size).toBe(2)
+  expect(turns.at(-1)).toBeGreaterThan(turns[0]!)
 })
 
 describe('the number of steps', () => {

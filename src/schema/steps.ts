@@ -1,6 +1,6 @@
 import { weigh } from '../base/weight.ts'
-import { hostIn } from './host-in.ts'
 import { multiplies } from './recursion.ts'
+import { pairsOfHosts } from './text-pairs.ts'
 import { MEMBER, toRules, type Filled, type Rules, type StepRules } from './step-rules.ts'
 
 /** What a checker takes that compares every part of a value with every alternative, or more. */
@@ -14,6 +14,7 @@ export interface Estimate {
 export interface Estimator {
   /** Whether one part may be checked against the same subschema many times, so that steps grow faster than a value. */
   readonly multiplies: boolean
+  readonly stepsOf: StepsOf
   /** The most steps and bytes for each part of a value, if it is checked against every subschema once; and `widest`, against one of them. */
   readonly perPart: Estimate & { readonly widest: number }
   /** Estimates what a value takes, in no more steps than `most`; the steps are Infinity if there are more. */
@@ -23,30 +24,43 @@ export interface Estimator {
 /** Checking so many characters of a text takes about as long as a step. */
 const CHARS_PER_STEP = 200
 
-/** How many steps it takes to check a part alone, which is more for a long text. */
-export function stepsOf(part: unknown): number {
-  if (typeof part !== 'string') return 1
-  const steps = 1 + Math.floor(part.length / CHARS_PER_STEP)
-  return part.length < SHORT ? steps : steps + Math.floor(hostIn(part) ** 2 / PAIRS_PER_STEP)
+/** How many steps it takes to check a part alone. */
+export type StepsOf = (part: unknown) => number
+
+/** A long text takes more steps. If it has at most `hostChars` characters, it may be a URL with a long host, and if it has at most `digitChars`, a big integer. */
+function toStepsOf({ hostChars = 0, digitChars = 0 }: StepRules): StepsOf {
+  return (part) => {
+    if (typeof part !== 'string') return 1
+    let steps = 1 + Math.floor(part.length / CHARS_PER_STEP)
+    if (part.length >= SHORT && part.length <= digitChars && DIGITS.test(part))
+      steps += Math.floor(part.length ** 2 / DIGIT_PAIRS_PER_STEP)
+    const mayBeHost = part.length >= SHORT && part.length <= hostChars
+    return mayBeHost ? steps + Math.floor(pairsOfHosts(part) / PAIRS_PER_STEP) : steps
+  }
 }
 
 /** Hosts in shorter texts take no time. */
 const SHORT = 64
 /** The pairs of characters of a host that a parser of URLs compares in the time of a step. */
 const PAIRS_PER_STEP = 128
+/** The same for the digits of a big integer, whose message is written. */
+const DIGIT_PAIRS_PER_STEP = 32_768
+const DIGITS = /^[-+\s\d]/
 
 /** Estimates the steps of checks by a library from the JSON Schema that it shows. */
 export function toEstimator(root: unknown, rules: StepRules = {}): Estimator {
   const isMultiple = multiplies(root)
+  const stepsOf = toStepsOf(rules)
   const rulesOf = toRules(root, rules, (own, value) => {
-    const { steps, bytes } = new Counting(Infinity, isMultiple).run(own, value)
+    const { steps, bytes } = new Counting(Infinity, isMultiple, stepsOf).run(own, value)
     return { steps, bytes: MEMBER + weigh(value) + bytes }
   })
   const own = rulesOf(root)
   return {
     multiplies: isMultiple,
+    stepsOf,
     perPart: sumOf(own),
-    estimate: (value, most) => new Counting(most, isMultiple).run(own, value),
+    estimate: (value, most) => new Counting(most, isMultiple, stepsOf).run(own, value),
   }
 }
 
@@ -62,14 +76,16 @@ const SHAPES = 4
 class Counting {
   #left: number
   #bytes = 0
+  readonly #stepsOf: StepsOf
   /** By schema and part, if a part may be checked against the same schema many times. */
   readonly #known: Map<Rules, Map<object, number>> | undefined
   readonly #names = new Map<object, readonly string[]>()
   /** The names of the last objects, by schema. */
   readonly #shapes = new Map<Rules, (readonly string[])[]>()
 
-  constructor(most: number, isMemoized: boolean) {
+  constructor(most: number, isMemoized: boolean, stepsOf: StepsOf) {
     this.#left = most
+    this.#stepsOf = stepsOf
     this.#known = isMemoized ? new Map() : undefined
   }
 
@@ -81,12 +97,12 @@ class Counting {
   #count(rules: Rules, part: unknown): number {
     this.#bytes += rules.bytes
     if (typeof part !== 'object' || part === null) {
-      const steps = stepsOf(part) * rules.scalar
+      const steps = this.#stepsOf(part) * rules.scalar
       this.#left -= steps
       return steps
     }
     if (this.#left < 0) return Infinity
-    if (this.#known === undefined) return this.#countInside(rules, part)
+    if (this.#known === undefined || isLeaf(rules)) return this.#countInside(rules, part)
     let counts = this.#known.get(rules)
     if (counts === undefined) this.#known.set(rules, (counts = new Map()))
     const known = counts.get(part)
@@ -181,6 +197,11 @@ class Counting {
     if (names.length > MANY_NAMES) this.#names.set(part, names)
     return names
   }
+}
+
+/** Whether nothing more is checked than the part itself, so that counting again takes no longer than remembering. */
+function isLeaf({ here, choice, named, members }: Rules): boolean {
+  return here.length === 0 && choice === undefined && named.size === 0 && members.length === 0
 }
 
 /** What one part takes at most, if it is checked against every schema once; and `widest`, against a single one. */

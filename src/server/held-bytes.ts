@@ -103,7 +103,7 @@ export interface WatchedOptions {
   readonly holder: unknown
   readonly changes: Changes
   readonly watcher: Watcher
-  /** Called when a URI is added or deleted, after the first ones. */
+  /** Called when a URI is added or deleted, after the first ones. It may refuse one by throwing. */
   readonly onChange?: (uri: string, isWatched: boolean) => void
 }
 
@@ -125,8 +125,14 @@ export class WatchedUris extends Set<string> {
 
   override add(uri: string): this {
     if (this.has(uri)) return this
-    this.#options.held.take(this.#options.holder, sizeOf(uri))
-    this.#options.onChange?.(uri, true)
+    const { held, holder, onChange } = this.#options
+    held.take(holder, sizeOf(uri))
+    try {
+      onChange?.(uri, true)
+    } catch (error) {
+      held.free(holder, sizeOf(uri))
+      throw error
+    }
     return this.#watch(uri)
   }
 

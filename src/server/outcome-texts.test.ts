@@ -3,7 +3,9 @@ import { settled } from '../../test/harness/task-clock.ts'
 import { Node } from '../../test/harness/task-engine.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { DIALECTS } from '../protocol/switches.ts'
+import { encodeJob } from '../gist/encode.ts'
 import { encodeResult } from '../wire/encode.ts'
+import { knownMembers, rememberMembers } from './outcome-texts.ts'
 import { detailed } from './task-methods.ts'
 
 const INFO = { name: 'films', version: '1' }
@@ -63,4 +65,45 @@ test('a long outcome that is damaged is never sent', async () => {
   const found = (await node.store.read(id, 'outcome', Number.MAX_SAFE_INTEGER))!
   vi.spyOn(node.store, 'read').mockReturnValue({ ...found, text: found.text!.slice(0, -1) })
   for (let time = 0; time < 2; time++) expect(await read()).toMatchObject({ error: { code: -32603 } })
+})
+
+const ROWS = Array.from({ length: 5000 }, (_, row) => ({ row }))
+
+test.each([
+  { content: [{ type: 'text', text: '\u0001'.repeat(20_000) }], isError: true },
+  { content: [{ type: 'text', text: JSON.stringify(ROWS) }], structuredContent: { ROWS }, _meta: { a: 1 } },
+  { '1': 'first', structuredContent: { ROWS }, content: [] },
+])('`tasks/result` does not parse and write a long result again (case %#)', async (result) => {
+  const { node, id } = await ended(result)
+  const { outcome } = (await node.record(id))!
+  const withTask = (others: JsonObject): JsonObject => ({ ...others, task: id })
+  const known = (): JsonObject | undefined => knownMembers(node.tasks, id, outcome, withTask)
+  expect(known()).toBeUndefined()
+  rememberMembers(node.tasks, id, outcome, result)
+  const old = DIALECTS['2025-11-25']
+  let text = ''
+  const encode = async (): Promise<string> =>
+    (text = encodeResult('tasks/result', known()!, old, INFO) as string)
+  expect(await charsOf(encode)).toBeLessThan(1000)
+  expect(JSON.parse(text)).toEqual({ ...result, task: id })
+  expect(known()).toEqual({ ...result, task: id })
+})
+
+test('a long structured result that is not an object still gets its form of 2025-11-25', async () => {
+  const { node, id } = await ended({ content: [], structuredContent: ROWS })
+  const { outcome } = (await node.record(id))!
+  rememberMembers(node.tasks, id, outcome, { content: [], structuredContent: ROWS })
+  const known = knownMembers(node.tasks, id, outcome, (others) => others)!
+  const text = encodeResult('tasks/result', known, DIALECTS['2025-11-25'], INFO) as string
+  expect(JSON.parse(text)).toMatchObject({ content: [], structuredContent: { result: ROWS } })
+})
+
+test('a long result is not parsed and written again for a job', async () => {
+  const result = { content: [{ type: 'text', text: JSON.stringify(ROWS) }], structuredContent: { ROWS } }
+  const { read } = await ended(result)
+  const first = encodeJob(await read(), INFO)
+  let again = ''
+  expect(await charsOf(async () => (again = encodeJob(await read(), INFO)))).toBeLessThan(1000)
+  expect(JSON.parse(again)).toEqual(JSON.parse(first))
+  expect(JSON.parse(again)).toMatchObject({ status: 'success', result })
 })

@@ -88,10 +88,11 @@ export function createContents(service: ServerService, parts: ServerParts): Sess
       session.subscriptions.add(uri)
     },
     noticeOf,
-    allNotices: (session) =>
-      [...LISTS.map((kind) => ({ kind })), ...[...(session.subscriptions ?? [])].map(changed)].flatMap(
-        (change) => noticeOf(session, change) ?? [],
-      ),
+    allNotices(session, which) {
+      const lists: readonly SentChange[] = LISTS.map((kind) => ({ kind }))
+      const all = which === 'lists' ? lists : [...(session.subscriptions ?? [])].map(changed)
+      return all.flatMap((change) => noticeOf(session, change) ?? [])
+    },
     deliver(change, position) {
       if (change.kind === 'extension') {
         const entry = service.extensions.get(change.id)

@@ -5,13 +5,16 @@ import { BAD_PARAMS } from '../errors/wire.ts'
 import { MUCH_LATER } from '../errors/retry-after.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
+import { MOST_TASK_ID_CHARS } from '../protocol/task-status.ts'
 import { withMeta } from '../base/shared-params.ts'
+import { Tally } from '../base/tally.ts'
 import { weigh } from '../base/weight.ts'
-import { ownerOf, type Peer } from '../rpc/call.ts'
+import { ownerOf, type Call, type Peer } from '../rpc/call.ts'
 import type { Changes, Watcher } from '../rpc/changes.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
 import { URI } from '../rpc/session-fields.ts'
+import type { TaskHead } from '../tasks/record.ts'
 import type { Work } from '../uri-template/reach.ts'
 import { callOf, partsOf, type Context } from './context.ts'
 import { NO_PARAMS, NOTICES } from './following.ts'
@@ -107,18 +110,52 @@ async function listenToTasks(
   wanted: Honoured,
   ids: readonly string[],
 ): Promise<Result> {
-  const { tasks, requireTasks, taskOwnerOf, followTasks } = await parts.tasks()
-  const call = callOf(context)
-  requireTasks(call)
-  const owner = taskOwnerOf(call)
-  const found = await Promise.all([...new Set(ids)].map(async (id) => tasks.find(id, owner)))
-  const heads = found.filter((head) => head !== undefined)
+  // The engine compares long texts of the same length one by one, so a set of them would take long.
+  const possible = [...new Set(ids.filter(({ length }) => length <= MOST_TASK_ID_CHARS))]
+  const leave = look(parts, context, possible.length * TASK_BYTES + weigh(wanted.uris))
+  const { call, followTasks, tasks, heads } = await find(parts, context, possible).finally(leave)
   return open(parts, context, {
     ...wanted,
     taskIds: heads.map(({ id }) => id),
     follow: (notify) =>
       followTasks(tasks, heads, { peer: call.peer, notify, isBehind: () => call.channel.isBehind === true }),
   })
+}
+
+/** The tasks that the caller may know, and what is needed to follow them. */
+async function find(
+  parts: ListenParts,
+  context: Context,
+  ids: readonly string[],
+): Promise<Pick<TaskModule, 'followTasks' | 'tasks'> & { call: Call; heads: readonly TaskHead[] }> {
+  const { tasks, requireTasks, taskOwnerOf, followTasks } = await parts.tasks()
+  const call = callOf(context)
+  requireTasks(call)
+  const owner = taskOwnerOf(call)
+  const found = await Promise.all(ids.map(async (id) => tasks.find(id, owner)))
+  return { call, followTasks, tasks, heads: found.filter((head) => head !== undefined) }
+}
+
+/** The requests of each caller that wait for the store, which may take long. Like streams, they do not count as running. */
+const LOOKING = new WeakMap<ListenParts['streams'], Tally>()
+
+/** Counts a request that waits for the store as a stream, and what it asks for as held. Returns a function that ends this. */
+function look({ streams }: ListenParts, context: Context, bytes: number): () => void {
+  const call = callOf(context)
+  const { held, limits } = partsOf(context)
+  const looking = LOOKING.get(streams) ?? new Tally()
+  LOOKING.set(streams, looking)
+  const caller = listenerOf(context)
+  if ((streams.get(caller)?.size ?? 0) + looking.get(caller) >= limits.streams)
+    throw mcpError(TOO_MANY_STREAMS, { limit: limits.streams }, MUCH_LATER)
+  const holder = holderOf(call)
+  held.take(holder, bytes)
+  looking.add(caller, 1)
+  call.dropParams()
+  return () => {
+    looking.add(caller, -1)
+    held.free(holder, bytes)
+  }
 }
 
 /** What a stream is notified of, as far as the server agrees. */

@@ -21,6 +21,7 @@ import type { Soon } from '../tasks/store.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import { callOf, partsOf, roundsOf, type Context } from './context.ts'
 import type { ToolDefinition } from './definitions.ts'
+import { knownMembers, rememberMembers } from './outcome-texts.ts'
 import { progressToken } from './progress.ts'
 import { digestOf } from './state.ts'
 import { callerOf, hasScope } from './task-caller.ts'
@@ -230,8 +231,11 @@ async function endOrTask(
   const ended = await tasks.ended(id, owner)
   if (ended === undefined || ended.head.status === 'cancelled') throw mcpError(TASK_CANCELLED, {})
   if (!isFinal(ended.head.status)) return toTask(ended.head, call.peer, 'task')
+  const known = knownMembers(tasks, id, ended.text, (others) => others)
+  if (known !== undefined) return known
   const outcome = readOutcome(ended.text)
   if ('error' in outcome) throw outcome.error
+  rememberMembers(tasks, id, ended.text, outcome.result)
   return outcome.result
 }
 

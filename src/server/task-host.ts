@@ -5,15 +5,15 @@ import { ToolError, toMcpError } from '../errors/tool-error.ts'
 import { whereOf } from '../errors/where.ts'
 import type { Limits } from '../protocol/limits.ts'
 import type { Revision } from '../protocol/revisions.ts'
-import { Call, claimsOf } from '../rpc/call.ts'
+import { Call } from '../rpc/call.ts'
 import { mask } from '../rpc/mask.ts'
 import type { Service } from '../rpc/service.ts'
 import type { TasksOptions } from '../tasks/host.ts'
 import type { TaskHead } from '../tasks/record.ts'
-import type { Soon } from '../tasks/store.ts'
 import { Tasks } from '../tasks/tasks.ts'
 import type { ToolDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
+import { cancelRevoked } from './revoked-tasks.ts'
 import { taskOwnerOf } from './task-caller.ts'
 import { callAsTask, requireTasks } from './task-calls.ts'
 import { followTasks } from './task-following.ts'
@@ -80,16 +80,7 @@ export function createTasks(service: TaskService, limits: Limits, options: Tasks
     },
     options,
   )
-  service.leases.watch((concerns) => {
-    for (const run of tasks.runs.values()) {
-      const { id } = run.head as TaskHead
-      const cancel = (): Soon<void> => soon(tasks.cancel(id, undefined), () => undefined)
-      // The others have not begun their attempt.
-      if (concerns((run.call as Call | undefined)?.source.auth)) void tasks.upkeep.insist(run, cancel)
-    }
-    // A store may have more of them, which wait or run on other nodes.
-    tasks.unawaited(() => tasks.cancelAll(({ owner }) => concerns(claimsOf(owner))))
-  })
+  cancelRevoked(service.leases, tasks)
   return {
     tasks,
     callAsTask,

@@ -6,7 +6,7 @@ import { ASK_REFUSED, BAD_CURSOR, CURSOR_TOO_LONG } from '../errors/server.ts'
 import { TASK_CANCELLED, TASK_FINAL, UNKNOWN_TASK } from '../errors/tasks.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, isWide, MAX_MEMBERS, type JsonObject } from '../protocol/jsonrpc.ts'
-import { isFinal } from '../protocol/task-status.ts'
+import { isFinal, MOST_TASK_ID_CHARS } from '../protocol/task-status.ts'
 import type { Peer } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Load } from '../rpc/load.ts'
@@ -17,15 +17,12 @@ import { isOver } from '../tasks/states.ts'
 import type { Soon } from '../tasks/store.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import { callOf, partsOf, type Context } from './context.ts'
-import { knownResult, rememberValid } from './outcome-texts.ts'
+import { knownMembers, knownResult, rememberMembers, rememberValid } from './outcome-texts.ts'
 import { callerOf, taskOwnerOf } from './task-caller.ts'
 import { requireTasks } from './task-calls.ts'
 import { carry } from './task-carriers.ts'
 import { related } from './task-messages.ts'
 import { toTask } from './task-shape.ts'
-
-/** The most characters of a task id that anybody could have got from us. */
-const MOST_ID_CHARS = 64
 
 /** `tasks/get` */
 export function getTask(tasks: Tasks, context: Context): Soon<Result> {
@@ -53,11 +50,14 @@ export function detailed(tasks: Tasks, head: TaskHead, peer: Pick<Peer, 'dialect
     const task = toTask(ended.head, peer)
     if (text === '') return task
     const known = knownResult(tasks, head.id, text)
-    if (known !== undefined) return withStored(task, { name: 'result', text: known })
+    const withType = (result: JsonObject): JsonObject => ({ resultType: 'complete', ...result })
+    const value = (): unknown => knownMembers(tasks, head.id, text, withType) ?? JSON.parse(known ?? '')
+    if (known !== undefined) return withStored(task, { name: 'result', text: known, value })
     const outcome = readOutcome(text)
     if ('error' in outcome) return { ...task, error: toErrorObject(outcome.error, peer.dialect) }
     rememberValid(tasks, head.id, text, outcome.result)
-    return { ...task, result: { resultType: 'complete', ...outcome.result } }
+    rememberMembers(tasks, head.id, text, outcome.result)
+    return { ...task, result: withType(outcome.result) }
   })
 }
 
@@ -161,17 +161,22 @@ export function taskResult(tasks: Tasks, load: Load, context: Context): Soon<Res
 function resultOf(tasks: Tasks, id: string, owner: string): Soon<Result> {
   return soon(tasks.ended(id, owner), (ended) => {
     if (ended === undefined) throw unknownTask(id)
-    if (ended.text === '') throw mcpError(TASK_CANCELLED, {})
-    const outcome = readOutcome(ended.text)
+    const { text } = ended
+    if (text === '') throw mcpError(TASK_CANCELLED, {})
+    const withTask = (result: JsonObject): JsonObject => ({ ...result, _meta: related(id, result['_meta']) })
+    const known = knownMembers(tasks, id, text, withTask)
+    if (known !== undefined) return known
+    const outcome = readOutcome(text)
     if ('error' in outcome) throw outcome.error
-    return { ...outcome.result, _meta: related(id, outcome.result['_meta']) }
+    rememberMembers(tasks, id, text, outcome.result)
+    return withTask(outcome.result)
   })
 }
 
 function readId(context: Context): string {
   const id = context.params['taskId']
   if (typeof id !== 'string') throw invalid(context, 'taskId is not a string')
-  if (id.length > MOST_ID_CHARS) throw unknownTask(id)
+  if (id.length > MOST_TASK_ID_CHARS) throw unknownTask(id)
   return id
 }
 
@@ -180,5 +185,5 @@ function invalid(context: Context, reason: string): Error {
 }
 
 function unknownTask(id: string): Error {
-  return mcpError(UNKNOWN_TASK, { id: id.slice(0, MOST_ID_CHARS) })
+  return mcpError(UNKNOWN_TASK, { id: id.slice(0, MOST_TASK_ID_CHARS) })
 }

@@ -11,17 +11,27 @@ export interface CacheRoom {
 
 const ROOM: CacheRoom = { texts: 100_000, chars: 32 * 1024 * 1024 }
 
+/** Texts longer than this go first. */
+const LARGE = 16_384
+
 interface Kept {
   readonly key: string
   readonly text: string
+  readonly chars: number
+  /** Its place among the long texts, by the time of its end; short ones have none. */
+  readonly long: HeapEntry<string> | undefined
 }
 
-/** Keeps texts in memory. If there is no room, those go first whose time is over soonest. */
+/**
+ * Keeps texts in memory. If there is no room, long ones go first, so that they cannot displace many others, and then short ones; of both,
+ * those whose time is over soonest. So a caller who leaves many long texts here does not make the next one of somebody else go at once.
+ */
 export class MemoryCacheStore implements CacheStore {
   readonly #lifetime: Lifetime
   readonly #room: CacheRoom
   readonly #kept = new Map<string, HeapEntry<Kept>>()
   readonly #expiry = new Heap<Kept>()
+  readonly #long = new Heap<string>()
   #chars = 0
 
   constructor(lifetime: Lifetime, room: CacheRoom = ROOM) {
@@ -37,10 +47,14 @@ export class MemoryCacheStore implements CacheStore {
   set(key: string, text: string, ttlMs: number): void {
     const now = this.#begin()
     this.delete(key)
-    this.#kept.set(key, this.#expiry.add(now + ttlMs, { key, text }))
-    this.#chars += key.length + text.length
-    while (this.#kept.size > this.#room.texts || this.#chars > this.#room.chars)
-      this.delete(this.#expiry.first?.item.key ?? key)
+    const chars = key.length + text.length
+    if (chars > this.#room.chars) return
+    const long = chars > LARGE ? this.#long.add(now + ttlMs, key) : undefined
+    this.#kept.set(key, this.#expiry.add(now + ttlMs, { key, text, chars, long }))
+    this.#chars += chars
+    while (this.#chars > this.#room.chars)
+      this.delete(this.#long.first?.item ?? this.#expiry.first?.item.key ?? key)
+    while (this.#kept.size > this.#room.texts) this.delete(this.#expiry.first?.item.key ?? key)
   }
 
   add(key: string, text: string, ttlMs: number): boolean {
@@ -56,7 +70,8 @@ export class MemoryCacheStore implements CacheStore {
     if (entry === undefined) return
     this.#kept.delete(key)
     this.#expiry.remove(entry)
-    this.#chars -= key.length + entry.item.text.length
+    if (entry.item.long !== undefined) this.#long.remove(entry.item.long)
+    this.#chars -= entry.item.chars
   }
 
   /** The time now, at which no expired text is left. */

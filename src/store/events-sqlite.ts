@@ -11,11 +11,15 @@ export class SqliteEventStore implements EventStore {
   readonly #log: SqliteLog
   readonly #watchers = new Watchers()
   readonly #poll: SqlitePoll
+  /** The streams with new watchers, who hear of a change at first. */
+  readonly #fresh = new Set<string>()
+  /** The last change that watchers have heard of. */
+  #heard = 0
 
   constructor(file: SqliteFile) {
     this.#file = file
     this.#log = new SqliteLog(file)
-    this.#poll = new SqlitePoll(file, () => this.#watchers.notifyAll())
+    this.#poll = new SqlitePoll(file, () => this.#pass())
   }
 
   async open(session: string, stream: string, writer: string, { idleMs }: EventRoom): Promise<void> {
@@ -60,15 +64,30 @@ export class SqliteEventStore implements EventStore {
   }
 
   watch(session: string, stream: string, onNews: () => void): () => void {
-    const remove = this.#watchers.add(streamKey(session, stream), onNews)
+    const key = streamKey(session, stream)
+    const remove = this.#watchers.add(key, onNews)
+    this.#fresh.add(key)
     this.#poll.start()
     return () => {
       remove()
-      if (this.#watchers.keys.length === 0) this.#poll.stop()
+      if (this.#watchers.isEmpty) this.#poll.stop()
     }
   }
 
   close(): void {
     this.#poll.stop()
+  }
+
+  /** Wakes those whose streams have changed, and no others: there may be thousands, and each reads the file. */
+  #pass(): void {
+    const fresh = [...this.#fresh]
+    const { last, streams } = this.#file.readNow(() => this.#log.changesAfter(this.#heard))
+    if (streams === undefined) this.#watchers.notifyAll()
+    else {
+      const changed = streams.map(({ session, stream }) => streamKey(session, stream))
+      for (const key of new Set([...fresh, ...changed])) this.#watchers.notify(key)
+    }
+    for (const key of fresh) this.#fresh.delete(key)
+    this.#heard = last
   }
 }

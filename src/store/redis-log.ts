@@ -39,12 +39,14 @@ export class RedisLog {
   /** Adds a text. A log without `idleMs` is created by its first one. */
   async add(
     { texts, head, names }: LogKeys,
-    { text, isLast = false, position, seq }: NewEvent,
+    { text, isLast = false, position, seq, requests = [], givesUp = false }: NewEvent,
     { events, bytes, idleMs }: LogRoom & { readonly idleMs?: number },
   ): Promise<number | undefined> {
     const [stored, mark] = [storedText(text), `${this.#writer}-${++this.#added}`]
     const [idle, life] = idleMs === undefined ? ['', ''] : [wholeMs(idleMs), lifeMs(idleMs)]
-    const rest = [events, bytes, idle, isLast ? 1 : '', position ?? '', seq ?? '', life]
+    const owners = requests.map((one) => storedText(one))
+    const numbers = [events, bytes, idle, isLast ? 1 : '', position ?? '', seq ?? '', life]
+    const rest = [...numbers, givesUp ? 1 : '', ...owners]
     const reply = await this.#link.step((client, isRepeated) => {
       const values: readonly Argument[] = [texts, head, names, stored, mark, isRepeated ? 1 : '', ...rest]
       return this.#link.script(client, 'pierheadLogAdd', values)

@@ -99,7 +99,8 @@ return 1`
 const INDEX_COUNT = `${NOW}return redis.call('ZCOUNT', KEYS[1], now, '+inf')`
 
 /*
- * A log is a stream whose entries have the numbers 1, 2, …, and a hash: next, first, bytes, and for events writer, over, position.
+ * A log is a stream whose entries have the numbers 1, 2, …, and a hash: next, first, bytes, and for events writer, over, position,
+ * and the requests that are given up, after "=".
  * Entries have the text first, and then a mark that tells repeated steps from new ones.
  */
 
@@ -121,7 +122,7 @@ return 1`
 
 /**
  * KEYS: stream, hash, names. ARGV: text, mark, whether it may have been added, most events, most bytes, idle time, whether it is the
- * last, position, number, life time. A log without idle time is created by its first text, and has no watchers. Redis may have evicted the
+ * last, position, number, life time, whether it gives up its requests, then these. A log without idle time is created by its first text, and has no watchers. Redis may have evicted the
  * stream or the hash alone.
  */
 const LOG_ADD = `local head = redis.call('HMGET', KEYS[2], 'next', 'over', 'position', 'first', 'bytes')
@@ -138,6 +139,9 @@ elseif ARGV[3] ~= '' then
   end
 end
 if head[2] then return false end
+for i = 12, #ARGV do
+  if redis.call('HEXISTS', KEYS[2], '=' .. ARGV[i]) == 1 then return false end
+end
 if ARGV[8] ~= '' then
   if head[3] and tonumber(ARGV[8]) <= tonumber(head[3]) then return false end
   redis.call('HSET', KEYS[2], 'position', ARGV[8])
@@ -156,6 +160,9 @@ if first == seq then bytes = #ARGV[1] end
 if first > kept then redis.call('XTRIM', KEYS[1], 'MINID', string.format('%.0f-0', first + 1)) end
 redis.call('HSET', KEYS[2], 'next', seq + 1, 'first', first, 'bytes', bytes)
 if ARGV[7] ~= '' then redis.call('HSET', KEYS[2], 'over', 1) end
+if ARGV[11] ~= '' then
+  for i = 12, #ARGV do redis.call('HSET', KEYS[2], '=' .. ARGV[i], 1) end
+end
 if isEvent then
   local left, idle, life = redis.call('PTTL', KEYS[2]), tonumber(ARGV[6]), tonumber(ARGV[10])
   if seq == 0 or left < idle or left > life then

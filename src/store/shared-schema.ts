@@ -1,5 +1,17 @@
 import type { Schema } from './sqlite-file.ts'
 
+/** How many changes of streams are remembered for watchers in other processes. */
+const REMEMBERED = 2_000
+
+/** A trigger that records changes of streams. The bus has readers of its own. */
+function recordChange(name: string, event: string, row: 'NEW' | 'OLD'): string {
+  return `
+      CREATE TRIGGER pierhead_log_changes_${name} AFTER ${event} ON pierhead_logs WHEN ${row}.session <> '' BEGIN
+        INSERT INTO pierhead_log_changes (session, name) VALUES (${row}.session, ${row}.name);
+        DELETE FROM pierhead_log_changes WHERE number <= (SELECT max(number) FROM pierhead_log_changes) - ${REMEMBERED};
+      END;`
+}
+
 /** The tables of what several processes share besides tasks. Times are milliseconds since 1970. */
 export const SHARED_SCHEMAS: readonly Schema[] = [
   {
@@ -57,6 +69,20 @@ export const SHARED_SCHEMAS: readonly Schema[] = [
         bytes INTEGER NOT NULL,
         PRIMARY KEY (log, seq)
       );
+      `,
+      `
+      -- The last changes of streams, for watchers in other processes. Triggers record those of older programs, too.
+      CREATE TABLE pierhead_log_changes (number INTEGER PRIMARY KEY, session TEXT NOT NULL, name TEXT NOT NULL);
+      ${recordChange('insert', 'INSERT', 'NEW')}
+      ${recordChange('update', 'UPDATE OF next', 'NEW')}
+      ${recordChange('delete', 'DELETE', 'OLD')}
+      `,
+      `
+      -- Requests for which a stream takes nothing more. Older programs remove streams, too, and numbers of streams are used again.
+      CREATE TABLE pierhead_log_given_up (log INTEGER NOT NULL, request TEXT NOT NULL, PRIMARY KEY (log, request)) WITHOUT ROWID;
+      CREATE TRIGGER pierhead_log_given_up_delete AFTER DELETE ON pierhead_logs BEGIN
+        DELETE FROM pierhead_log_given_up WHERE log = OLD.id;
+      END;
       `,
     ],
   },

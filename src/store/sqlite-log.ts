@@ -7,6 +7,7 @@ import { wholeMs } from './times.ts'
 
 /** The session of the bus; sessions of clients begin with a mark. */
 const BUS_SESSION = ''
+const MARK = '='
 
 /** How many logs that have ended are removed before a new one is opened. */
 const SWEPT = 20
@@ -25,7 +26,7 @@ export const BUS_LOG: LogName = { session: BUS_SESSION, stream: '' }
 
 /** The log of a stream. */
 export function logOf(session: string, stream: string): LogName {
-  return { session: `=${storedText(session)}`, stream: storedText(stream) }
+  return { session: `${MARK}${storedText(session)}`, stream: storedText(stream) }
 }
 
 /** What is known of a log. */
@@ -37,6 +38,14 @@ interface LogHead {
   readonly bytes: number
   readonly isOver: boolean
   readonly position: number | undefined
+}
+
+/** What happened to the streams of a file. */
+export interface LogChanges {
+  /** The number of the last change. */
+  readonly last: number
+  /** The streams that changed; undefined if there were too many changes to remember all. */
+  readonly streams: readonly { readonly session: string; readonly stream: string }[] | undefined
 }
 
 /** A part of a log. */
@@ -91,10 +100,12 @@ export class SqliteLog {
   add(name: LogName, event: NewEvent, room: LogRoom & { readonly idleMs?: number }): number | undefined {
     const head = this.find(name)
     if (head === undefined) return undefined
-    const { text, isLast = false, position, seq = head.next } = event
+    const { text, isLast = false, position, seq = head.next, requests = [], givesUp = false } = event
     if (seq < head.next) return seq
     if (seq > head.next || head.isOver) return undefined
     if (position !== undefined && position <= (head.position ?? -Infinity)) return undefined
+    if (requests.some((one) => this.#isGivenUp(head, one))) return undefined
+    if (givesUp) for (const one of requests) this.#giveUp(head, one)
     const size = textBytes(text)
     this.#file.run(
       'INSERT INTO pierhead_log_texts (log, seq, text, bytes) VALUES (?, ?, ?, ?)',
@@ -148,6 +159,36 @@ export class SqliteLog {
         : this.#file.all('SELECT id, name FROM pierhead_logs WHERE session = ? AND name = ?', session, stream)
     for (const [id] of rows) this.#remove(Number(id))
     return rows.map(([, name]) => originalText(String(name)))
+  }
+
+  /** The streams that changed after the change with a number. */
+  changesAfter(number: number): LogChanges {
+    // The change with that number shows that none after it is forgotten.
+    const sql = 'SELECT number, session, name FROM pierhead_log_changes WHERE number >= ? ORDER BY number'
+    const rows = this.#file.all(sql, number)
+    const last = Number(rows.at(-1)?.[0] ?? 0)
+    if (last < number || Number(rows[0]?.[0] ?? 0) > number + 1) return { last, streams: undefined }
+    const changed = rows.filter((row) => Number(row[0]) > number)
+    return {
+      last,
+      streams: changed.map(([, session, name]) => ({
+        session: originalText(String(session).slice(MARK.length)),
+        stream: originalText(String(name)),
+      })),
+    }
+  }
+
+  #isGivenUp({ id }: LogHead, request: string): boolean {
+    const sql = 'SELECT 1 FROM pierhead_log_given_up WHERE log = ? AND request = ?'
+    return this.#file.get(sql, id, storedText(request)) !== undefined
+  }
+
+  #giveUp({ id }: LogHead, request: string): void {
+    this.#file.run(
+      'INSERT OR IGNORE INTO pierhead_log_given_up (log, request) VALUES (?, ?)',
+      id,
+      storedText(request),
+    )
   }
 
   #remove(id: number): void {

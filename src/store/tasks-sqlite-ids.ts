@@ -63,8 +63,12 @@ export class TaskIds {
     this.#decipher = blockwise(() => node.createDecipheriv(CIPHER, key, null).setAutoPadding(false))
   }
 
-  /** The id of a new task, as clients see it. */
+  /** The id of a new task, as clients see it. One that begins like an option is hard to name in a command line. */
   next(): string {
+    for (let id = this.#next(); ; id = this.#next()) if (!id.startsWith('-')) return id
+  }
+
+  #next(): string {
     if (this.#used === this.#random.length) {
       this.#random = crypto.getRandomValues(new Uint8Array(BLOCK * AT_ONCE))
       this.#used = 0

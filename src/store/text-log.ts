@@ -25,6 +25,11 @@ export class TextLog {
     return this.#first + this.#texts.length - this.#dropped
   }
 
+  /** The bytes of the texts that are kept. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
   add(text: string, room: LogRoom): void {
     this.#texts.push(text)
     this.#bytes += textBytes(text)

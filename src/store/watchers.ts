@@ -7,6 +7,10 @@ export class Watchers {
     return [...this.#watchers.keys()]
   }
 
+  get isEmpty(): boolean {
+    return this.#watchers.size === 0
+  }
+
   has(key: string): boolean {
     return this.#watchers.has(key)
   }

@@ -3,6 +3,7 @@ import { Deferred } from '../base/deferred.ts'
 import { settled } from '../../test/harness/task-clock.ts'
 import { Node } from '../../test/harness/task-engine.ts'
 import type { Result } from '../rpc/dispatch.ts'
+import type { TaskCaller } from './plan.ts'
 
 const QUESTION = { method: 'elicitation/create', params: { message: 'Sure?' } }
 const DONE = { content: [] }
@@ -76,4 +77,19 @@ test('a task that is cancelled while it waits for an answer, or for its place, t
   await end('b asks')
   await start('e')
   expect(seen).toHaveLength(6)
+})
+
+test('callers take turns: one with many tasks that wait keeps nobody else waiting for all of them', async () => {
+  const { node, seen, end } = oneByOne()
+  const startFor = async (name: string, caller: TaskCaller): Promise<void> => {
+    await node.start('work', { key: name, caller })
+    await settled()
+  }
+  const ann = { owner: 'ann', scope: 'ann' }
+  const anonymous = (session: string): TaskCaller => ({ owner: '', scope: session, network: '192.0.2.1' })
+  for (const name of ['a1', 'a2', 'a3', 'a4']) await startFor(name, ann)
+  for (const name of ['s1', 's2', 's3']) await startFor(name, anonymous(`session ${name}`))
+  await startFor('b1', { owner: 'bob', scope: 'bob' })
+  for (const name of ['a1', 'a2', 's1', 'b1', 'a3', 's2', 'a4', 's3']) await end(name)
+  expect(seen).toEqual(['a1', 'a2', 's1', 'b1', 'a3', 's2', 'a4', 's3'].map((name) => `${name} begins`))
 })

@@ -1,10 +1,56 @@
 import { Deferred } from '../base/deferred.ts'
+import { anonymousNetwork, ownerOf } from '../rpc/call.ts'
+import { NOBODY } from './bytes.ts'
+import type { Run } from './run.ts'
 
-/** Lets a limited number of handlers run at once. The others wait in the order in which they came, after those that come back. */
+/** Handlers that have not begun. Callers take turns, so that one with many keeps nobody else waiting for all of them; those of one caller stay in order. */
+class Turns {
+  /** The one that is served next is the first. */
+  readonly #callers = new Map<string, Set<() => void>>()
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Adds one of a caller. Returns a function that removes it. */
+  add(caller: string, waiter: () => void): () => void {
+    const own = this.#callers.get(caller) ?? new Set()
+    this.#callers.set(caller, own.add(waiter))
+    this.#size++
+    return () => this.#remove(caller, own, waiter)
+  }
+
+  /** Removes the next one. */
+  take(): (() => void) | undefined {
+    for (const [caller, own] of this.#callers) {
+      const [next] = own
+      this.#callers.delete(caller)
+      this.#callers.set(caller, own)
+      if (next !== undefined) this.#remove(caller, own, next)
+      return next
+    }
+    return undefined
+  }
+
+  #remove(caller: string, own: Set<() => void>, waiter: () => void): void {
+    if (!own.delete(waiter)) return
+    this.#size--
+    if (own.size === 0) this.#callers.delete(caller)
+  }
+}
+
+/** Whose turn the handler of a run takes: that of an authenticated caller, or of the network of anonymous ones. */
+export function turnOf({ holder, call }: Run): string {
+  if (holder !== NOBODY) return holder.network ?? holder.name
+  return anonymousNetwork(call.source) ?? ownerOf(call.source.auth)
+}
+
+/** Lets a limited number of handlers run at once. The callers of the others take turns, after those that come back. */
 class Gate {
   readonly #limit: number
   #running = 0
-  readonly #waiting = new Set<() => void>()
+  readonly #waiting = new Turns()
   readonly #returning = new Set<() => void>()
 
   constructor(limit: number) {
@@ -16,29 +62,26 @@ class Gate {
     return this.#limit - this.#running - this.#waiting.size
   }
 
-  /** Enters, and returns undefined, if there is a place; otherwise `start` is called, within the place, once there is one. Returns a function that gives up. */
-  enter(start: () => void, returns = false): (() => void) | undefined {
+  /** Enters, and returns undefined, if there is a place; otherwise `start` is called, within the place, once there is one. Returns a function that gives up. One without a caller comes back. */
+  enter(start: () => void, caller?: string): (() => void) | undefined {
     if (this.#running < this.#limit) {
       this.#running++
       return undefined
     }
     // Its own function, so that the same one can wait twice.
     const waiter = (): void => start()
-    const queue = returns ? this.#returning : this.#waiting
-    queue.add(waiter)
-    return () => void queue.delete(waiter)
+    if (caller !== undefined) return this.#waiting.add(caller, waiter)
+    this.#returning.add(waiter)
+    return () => void this.#returning.delete(waiter)
   }
 
   /** Leaves a place, which the next one takes. */
   leave(): void {
-    const queue = this.#returning.size > 0 ? this.#returning : this.#waiting
-    const [next] = queue
-    if (next === undefined) {
-      this.#running--
-      return
-    }
-    queue.delete(next)
-    next()
+    const [back] = this.#returning
+    if (back !== undefined) this.#returning.delete(back)
+    const next = back ?? this.#waiting.take()
+    if (next === undefined) this.#running--
+    else next()
   }
 }
 
@@ -87,7 +130,7 @@ export class Place {
       this.#taking = undefined
       this.#stop = undefined
       taken.resolve()
-    }, true)
+    })
     this.#isHeld = leave === undefined
     if (leave === undefined) return undefined
     this.#stop = () => {

@@ -1,4 +1,4 @@
-/** The characters of an id, each with 6 random bits: 144 bits. */
+/** The characters of an id, each with 6 random bits: 144 bits, almost. */
 const CHARS = 24
 /** The number of ids made at once, because each request for random bytes costs more than the bytes. */
 const AT_ONCE = 64
@@ -11,8 +11,13 @@ const codes = Array.from({ length: CHARS }, () => 0)
 let pool = new Uint8Array(0)
 let used = 0
 
-/** A new id that nobody can guess: 24 characters that are safe in URLs, headers and file names. */
+/** A new id that nobody can guess: 24 characters that are safe in URLs, headers, file names and command lines. */
 export function newTaskId(): string {
+  // One that begins with - looks like an option.
+  for (let id = anyId(); ; id = anyId()) if (!id.startsWith('-')) return id
+}
+
+function anyId(): string {
   if (used === pool.length) {
     pool = crypto.getRandomValues(new Uint8Array(CHARS * AT_ONCE))
     used = 0

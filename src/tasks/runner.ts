@@ -12,7 +12,7 @@ import { bytesOf, holderOf, keptBytesOf, requestBytesOf, TaskBytes } from './byt
 import { CLOCK, clockFor, type TaskClock } from './clock.ts'
 import { closeTasks, giveUp } from './closing.ts'
 import { Followers } from './followers.ts'
-import { Gates, Place } from './gate.ts'
+import { Gates, Place, turnOf } from './gate.ts'
 import { newTaskId } from './id.ts'
 import { TaskLinks } from './link.ts'
 import { endOf, isShort, isUnexpected, outcomeText, type TaskOutcome } from './outcome.ts'
@@ -161,7 +161,7 @@ export class TaskRunner {
           this.upkeep.freed()
         })
       }
-      const leave = gate.enter(start)
+      const leave = gate.enter(start, turnOf(run))
       if (leave === undefined) return start()
       run.giveUp = () => {
         leave()

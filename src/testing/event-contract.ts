@@ -1,4 +1,4 @@
-import type { EventRoom, EventStore } from '../rpc/event-store.ts'
+import type { EventRoom, EventStore, NewEvent } from '../rpc/event-store.ts'
 import { assertSame, type ContractCheck } from './contract.ts'
 import { ODD_TEXTS } from './odd-texts.ts'
 import { LONG_MS, storeChecks, type StoreChecks, type StoreContractOptions } from './store-contract.ts'
@@ -128,6 +128,36 @@ const CHECKS: StoreChecks<EventStore> = {
     await store.append(session, 's', { text: 'b' }, ROOMY)
     assertSame(await other.position(session, 's'), 8, 'the position')
     assertSame(await textsOf(store, session), ['a', 'at 5', 'at 8', 'b'], 'the texts')
+  },
+
+  async 'a request that is given up gets no more events'({ store, other }) {
+    const session = await filled(store, [])
+    const add = async (one: EventStore, text: string, event: Partial<NewEvent>): Promise<unknown> =>
+      one.append(session, 's', { text, ...event }, ROOMY)
+    const numbers = [
+      await add(store, 'a', { requests: ['1'] }),
+      // Its number is taken, so this changes nothing.
+      await add(other, 'b', { requests: ['1'], givesUp: true, seq: 0 }),
+      await add(store, 'c', { requests: ['1'] }),
+      await add(other, 'd', { requests: ['1', '"é"'], givesUp: true, seq: 2 }),
+      await add(store, 'e', { requests: ['1'] }),
+      await add(other, 'f', { requests: ['2', '"é"'] }),
+      await add(store, 'g', { requests: ['1'], givesUp: true }),
+      await add(store, 'h', { requests: ['2'] }),
+      await add(store, 'i', {}),
+    ]
+    const none = undefined
+    assertSame(numbers, [0, 0, 1, 2, none, none, none, 3, 4], 'append answers')
+    assertSame(await textsOf(other, session), ['a', 'c', 'd', 'h', 'i'], 'the texts')
+    await store.trim(session, 's', 5)
+    assertSame(
+      await add(other, 'j', { requests: ['1'] }),
+      none,
+      'append after the events are discarded answers',
+    )
+    await store.forget(session, 's')
+    await store.open(session, 's', 'node-1', ROOMY)
+    assertSame(await add(other, 'k', { requests: ['1'] }), 0, 'append to a new stream of that name answers')
   },
 
   async 'writers at the same time get numbers of their own'({ store, other }) {

@@ -2,7 +2,8 @@ import type { Command } from '../transport/stdio/launch.ts'
 import type { Transport } from './rule.ts'
 import type { Trace } from './trace.ts'
 import { HttpWire } from './wire-http.ts'
-import { connectSocket, startProgram } from './wire-lines.ts'
+import { Programs } from './programs.ts'
+import { connectSocket } from './wire-lines.ts'
 import { SseWire } from './wire-sse.ts'
 import { WsWire } from './wire-ws.ts'
 import type { Wire } from './wire.ts'
@@ -14,8 +15,12 @@ export interface Door {
   readonly url?: URL | undefined
   /** Headers of the user, such as a token. */
   readonly headers?: Readonly<{ [name: string]: string }> | undefined
+  /** The headers for other paths beside the address, which may belong to others. Default: those for the address. */
+  readonly headersBeside?: Readonly<{ [name: string]: string }> | undefined
   /** Throws if the server cannot be reached. */
   open(trace: Trace, ms: number): Promise<Wire>
+  /** Ends what is left of it. */
+  close?(): Promise<void>
 }
 
 /** The ways to a server at a URL: an HTTP server may also speak the older HTTP+SSE. */
@@ -41,5 +46,6 @@ export function urlDoor(url: URL, headers: Readonly<{ [name: string]: string }>,
 
 /** The way to a program, which is started for each connection. */
 export function programDoor(command: Command): Door {
-  return { transport: 'stdio', open: async (trace) => (await startProgram(command, trace)).wire }
+  const programs = new Programs(command)
+  return { transport: 'stdio', open: (trace) => programs.open(trace), close: () => programs.close() }
 }

@@ -1,3 +1,5 @@
+import { ownText } from './own-text.ts'
+
 /** An event of a stream of server-sent events. */
 export interface SseEvent {
   readonly type: string
@@ -10,8 +12,13 @@ export interface SseEvent {
 
 /** Splits a stream of text into server-sent events. */
 export class SseParser {
+  /** The beginning of a line. It is only added to until its end comes, which takes no time. */
   #rest = ''
-  #lines: string[] = []
+  /** Whether a return came last, which may be half of a line break. */
+  #hasReturn = false
+  #isEmpty = true
+  #data: string[] = []
+  #fields: { event?: string; id?: string; retry?: string } = {}
   readonly #onEvent: (event: SseEvent) => void
 
   constructor(onEvent: (event: SseEvent) => void) {
@@ -19,39 +26,43 @@ export class SseParser {
   }
 
   push(text: string): void {
-    this.#rest += text
-    for (;;) {
-      const found = /\r\n|\n|\r(?!$)/.exec(this.#rest)
-      if (found === null) return
-      this.#line(this.#rest.slice(0, found.index))
-      this.#rest = this.#rest.slice(found.index + found[0].length)
+    if (text === '') return
+    const whole = this.#hasReturn ? `\r${text}` : text
+    this.#hasReturn = whole.endsWith('\r')
+    const [first = '', ...lines] = (this.#hasReturn ? whole.slice(0, -1) : whole).split(/\r\n|\n|\r/)
+    this.#rest += first
+    for (const next of lines) {
+      this.#line(this.#rest)
+      this.#rest = next
     }
-  }
-
-  /** How much text waits for its end. */
-  get waiting(): number {
-    return this.#rest.length + this.#lines.reduce((sum, line) => sum + line.length, 0)
   }
 
   #line(line: string): void {
-    if (line !== '') {
-      if (!line.startsWith(':')) this.#lines.push(line)
+    if (line === '') {
+      this.#dispatch()
       return
     }
-    if (this.#lines.length === 0) return
-    const fields = this.#lines.map((one): readonly [string, string] => {
-      const at = one.indexOf(':')
-      return at < 0 ? [one, ''] : [one.slice(0, at), one.slice(at + 1).replace(/^ /, '')]
-    })
-    this.#lines = []
-    const all = (name: string): readonly string[] =>
-      fields.filter(([key]) => key === name).map(([, value]) => value)
+    if (line.startsWith(':')) return
+    this.#isEmpty = false
+    const at = line.indexOf(':')
+    const name = at < 0 ? line : line.slice(0, at)
+    const value = at < 0 ? '' : line.slice(line[at + 1] === ' ' ? at + 2 : at + 1)
+    if (name === 'data') this.#data.push(value)
+    else if (name === 'event' || name === 'id' || name === 'retry') this.#fields[name] = value
+  }
+
+  #dispatch(): void {
+    if (this.#isEmpty) return
+    const [data, { event = 'message', id, retry }] = [this.#data, this.#fields]
+    this.#isEmpty = true
+    this.#data = []
+    this.#fields = {}
     this.#onEvent({
-      type: all('event').at(-1) ?? 'message',
-      data: all('data').join('\n'),
-      id: all('id').at(-1),
-      hasData: all('data').length > 0,
-      retry: all('retry').at(-1),
+      type: ownText(event),
+      data: ownText(data.join('\n')),
+      id: id === undefined ? undefined : ownText(id),
+      hasData: data.length > 0,
+      retry,
     })
   }
 }

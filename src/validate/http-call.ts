@@ -23,6 +23,9 @@ const agents = {
 
 let count = 0
 
+/** The most characters of a body that a note needs. */
+const MOST_NOTED = 10_000
+
 /** Sends one HTTP request exactly as told, follows no redirect, and reads the reply. Throws if there is none. */
 export function httpCall(url: URL, call: HttpCall, trace: Trace): Promise<HttpReply> {
   const { method, headers, body, ms = 5_000, isNoted = true } = call
@@ -42,18 +45,25 @@ export function httpCall(url: URL, call: HttpCall, trace: Trace): Promise<HttpRe
       setHost: !Object.keys(headers).some((name) => name.toLowerCase() === 'host'),
     })
     const timer = setTimeout(() => request.destroy(new Error(`no reply to ${line} within ${ms} ms`)), ms)
-    request.on('error', (error) => {
+    const fail = (error: unknown): void => {
       clearTimeout(timer)
-      reject(error)
+      reject(error instanceof Error ? error : new Error(String(error)))
+    }
+    let hasReply = false
+    request.on('error', fail)
+    request.on('upgrade', (response, socket) => {
+      socket.destroy()
+      fail(new Error(`${line} is answered with ${response.statusCode}, a change of the protocol`))
+    })
+    request.on('close', () => {
+      if (!hasReply) fail(new Error(`the connection was closed before a reply to ${line}`))
     })
     request.on('response', (response) => {
-      readReply(response, { stream, call, trace, isNoted }).then(
-        (reply) => {
-          clearTimeout(timer)
-          resolve(reply)
-        },
-        (error: unknown) => reject(error instanceof Error ? error : new Error(String(error))),
-      )
+      hasReply = true
+      readReply(response, { stream, call, trace, isNoted }).then((reply) => {
+        clearTimeout(timer)
+        resolve(reply)
+      }, fail)
     })
     request.end(body)
   })
@@ -94,7 +104,12 @@ async function readReply(
   } else {
     body = await readBody(response, ended)
     if (isNoted)
-      trace.add({ from: 'peer', stream, text: `${status}\n\n${body}`.trim(), http: { status, headers } })
+      trace.add({
+        from: 'peer',
+        stream,
+        text: `${status}\n\n${body.slice(0, MOST_NOTED)}`.trim(),
+        http: { status, headers },
+      })
   }
   return { status, headers, body, isStream, stream, ended, close: () => response.destroy() }
 }

@@ -1,9 +1,13 @@
+import { CLIENT_LIMITS } from '../protocol/client-limits.ts'
+import { endOfContainer, skipSpace } from '../wire/skip.ts'
+import { checkValues } from '../wire/values.ts'
+
 /** A JSON-RPC message, or what a peer sent in its place. */
 export type Message = Readonly<Record<string, unknown>>
 
 /** Something that a peer sent: one line, frame, event or body. */
 export interface Received {
-  /** The text as it came, cut off after the limit of the trace. */
+  /** The text as it came. */
   readonly text: string
   /** The parsed text; undefined if it is not JSON. */
   readonly value: unknown
@@ -51,11 +55,38 @@ export function messagesIn(value: unknown): readonly Message[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
 
-/** The parsed text, or undefined if it is not JSON. */
+/** Why a text is not parsed: a value can take many times the memory of its text. The limits are those of a client. */
+export function excessOf(text: string): string | undefined {
+  const { depth, values, keys, containers } = CLIENT_LIMITS
+  const start = skipSpace(text, 0)
+  const isContainer = text[start] === '{' || text[start] === '['
+  if (isContainer && endOfContainer(text, start, depth.usual) < 0)
+    return `the peer sent a message that is nested deeper than ${depth.usual} levels`
+  try {
+    checkValues(text, { values: values.usual, keys: keys.usual, containers: containers.usual })
+    return undefined
+  } catch (error) {
+    return `of what the peer sent: ${(error as Error).message}`
+  }
+}
+
+/** The parsed text, or undefined if it is not JSON or not parsed. */
 export function parsed(text: string): unknown {
+  if (excessOf(text) !== undefined) return undefined
   try {
     return JSON.parse(text)
   } catch {
     return undefined
   }
+}
+
+/** The most lines that one message may be spread over, to be recognized. */
+const MOST_LINES = 200
+
+/** How many lines a message is spread over; undefined if each is on one line. */
+export function spreadOver(lines: readonly string[]): number | undefined {
+  const at = lines.findIndex((text) => text.trim() !== '' && parsed(text) === undefined)
+  for (let to = at + 2; at >= 0 && to <= Math.min(lines.length, at + MOST_LINES); to++)
+    if (typeof parsed(lines.slice(at, to).join('\n')) === 'object') return to - at
+  return undefined
 }

@@ -1,4 +1,7 @@
-import { groupsOf, weightOf, type Report } from './result.ts'
+import { safeJson } from '../base/safe-json.ts'
+import { escaped } from '../errors/printable.ts'
+import { inOneLine } from './mask.ts'
+import { groupsOf, incompleteText, isBroken, summaryOf, weightOf, type Report } from './result.ts'
 import type { Outcome } from './run.ts'
 
 export const FORMATS = ['json', 'junit', 'sarif', 'github'] as const
@@ -6,38 +9,51 @@ export const FORMATS = ['json', 'junit', 'sarif', 'github'] as const
 /** The formats of results for other programs. */
 export type Format = (typeof FORMATS)[number]
 
+/** The name of the tool in reports. */
+const NAME = 'pierhead validate'
+
 /** A report in the form that another program reads. */
 export function formatReport(report: Report, format: Format): string {
   switch (format) {
     case 'json':
-      return `${JSON.stringify(report, undefined, 2)}\n`
+      return `${safeJson(report, 2)}\n`
     case 'junit':
       return junit(report)
     case 'sarif':
-      return `${JSON.stringify(sarif(report), undefined, 2)}\n`
+      return `${safeJson(sarif(report), 2)}\n`
     case 'github':
       return github(report)
   }
 }
 
 /** JUnit: one suite for each revision and transport, one case for each rule. */
-function junit({ target, at, outcomes }: Report): string {
+function junit(report: Report): string {
+  const { target, at, outcomes, problem } = report
   const places = [...new Set(outcomes.map(placeOf))]
+  const time = `timestamp="${at.slice(0, 19)}"`
   const suites = places.map((place) => {
     const own = outcomes.filter((one) => placeOf(one) === place)
     const count = (is: (one: Outcome) => boolean): number => own.filter(is).length
-    const head = `<testsuite name="${xml(`${target} ${place}`)}" tests="${own.length}" failures="${count(isFailure)}" skipped="${count(isSkipped)}" timestamp="${at.slice(0, 19)}">`
+    const head = `<testsuite name="${xml(`${target} ${place}`)}" tests="${own.length}" failures="${count(isFailure)}" skipped="${count(isSkipped)}" ${time}>`
     return [head, ...own.map(testCase), '</testsuite>'].join('\n')
   })
+  const error = problem ?? incompleteText(report)
+  if (error !== undefined)
+    suites.push(
+      `<testsuite name="${xml(target)}" tests="1" failures="0" errors="1" skipped="0" ${time}>`,
+      `<testcase classname="${xml(target)}" name="${NAME}"><error message="${xml(error)}"/></testcase>`,
+      '</testsuite>',
+    )
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.join('\n')}\n</testsuites>\n`
 }
 
 function testCase(outcome: Outcome): string {
-  const { id, rule, ms, found = '', fix } = outcome
+  const { id, rule, ms, found = '', fix, isIgnored } = outcome
   const open = `<testcase classname="${xml(placeOf(outcome))}" name="${xml(`${id} ${rule}`)}" time="${(ms / 1000).toFixed(3)}"`
   if (isFailure(outcome))
     return `${open}><failure message="${xml(found)}">${xml(`${fix}\n\n${exchange(outcome)}`)}</failure></testcase>`
-  if (isSkipped(outcome)) return `${open}><skipped message="${xml(found)}"/></testcase>`
+  if (isSkipped(outcome))
+    return `${open}><skipped message="${xml(isIgnored ? `ignored: ${found}` : found)}"/></testcase>`
   // A warning does not fail a build, but should be seen.
   return outcome.is === 'failed'
     ? `${open}><system-out>${xml(`warning: ${found}\n${fix}`)}</system-out></testcase>`
@@ -45,9 +61,15 @@ function testCase(outcome: Outcome): string {
 }
 
 /** SARIF 2.1.0, which code scanning reads. A server has no files, so the target is the place. */
-function sarif({ target, outcomes }: Report): object {
+function sarif(report: Report): object {
+  const { target, outcomes, problem } = report
   const failed = groupsOf(outcomes.filter(({ is }) => is === 'failed'))
   const ids = [...new Map(failed.map(({ first }) => [first.id, first])).values()]
+  const late = incompleteText(report)
+  const notes = [
+    ...(problem === undefined ? [] : [{ level: 'error', message: { text: problem } }]),
+    ...(late === undefined ? [] : [{ level: 'warning', message: { text: late } }]),
+  ]
   return {
     version: '2.1.0',
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
@@ -55,7 +77,7 @@ function sarif({ target, outcomes }: Report): object {
       {
         tool: {
           driver: {
-            name: 'pierhead validate',
+            name: NAME,
             rules: ids.map(({ id, rule, fix, level }) => ({
               id,
               shortDescription: { text: rule },
@@ -64,6 +86,12 @@ function sarif({ target, outcomes }: Report): object {
             })),
           },
         },
+        invocations: [
+          {
+            executionSuccessful: notes.length === 0,
+            ...(notes.length > 0 && { toolExecutionNotifications: notes }),
+          },
+        ],
         results: failed.map(({ first, where }) => ({
           ruleId: first.id,
           level: weightOf(first) === 'failure' ? 'error' : 'warning',
@@ -74,6 +102,9 @@ function sarif({ target, outcomes }: Report): object {
               logicalLocations: [{ fullyQualifiedName: where[0] ?? target }],
             },
           ],
+          ...(first.isIgnored === true && {
+            suppressions: [{ kind: 'external', justification: `--ignore ${first.id}` }],
+          }),
         })),
       },
     ],
@@ -81,13 +112,20 @@ function sarif({ target, outcomes }: Report): object {
 }
 
 /** Commands of GitHub workflows, which show annotations. */
-function github({ outcomes, score, counts }: Report): string {
-  const lines = groupsOf(outcomes.filter(({ is }) => is === 'failed')).map(({ first, where }) => {
-    const kind = weightOf(first) === 'failure' ? 'error' : 'warning'
-    return `::${kind} title=${property(`${first.id} ${first.rule}`)}::${data(`${first.found ?? ''} (${where.join(', ')})\nfix: ${first.fix}`)}`
-  })
-  const total = `::notice title=pierhead validate::${data(`score ${score} of 100: ${counts.passed} passed, ${counts.failures} failed, ${counts.warnings} warnings, ${counts.unchecked} not checked`)}`
-  return `${[...lines, total].join('\n')}\n`
+function github(report: Report): string {
+  const annotation = (kind: 'error' | 'warning' | 'notice', title: string, text: string): string =>
+    `::${kind} title=${property(title)}::${data(text)}`
+  if (report.problem !== undefined) return `${annotation('error', NAME, report.problem)}\n`
+  const lines = groupsOf(report.outcomes.filter(isBroken)).map(({ first, where }) =>
+    annotation(
+      weightOf(first) === 'failure' ? 'error' : 'warning',
+      `${first.id} ${first.rule}`,
+      `${first.found ?? ''} (${where.join(', ')})\nfix: ${first.fix}`,
+    ),
+  )
+  const late = incompleteText(report)
+  if (late !== undefined) lines.push(annotation('warning', NAME, late))
+  return `${[...lines, annotation('notice', NAME, summaryOf(report))].join('\n')}\n`
 }
 
 function placeOf({ revision, transport }: Outcome): string {
@@ -95,21 +133,24 @@ function placeOf({ revision, transport }: Outcome): string {
 }
 
 function isFailure(outcome: Outcome): boolean {
-  return outcome.is === 'failed' && weightOf(outcome) === 'failure'
+  return isBroken(outcome) && weightOf(outcome) === 'failure'
 }
 
-function isSkipped({ is }: Outcome): boolean {
-  return is === 'absent' || is === 'unchecked'
+function isSkipped({ is, isIgnored }: Outcome): boolean {
+  return is === 'absent' || is === 'unchecked' || isIgnored === true
 }
 
 function exchange({ entries = [] }: Outcome): string {
-  return entries.map(({ from, text }) => `${from === 'peer' ? '<-' : '->'} ${text}`).join('\n')
+  return entries.map(({ from, text }) => `${from === 'peer' ? '<-' : '->'} ${inOneLine(text)}`).join('\n')
 }
 
-/** Text for XML: characters that it does not allow are replaced. */
+/** Characters that nobody sees, or that change what people see. */
+const UNSAFE = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+
+/** Text for XML: characters that it does not allow, and those that change what people see, are escaped. */
 function xml(text: string): string {
-  return text
-    .replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
+  return escaped(text, UNSAFE)
+    .replaceAll(/[\uFFFE\uFFFF]/g, '\uFFFD')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
@@ -118,11 +159,7 @@ function xml(text: string): string {
 
 /** Text in a command of a workflow, where a line of a server must not begin another command. */
 function data(text: string): string {
-  return text
-    .replaceAll('%', '%25')
-    .replaceAll('\r', '%0D')
-    .replaceAll('\n', '%0A')
-    .replaceAll(/[\p{Cc}\u2028\u2029]/gu, ' ')
+  return escaped(text, UNSAFE).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }
 
 function property(text: string): string {

@@ -1,9 +1,21 @@
-import { groupsOf, weightOf, type Group, type Report } from './result.ts'
+import {
+  groupsOf,
+  incompleteText,
+  isBroken,
+  scoreText,
+  several,
+  summaryOf,
+  weightOf,
+  type Group,
+  type Report,
+} from './result.ts'
 
 /** A page with the result, for people. It loads nothing, and everything from the peer is escaped. */
 export function htmlReport(report: Report): string {
-  const { target, at, score, counts, outcomes, places } = report
-  const failed = groupsOf(outcomes.filter(({ is }) => is === 'failed'))
+  const { target, at, score, counts, outcomes, places, problem } = report
+  const failed = groupsOf(outcomes.filter(isBroken))
+  const ignored = groupsOf(outcomes.filter(({ isIgnored }) => isIgnored === true))
+  const late = incompleteText(report)
   const others = (is: 'passed' | 'unchecked' | 'absent'): readonly Group[] =>
     groupsOf(outcomes.filter((one) => one.is === is))
   const spoken = places
@@ -15,15 +27,17 @@ export function htmlReport(report: Report): string {
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width">
-<title>${escaped(target)}: ${score} of 100</title>
+<title>${escaped(target)}: ${problem === undefined ? scoreText(report) : 'not checked'}</title>
 <style>${STYLE}</style>
 </head>
 <body>
 <h1>${escaped(target)}</h1>
-<p class="score ${counts.failures > 0 ? 'bad' : counts.warnings > 0 ? 'fair' : 'good'}">${score}<small> of 100</small></p>
-<p>${counts.passed} passed, ${counts.failures} failed, ${counts.warnings} warnings, ${counts.unchecked} not checked, ${counts.absent} do not apply</p>
+${score === undefined ? '' : `<p class="score ${counts.failures > 0 ? 'bad' : counts.warnings > 0 || late !== undefined ? 'fair' : 'good'}">${score}<small> of 100</small></p>`}
+<p>${problem === undefined ? summaryOf(report) : `<b class="bad">${escaped(problem)}</b>`}</p>
+${late === undefined ? '' : `<p><b class="fair">${escaped(late)}</b></p>`}
 <p class="dim">${escaped(spoken)} · ${escaped(at)}</p>
 ${failed.length === 0 ? '' : `<h2>What to change</h2>${failed.map(failure).join('')}`}
+${list('Ignored', ignored)}
 ${list('Not checked', others('unchecked'))}
 ${list('Passed', others('passed'))}
 ${list('Does not apply', others('absent'))}
@@ -58,13 +72,13 @@ function list(title: string, groups: readonly Group[]): string {
     ({ first, where }) =>
       `<tr><td>${escaped(first.id)}</td><td>${escaped(first.rule)}${first.found === undefined ? '' : `<br><span class="dim">${escaped(first.found)}</span>`}</td><td class="dim">${escaped(where.join(', '))}</td></tr>`,
   )
-  return `<details><summary>${title}: ${groups.length} rules</summary><table>${rows.join('')}</table></details>`
+  return `<details><summary>${title}: ${several(groups.length, 'rule')}</summary><table>${rows.join('')}</table></details>`
 }
 
 function escaped(text: string): string {
   return text
     .replaceAll(
-      /[^\P{Cc}\t\n\r]|\p{Cf}/gu,
+      /[^\P{Cc}\t\n\r]|[\p{Cf}\p{Zl}\p{Zp}]/gu,
       (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
     )
     .replaceAll('&', '&amp;')

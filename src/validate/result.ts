@@ -1,4 +1,5 @@
-import type { Outcome } from './run.ts'
+import { inOneLine, masked, maskedFinding, reportable, type Secrets } from './mask.ts'
+import { TIME_OVER, type Outcome } from './run.ts'
 import type { Place } from './server-run.ts'
 
 /** How a rule that failed counts: broken rules are failures, broken advice are warnings. */
@@ -8,11 +9,13 @@ export function weightOf({ level }: Pick<Outcome, 'level'>): Weight {
   return level === 'must' ? 'failure' : 'warning'
 }
 
-/** The counts of a run. */
+/** The counts of a run. A rule counts once for each revision and transport. */
 export interface Counts {
   readonly passed: number
   readonly failures: number
   readonly warnings: number
+  /** Failures and warnings that the caller knows and ignores. */
+  readonly ignored: number
   readonly absent: number
   readonly unchecked: number
 }
@@ -22,35 +25,125 @@ export interface Report {
   readonly target: string
   readonly at: string
   readonly places: readonly Place[]
-  /** 0 to 100: the share of the checked rules that hold; a rule that must hold counts three times. */
-  readonly score: number
+  /** 0 to 100: the share of the checked rules that hold; a rule that must hold counts three times. Undefined if less than half was checked. */
+  readonly score?: number | undefined
+  /** Whether the time was enough for all rules. */
+  readonly isComplete: boolean
+  /** Why nothing was checked, if nothing was. */
+  readonly problem?: string | undefined
   readonly counts: Counts
   readonly outcomes: readonly Outcome[]
 }
 
-/** Counts the outcomes of a run. */
-export function reportOf(target: string, outcomes: readonly Outcome[], places: readonly Place[]): Report {
-  const failed = outcomes.filter(({ is }) => is === 'failed')
-  const count = (is: Outcome['is']): number => outcomes.filter((one) => one.is === is).length
+export interface ReportOptions {
+  /** What to hide. Default: nothing. */
+  readonly secrets?: Secrets | undefined
+  /** The ids of rules whose failures are known. Default: none. */
+  readonly ignored?: readonly string[] | undefined
+  /** Why nothing was checked. */
+  readonly problem?: string | undefined
+}
+
+/** Counts the outcomes of a run, and hides the secrets of the caller in them. */
+export function reportOf(
+  target: string,
+  all: readonly Outcome[],
+  places: readonly Place[],
+  { secrets = { values: [], headers: [] }, ignored = [], problem: why }: ReportOptions = {},
+): Report {
+  const mask = masked(secrets.values)
+  const maskFinding = maskedFinding(secrets.values)
+  const outcomes = all.map((one) => ({
+    ...reportable(one, secrets),
+    ...(one.is === 'failed' && ignored.includes(one.id) && { isIgnored: true as const }),
+  }))
+  const counts = countsOf(outcomes)
+  const score = scoreOf(outcomes, counts)
+  const isLate = places.some(({ left = [], problem }) => left.length > 0 || problem === TIME_OVER)
+  return {
+    target: mask(target),
+    at: new Date().toISOString(),
+    places: places.map(({ problem, ...place }) => ({
+      ...place,
+      ...(problem !== undefined && { problem: inOneLine(maskFinding(problem)) }),
+    })),
+    ...(score !== undefined && { score }),
+    isComplete: !isLate && !outcomes.some(isLeft),
+    ...(why !== undefined && { problem: inOneLine(maskFinding(why)) }),
+    counts,
+    outcomes,
+  }
+}
+
+/** Whether an outcome is a failure or a warning that counts. */
+export function isBroken({ is, isIgnored }: Outcome): boolean {
+  return is === 'failed' && isIgnored !== true
+}
+
+function countsOf(outcomes: readonly Outcome[]): Counts {
+  const count = (is: (one: Outcome) => boolean): number => outcomes.filter(is).length
+  return {
+    passed: count(({ is }) => is === 'passed'),
+    failures: count((one) => isBroken(one) && weightOf(one) === 'failure'),
+    warnings: count((one) => isBroken(one) && weightOf(one) === 'warning'),
+    ignored: count(({ isIgnored }) => isIgnored === true),
+    absent: count(({ is }) => is === 'absent'),
+    unchecked: count(({ is }) => is === 'unchecked'),
+  }
+}
+
+function scoreOf(outcomes: readonly Outcome[], counts: Counts): number | undefined {
   const value = (list: readonly Outcome[]): number =>
     list.reduce((sum, one) => sum + (weightOf(one) === 'failure' ? 3 : 1), 0)
   const good = value(outcomes.filter(({ is }) => is === 'passed'))
-  const all = good + value(failed)
-  return {
-    target,
-    at: new Date().toISOString(),
-    places,
-    // A server with a failure never has the full score.
-    score: all === 0 ? 0 : Math.floor((good / all) * 100),
-    counts: {
-      passed: count('passed'),
-      failures: failed.filter((one) => weightOf(one) === 'failure').length,
-      warnings: failed.filter((one) => weightOf(one) === 'warning').length,
-      absent: count('absent'),
-      unchecked: count('unchecked'),
-    },
-    outcomes,
-  }
+  const whole = good + value(outcomes.filter(isBroken))
+  if (whole === 0 || checkedOf(counts) < counts.unchecked) return undefined
+  // A server with a failure never has the full score.
+  return Math.floor((good / whole) * 100)
+}
+
+function checkedOf({ passed, failures, warnings, ignored }: Counts): number {
+  return passed + failures + warnings + ignored
+}
+
+/** Whether the time was over before a rule was checked. */
+function isLeft({ is, found }: Outcome): boolean {
+  return is === 'unchecked' && found === TIME_OVER
+}
+
+/** What a run came to, in one line. */
+export function summaryOf(report: Report): string {
+  const { passed, failures, warnings, ignored, unchecked, absent } = report.counts
+  const isMany =
+    new Set(report.outcomes.map(({ revision, transport }) => `${revision} ${transport}`)).size > 1
+  return [
+    `${passed} passed, ${failures} failed, ${several(warnings, 'warning')}, `,
+    ignored > 0 ? `${ignored} ignored, ` : '',
+    `${unchecked} not checked, ${absent} ${absent === 1 ? 'does' : 'do'} not apply; ${scoreText(report)}`,
+    isMany ? ' (a rule counts once for each revision and transport)' : '',
+  ].join('')
+}
+
+/** The score, or why there is none. */
+export function scoreText({ score, counts }: Report): string {
+  if (score !== undefined) return `score ${score} of 100`
+  const checked = checkedOf(counts)
+  return `no score: ${checked} of ${several(checked + counts.unchecked, 'rule')} ${checked === 1 ? 'was' : 'were'} checked`
+}
+
+/** What a run that is not complete lacks, and how to get it; undefined if it is complete. */
+export function incompleteText({ isComplete, outcomes, places }: Report): string | undefined {
+  if (isComplete) return undefined
+  const rules = outcomes.filter(isLeft).length
+  const left = places.flatMap(({ transport, left: some = [] }) => some.map((one) => `${one} on ${transport}`))
+  const what = [...(rules > 0 ? [several(rules, 'rule')] : []), ...left].join(', ') || 'anything'
+  const was = rules === 1 && left.length === 0 ? 'was' : 'were'
+  return `incomplete: the time was over before ${what} ${what === 'anything' ? 'was' : was} checked; give more time with --total 5m, check one revision with --target, or validate a built file or a URL, which answer sooner`
+}
+
+/** A number with its noun. */
+export function several(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** Outcomes of one rule with the same finding, at several revisions and on several transports. */

@@ -1,4 +1,5 @@
 import type { Revision } from '../protocol/revisions.ts'
+import type { Message } from './message.ts'
 import type { Entry } from './trace.ts'
 
 export const TRANSPORTS = ['stdio', 'http', 'sse', 'ws', 'tcp'] as const
@@ -11,7 +12,11 @@ export type Level = 'must' | 'should' | 'may' | 'convention'
 
 /** What a check found out. */
 export type Verdict =
-  | { readonly is: 'passed' }
+  | {
+      readonly is: 'passed'
+      /** What was measured, if reports should show it. */
+      readonly note?: string | undefined
+    }
   | {
       readonly is: 'failed'
       /** What the peer did, in a sentence. */
@@ -48,6 +53,11 @@ export interface Rule<Subject> {
 
 export const passed: Verdict = { is: 'passed' }
 
+/** Passes, and says what was measured. */
+export function noted(note: string): Verdict {
+  return { is: 'passed', note }
+}
+
 export function failed(found: string, entries?: readonly Entry[]): Verdict {
   return { is: 'failed', found, entries }
 }
@@ -63,6 +73,25 @@ export function unchecked(why: string): Verdict {
 /** Passes if there is nothing to say against it. */
 export function unless(found: string | undefined): Verdict {
   return found === undefined ? passed : failed(found)
+}
+
+/** The most faults that one finding names. */
+const MOST_FAULTS = 5
+
+/** Passes if there are no faults, and names the first ones otherwise. */
+export async function noneOf(faults: Iterable<string> | AsyncIterable<string>): Promise<Verdict> {
+  const named: string[] = []
+  let more = 0
+  for await (const fault of faults)
+    if (named.length < MOST_FAULTS) named.push(fault)
+    else more++
+  if (named.length === 0) return passed
+  return failed(`${named.join('; ')}${more === 0 ? '' : `; and ${more} more`}`)
+}
+
+/** Passes if an error has a code; `what` is what it answers. */
+export function answeredWith(code: number, error: Message, what: string): Verdict {
+  return unless(error['code'] === code ? undefined : `${what} is answered with code ${String(error['code'])}`)
 }
 
 /** Sets of revisions, by the letters of the list of rules: A is 2024-11-05, E is 2026-07-28. */

@@ -3,7 +3,7 @@ import type { Revision } from '../protocol/revisions.ts'
 import type { Rule, Transport, Verdict } from './rule.ts'
 import { unchecked } from './rule.ts'
 import type { ServerSubject } from './server-subject.ts'
-import type { Entry, Trace } from './trace.ts'
+import type { Entry } from './trace.ts'
 
 /** What a rule came to at one revision on one transport. */
 export interface Outcome {
@@ -16,7 +16,9 @@ export interface Outcome {
   readonly how: string
   readonly fix: string
   readonly is: Verdict['is']
-  /** What the peer did wrong, or why the rule was not checked. */
+  /** Whether the caller knows the failure, and ignores it. */
+  readonly isIgnored?: true | undefined
+  /** What the peer did wrong, why the rule was not checked, or what was measured. */
   readonly found?: string | undefined
   /** The exchange that shows a failure. */
   readonly entries?: readonly Entry[] | undefined
@@ -34,6 +36,8 @@ export interface RunOptions {
 
 /** The most time for one rule. */
 const RULE_MS = 15_000
+/** Why rules are left at the end. */
+export const TIME_OVER = 'the time for the run was over'
 /** A server that leaves so many rules in a row without any answer has stopped. */
 const MOST_SILENT = 4
 
@@ -60,15 +64,21 @@ export async function checkServer(
     const why = signal.aborted
       ? 'the run was stopped'
       : began > until
-        ? 'the time for the run was over'
+        ? TIME_OVER
         : silent >= MOST_SILENT && !rule.isLast
           ? 'the server stopped answering'
           : undefined
-    const verdict = why === undefined ? await checkRule(rule, subject, signal) : unchecked(why)
+    const verdict = why === undefined ? await checkRule(rule, subject, { until, signal }) : unchecked(why)
     // Some checks only look at what came before, so they send nothing.
     if (trace.counts.peer > before.peer) silent = 0
     else if (trace.counts.validator > before.validator) silent++
-    const outcome = outcomeOf(rule, { verdict, from, ms: performance.now() - began, subject, trace })
+    const outcome = outcomeOf(rule, {
+      verdict,
+      ms: performance.now() - began,
+      role: 'server',
+      place: subject,
+      entries: trace.between(from),
+    })
     outcomes.push(outcome)
     onOutcome?.(outcome, outcomes.length, ordered.length)
   }
@@ -78,15 +88,14 @@ export async function checkServer(
 async function checkRule(
   rule: Rule<ServerSubject>,
   subject: ServerSubject,
-  signal: AbortSignal,
+  { until, signal }: Pick<RunOptions, 'until' | 'signal'>,
 ): Promise<Verdict> {
   if (rule.calls === true && !subject.mayCall)
     return unchecked('it needs a call of a tool; --allow-calls permits that')
   const late = new Deferred<Verdict>()
-  const timer = setTimeout(
-    () => late.resolve(unchecked(`the check took longer than ${RULE_MS / 1000} s`)),
-    RULE_MS,
-  )
+  const left = until - performance.now()
+  const why = left < RULE_MS ? TIME_OVER : `the check took longer than ${RULE_MS / 1000} s`
+  const timer = setTimeout(() => late.resolve(unchecked(why)), Math.min(left, RULE_MS))
   const stop = (): void => late.resolve(unchecked('the run was stopped'))
   signal.addEventListener('abort', stop)
   try {
@@ -102,22 +111,24 @@ async function checkRule(
 
 interface OutcomeParts {
   readonly verdict: Verdict
-  readonly from: number
   readonly ms: number
-  readonly subject: ServerSubject
-  readonly trace: Trace
+  readonly role: Outcome['role']
+  readonly place: { readonly revision: Revision; readonly transport: Transport }
+  /** What shows a failure, unless the check says it. */
+  readonly entries?: readonly Entry[] | undefined
 }
 
-function outcomeOf(
-  { id, level, rule, how, fix }: Rule<ServerSubject>,
-  { verdict, from, ms, subject: { revision, transport }, trace }: OutcomeParts,
+/** What a verdict means at one revision on one transport. */
+export function outcomeOf(
+  { id, level, rule, how, fix }: Omit<Rule<never>, 'check'>,
+  { verdict, ms, role, place: { revision, transport }, entries: usual }: OutcomeParts,
 ): Outcome {
-  const found = verdict.is === 'failed' ? verdict.found : verdict.is === 'passed' ? undefined : verdict.why
-  const entries = verdict.is === 'failed' ? (verdict.entries ?? trace.between(from)) : undefined
+  const found = verdict.is === 'failed' ? verdict.found : verdict.is === 'passed' ? verdict.note : verdict.why
+  const entries = verdict.is === 'failed' ? (verdict.entries ?? usual) : undefined
   return {
     id,
     level,
-    role: 'server',
+    role,
     revision,
     transport,
     rule,

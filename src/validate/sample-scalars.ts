@@ -1,3 +1,4 @@
+import { MAX_SOURCE } from '../schema/pattern.ts'
 import { parsePattern, type Tree } from '../schema/pattern-tree.ts'
 
 type Schema = Readonly<Record<string, unknown>>
@@ -66,6 +67,7 @@ function matchOf(pattern: string, least: number, most: number): string | undefin
 }
 
 function treeOf(pattern: string): Tree | undefined {
+  if (pattern.length > MAX_SOURCE) return undefined
   for (const unicode of [true, false]) {
     try {
       void new RegExp(pattern, unicode ? 'u' : '')

@@ -10,6 +10,8 @@ export class Unmade extends Error {}
 /** The most values of one sample. A schema counts as one, too, and so do a hundred characters. */
 const MOST_VALUES = 10_000
 const CHARACTERS = 100
+/** So many characters of a pattern count as one, since they must be read. */
+const PATTERN_CHARACTERS = 10
 /** How deep schemas may be in each other. */
 const DEEPEST = 40
 /** Deeper than this, members and items are left out if they may be. */
@@ -141,6 +143,8 @@ export class Sampler {
   }
 
   #text(schema: Schema, index: number): string {
+    const { pattern } = schema
+    if (typeof pattern === 'string') this.#spend(pattern.length / PATTERN_CHARACTERS)
     const text = sampleText(schema)
     if (text === undefined) throw new Unmade()
     this.#spend(text.length / CHARACTERS)

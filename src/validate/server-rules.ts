@@ -1,4 +1,6 @@
 import type { Rule } from './rule.ts'
+import { AUTHORIZATION_RULES } from './server-rules/authorization.ts'
+import { BATCH_RULES } from './server-rules/batches.ts'
 import { ENVELOPE_RULES } from './server-rules/envelope.ts'
 import { HTTP_MODERN_RULES } from './server-rules/http-modern.ts'
 import { HTTP_REQUEST_RULES } from './server-rules/http-requests.ts'
@@ -8,15 +10,27 @@ import { LIFECYCLE_RULES } from './server-rules/lifecycle.ts'
 import { LINE_RULES } from './server-rules/lines.ts'
 import { PROGRESS_RULES } from './server-rules/progress.ts'
 import { PROMPT_RULES } from './server-rules/prompts.ts'
+import { QUESTION_RULES } from './server-rules/questions.ts'
 import { RESOURCE_RULES } from './server-rules/resources.ts'
 import { ROUND_RULES } from './server-rules/rounds.ts'
+import { SHAPE_RULES } from './server-rules/shapes.ts'
 import { SUBSCRIPTION_RULES } from './server-rules/subscriptions.ts'
+import { TASK_EXTENSION_RULES } from './server-rules/task-extension.ts'
+import { TASK_RULES } from './server-rules/tasks.ts'
+import { TOOL_LIST_RULES } from './server-rules/tool-lists.ts'
 import { TOOL_RULES } from './server-rules/tools.ts'
+import { HANDSHAKE_RULES } from './server-rules/handshake.ts'
+import { SCHEMA_RULES } from './server-rules/schemas.ts'
+import { TEXT_RULES } from './server-rules/texts.ts'
+import { WEB_SAFETY_RULES } from './server-rules/web-safety.ts'
+import { latencyRules } from './server-rules/latency.ts'
 import type { ServerSubject } from './server-subject.ts'
 
 /** The rules for servers, in the order in which they are checked. */
 export const SERVER_RULES: readonly Rule<ServerSubject>[] = [
+  ...HANDSHAKE_RULES,
   ...JSON_RPC_RULES,
+  ...BATCH_RULES,
   ...LIFECYCLE_RULES,
   ...ENVELOPE_RULES,
   ...LINE_RULES,
@@ -24,9 +38,19 @@ export const SERVER_RULES: readonly Rule<ServerSubject>[] = [
   ...HTTP_STREAM_RULES,
   ...HTTP_MODERN_RULES,
   ...TOOL_RULES,
+  ...TOOL_LIST_RULES,
   ...RESOURCE_RULES,
   ...PROMPT_RULES,
   ...PROGRESS_RULES,
+  ...QUESTION_RULES,
   ...ROUND_RULES,
   ...SUBSCRIPTION_RULES,
+  ...SHAPE_RULES,
+  ...AUTHORIZATION_RULES,
+  ...TASK_RULES,
+  ...TASK_EXTENSION_RULES,
+  ...SCHEMA_RULES,
+  ...TEXT_RULES,
+  ...WEB_SAFETY_RULES,
+  ...latencyRules(),
 ]

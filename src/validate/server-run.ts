@@ -1,11 +1,23 @@
 import { REVISIONS, type Revision } from '../protocol/revisions.ts'
 import type { Door } from './door.ts'
-import { checkServer, type Outcome, type RunOptions } from './run.ts'
+import { unchecked } from './rule.ts'
+import { checkServer, outcomeOf, TIME_OVER, type Outcome, type RunOptions } from './run.ts'
+import { AUTHORIZATION_RULES, hasMetadata } from './server-rules/authorization.ts'
+import { GIST_RULES } from './server-rules/gist.ts'
 import { SERVER_RULES } from './server-rules.ts'
 import { ServerSubject } from './server-subject.ts'
 import { Session } from './session.ts'
 import { Trace } from './trace.ts'
 import { member } from './message.ts'
+import { within } from './within.ts'
+
+/** The most time for closing a connection, and for ending programs. Those that are left end with this process. */
+const CLOSE_MS = 3_000
+/** Why most rules are not checked with a protected server. */
+const NEEDS_TOKEN = 'the server requires a token'
+
+/** A server whose quickest greeting takes this long waits for something: most rules begin with one. */
+const SLOW_MS = 300
 
 export interface ServerRunOptions extends RunOptions {
   /** The ways to the server, such as Streamable HTTP and HTTP+SSE. */
@@ -13,19 +25,26 @@ export interface ServerRunOptions extends RunOptions {
   /** The revisions to check. Default: those that the server supports. */
   readonly revisions?: readonly Revision[] | undefined
   readonly mayCall: boolean
+  /** Whether tools that say that they are destructive may be called too. Default: `false`. */
+  readonly mayDestroy?: boolean | undefined
   /** How long to wait for an answer. */
   readonly ms: number
   readonly latency?: Readonly<{ [percentile: string]: number }> | undefined
-  /** Is called before a revision is checked on a transport. */
-  onPlace?(revision: Revision, transport: Door['transport']): void
+  /** Whether to check the envelopes at `/gist` too, if there are any. */
+  readonly hasGist?: boolean | undefined
 }
 
 /** What was found on one way to the server. */
 export interface Place {
   readonly transport: Door['transport']
+  /** The revisions that were checked. */
   readonly revisions: readonly Revision[]
+  /** The revisions that the time was not enough for. Default: none. */
+  readonly left?: readonly Revision[] | undefined
   /** Why the server could not be asked, if it could not. */
   readonly problem?: string | undefined
+  /** The revisions at which the server refused the greeting with status 401. Default: none. */
+  readonly refused?: readonly Revision[] | undefined
 }
 
 export interface ServerRun {
@@ -35,26 +54,107 @@ export interface ServerRun {
 
 /** Checks a server on every way to it, at every revision that it supports or that was asked for. */
 export async function validateServer(options: ServerRunOptions): Promise<ServerRun> {
-  const { doors, mayCall, ms, latency, signal } = options
   const outcomes: Outcome[] = []
   const places: Place[] = []
-  for (const door of doors) {
-    const found = await revisionsOf(door, ms)
-    const revisions = (options.revisions ?? found.revisions).filter((one) => isSpoken(one, door.transport))
-    places.push({ transport: door.transport, revisions: found.revisions, problem: found.problem })
-    if (found.problem !== undefined) continue
-    for (const revision of revisions) {
-      if (signal.aborted) break
-      options.onPlace?.(revision, door.transport)
-      const subject = new ServerSubject({ door, revision, trace: new Trace(), mayCall, ms, latency })
-      try {
-        outcomes.push(...(await checkServer(SERVER_RULES, subject, options)))
-      } finally {
-        await subject.close()
-      }
+  for (const door of options.doors) {
+    try {
+      const { place, isSlow } = await placeOf(door, options)
+      const revisions = (options.revisions ?? place.revisions).filter((one) => isSpoken(one, door.transport))
+      places.push(place.problem === undefined ? { ...place, revisions } : place)
+      if (place.problem === undefined)
+        outcomes.push(...(await checkDoor(door, { revisions, isSlow }, options)))
+      else if (place.refused !== undefined) outcomes.push(...(await checkProtected(door, place, options)))
+    } finally {
+      await within(door.close?.(), CLOSE_MS)
     }
   }
   return { outcomes, places }
+}
+
+async function checkDoor(
+  door: Door,
+  { revisions, isSlow }: { readonly revisions: readonly Revision[]; readonly isSlow: boolean },
+  options: ServerRunOptions,
+): Promise<readonly Outcome[]> {
+  const { mayCall, mayDestroy, ms, latency, signal } = options
+  const rules = options.hasGist === true ? [...SERVER_RULES, ...GIST_RULES] : SERVER_RULES
+  const check = async (revision: Revision): Promise<readonly Outcome[]> => {
+    if (signal.aborted) return []
+    const subject = new ServerSubject({
+      door,
+      revision,
+      trace: new Trace(),
+      mayCall,
+      mayDestroy,
+      ms,
+      latency,
+    })
+    try {
+      return await checkServer(rules, subject, options)
+    } finally {
+      await subject.close()
+    }
+  }
+  // Latency is measured on a server that has nothing else to do.
+  if (isSlow && Object.keys(latency ?? {}).length === 0)
+    return (await Promise.all(revisions.map(check))).flat()
+  const outcomes: Outcome[] = []
+  for (const revision of revisions) outcomes.push(...(await check(revision)))
+  return outcomes
+}
+
+/**
+ * Checks what a protected server shows without a token. It does not show which revisions it supports. Unless one was asked for, those are checked
+ * that want no more than what the server has: 2025-03-26 knows no metadata, and from 2025-11-25 on they need not be in the challenge.
+ */
+async function checkProtected(
+  door: Door,
+  { refused = [] }: Place,
+  options: ServerRunOptions,
+): Promise<readonly Outcome[]> {
+  const { mayCall, ms, only, until, signal } = options
+  if (door.transport !== 'http') return []
+  const subjectAt = (revision: Revision): ServerSubject =>
+    new ServerSubject({
+      door,
+      revision,
+      trace: new Trace(),
+      mayCall,
+      ms: Math.max(0, Math.min(ms, Math.ceil(until - performance.now()))),
+    })
+  const outcomes: Outcome[] = []
+  for (const revision of options.revisions ?? (await claimedBy(subjectAt('2025-11-25'), refused))) {
+    if (signal.aborted || !isSpoken(revision, door.transport)) continue
+    const subject = subjectAt(revision)
+    const isChecked = ({ id }: { readonly id: string }): boolean =>
+      AUTHORIZATION_RULES.some((rule) => rule.id === id)
+    try {
+      outcomes.push(...(await checkServer(AUTHORIZATION_RULES, subject, options)))
+      for (const rule of SERVER_RULES)
+        if (
+          !isChecked(rule) &&
+          rule.revisions.includes(revision) &&
+          rule.transports.includes(door.transport) &&
+          (only?.includes(rule.id) ?? true)
+        )
+          outcomes.push(
+            outcomeOf(rule, { verdict: unchecked(NEEDS_TOKEN), ms: 0, role: 'server', place: subject }),
+          )
+    } finally {
+      await subject.close()
+    }
+  }
+  return outcomes
+}
+
+/** The revisions whose rules about authorization a server without metadata, or with metadata, can be expected to follow. */
+async function claimedBy(subject: ServerSubject, refused: readonly Revision[]): Promise<readonly Revision[]> {
+  try {
+    const isLate = await hasMetadata(subject).catch(() => false)
+    return refused.filter((one) => (isLate ? one >= '2025-11-25' : one === '2025-03-26'))
+  } finally {
+    await subject.close()
+  }
 }
 
 /** HTTP+SSE belongs to the oldest revision, Streamable HTTP to the others. */
@@ -63,33 +163,63 @@ export function isSpoken(revision: Revision, transport: Door['transport']): bool
   return transport !== 'http' || revision !== '2024-11-05'
 }
 
-/** The revisions that a server supports: it echoes those before 2026-07-28, and answers `server/discover` at that one. */
-async function revisionsOf(
+/** The revisions that a server supports (it echoes those before 2026-07-28, and answers `server/discover` at that one), and whether it greets slowly. */
+async function placeOf(
   door: Door,
-  ms: number,
-): Promise<{ readonly revisions: readonly Revision[]; readonly problem: string | undefined }> {
+  options: ServerRunOptions,
+): Promise<{ readonly place: Place; readonly isSlow: boolean }> {
+  const { ms, until, signal } = options
   const revisions: Revision[] = []
+  const refused: Revision[] = []
   let problem: string | undefined
+  let quickest = Infinity
+  let left: readonly Revision[] = []
   for (const revision of REVISIONS.filter((one) => isSpoken(one, door.transport))) {
+    // Some timers take whole numbers only.
+    const wait = Math.min(ms, Math.ceil(until - performance.now()))
+    if (signal.aborted || wait <= 0) {
+      problem ??= signal.aborted ? 'the run was stopped' : TIME_OVER
+      if (options.revisions === undefined)
+        left = REVISIONS.filter((one) => one >= revision && isSpoken(one, door.transport))
+      break
+    }
     try {
-      const wire = await door.open(new Trace(), ms)
-      const session = new Session(wire, { revision, capabilities: {}, ms })
+      const wire = await door.open(new Trace(), wait)
+      const session = new Session(wire, { revision, capabilities: {}, ms: wait })
       try {
-        const { result, problem: silence } = await session.greet()
+        const began = performance.now()
+        const { result, problem: silence, http } = await session.greet()
+        if (http?.status === 401) refused.push(revision)
         const isSupported = session.isModern
           ? Array.isArray(member(result, 'supportedVersions'))
           : member(result, 'protocolVersion') === revision
-        if (isSupported) revisions.push(revision)
-        problem ??= silence
+        if (isSupported) {
+          revisions.push(revision)
+          quickest = Math.min(quickest, performance.now() - began)
+        }
+        problem ??= silence !== undefined && performance.now() >= until ? TIME_OVER : silence
       } finally {
-        await session.close()
+        await within(session.close(), CLOSE_MS)
       }
     } catch (error) {
-      problem ??= (error as Error).message
+      const { message, hint } = error as Error & { readonly hint?: unknown }
+      if (/(?:response:|with|status|HTTP) 401\b/.test(message)) refused.push(revision)
+      problem ??= typeof hint === 'string' ? `${message}; fix: ${hint}` : message
     }
   }
-  return {
-    revisions,
-    problem: revisions.length > 0 ? undefined : (problem ?? 'the server supports no revision'),
-  }
+  // Programs compete for the processors of this machine, so they are checked in turn.
+  const isSlow = door.transport !== 'stdio' && quickest >= SLOW_MS && quickest < Infinity
+  const { transport } = door
+  if (revisions.length > 0)
+    return { place: { transport, revisions, ...(left.length > 0 && { left }) }, isSlow }
+  if (refused.length > 0)
+    return { place: { transport, revisions, problem: refusalOf(door), refused }, isSlow }
+  return { place: { transport, revisions, problem: problem ?? 'the server supports no revision' }, isSlow }
+}
+
+function refusalOf({ headers = {} }: Door): string {
+  const hasToken = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
+  return hasToken
+    ? 'the server rejects the token (status 401)'
+    : 'the server requires authorization (status 401)'
 }

@@ -7,6 +7,7 @@ import type { Transport } from './rule.ts'
 import { survey, type Survey } from './survey.ts'
 import type { Trace } from './trace.ts'
 import { HttpWire } from './wire-http.ts'
+import { within } from './within.ts'
 import type { Wire } from './wire.ts'
 
 export interface SubjectOptions {
@@ -15,6 +16,8 @@ export interface SubjectOptions {
   readonly trace: Trace
   /** Whether tools may be called. */
   readonly mayCall: boolean
+  /** Whether tools that say that they are destructive may be called too. Default: `false`. */
+  readonly mayDestroy?: boolean | undefined
   /** How long to wait for an answer. */
   readonly ms: number
   /** Latency targets of the user, such as `{ p99: 50 }`, in milliseconds. */
@@ -27,6 +30,9 @@ const OUR_CAPABILITIES: Message = {
   sampling: {},
   elicitation: {},
 }
+
+/** The most time for closing what a check opened. */
+const CLOSE_MS = 1_000
 
 /** The most pages of a list that are read. */
 const MOST_PAGES = 10
@@ -52,17 +58,19 @@ export class ServerSubject {
   /** Every connection and conversation of the run, for checks of everything that was received. */
   readonly wires: Wire[] = []
   readonly sessions: Session[] = []
-  #shared: Promise<Session> | undefined
+  readonly #lastingOnes = new Map<string, Promise<Session>>()
   readonly #lists = new Map<Kind, Promise<readonly Message[]>>()
   readonly #notes = new Map<string, Promise<unknown>>()
+  readonly #mayDestroy: boolean
   #open: (Wire | Session)[] = []
 
-  constructor({ door, revision, trace, mayCall, ms, latency = {} }: SubjectOptions) {
+  constructor({ door, revision, trace, mayCall, mayDestroy = false, ms, latency = {} }: SubjectOptions) {
     this.door = door
     this.revision = revision
     this.transport = door.transport
     this.trace = trace
     this.mayCall = mayCall
+    this.#mayDestroy = mayDestroy
     this.ms = ms
     this.latency = latency
   }
@@ -102,16 +110,27 @@ export class ServerSubject {
   }
 
   /** The conversation for checks that need none of their own. */
-  async shared(): Promise<Session> {
-    const before = await this.#shared?.catch(() => undefined)
+  shared(): Promise<Session> {
+    return this.#lasting('checks')
+  }
+
+  /** The conversation for calls of tools: a server may be busy with them for long. */
+  forCalls(): Promise<Session> {
+    return this.#lasting('calls')
+  }
+
+  async #lasting(name: 'checks' | 'calls'): Promise<Session> {
+    const before = await this.#lastingOnes.get(name)?.catch(() => undefined)
     if (before !== undefined && before.wire.ended === undefined) return before
-    this.#shared = this.door.open(this.trace, this.ms).then(async (wire) => {
+    before?.forget()
+    const opening = this.door.open(this.trace, this.ms).then(async (wire) => {
       this.wires.push(wire)
       const session = this.#sessionOn(wire, OUR_CAPABILITIES)
       await greet(session)
       return session
     })
-    return this.#shared
+    this.#lastingOnes.set(name, opening)
+    return opening
   }
 
   #sessionOn(wire: Wire, capabilities: Message): Session {
@@ -137,6 +156,14 @@ export class ServerSubject {
     const found = this.#lists.get(kind) ?? this.#readList(kind)
     this.#lists.set(kind, found)
     return found
+  }
+
+  /** The tools that may be called: without consent, those that say that they are destructive are not. */
+  async callable(): Promise<readonly Message[]> {
+    const tools = await this.list('tools')
+    return this.#mayDestroy
+      ? tools
+      : tools.filter((tool) => member(tool, 'annotations', 'destructiveHint') !== true)
   }
 
   async #readList(kind: Kind): Promise<readonly Message[]> {
@@ -171,13 +198,25 @@ export class ServerSubject {
   async closeOpened(): Promise<void> {
     const opened = this.#open
     this.#open = []
-    await Promise.allSettled(opened.toReversed().map((one) => one.close()))
+    // A peer that does not let go must not hold up the run.
+    const closed = Promise.allSettled(opened.toReversed().map((one) => one.close()))
+    await within(closed, CLOSE_MS)
+    for (const one of opened) if (one instanceof Session) one.forget()
   }
 
   async close(): Promise<void> {
     await this.closeOpened()
-    const shared = await this.#shared?.catch(() => undefined)
-    await shared?.close().catch(() => undefined)
+    const closing = [...this.#lastingOnes.values()].map(async (opening) => {
+      const session = await within(
+        opening.catch(() => undefined),
+        CLOSE_MS,
+      )
+      await within(
+        session?.close().catch(() => undefined),
+        CLOSE_MS,
+      )
+    })
+    await Promise.all(closing)
   }
 }
 

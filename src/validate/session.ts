@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Revision } from '../protocol/revisions.ts'
 import { encodedHeader } from './header-value.ts'
 import { isRequest, isResponse, member, type Message, type Received } from './message.ts'
@@ -7,6 +8,9 @@ import { isResponseTo, type HttpReply, type SendOptions, type Wire } from './wir
 export const PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion'
 export const CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 export const CLIENT_INFO = 'io.modelcontextprotocol/clientInfo'
+
+/** How long to wait for an answer that may not come, and how long after the answer to a later request. */
+const [SILENCE_MS, AFTER_MS] = [2_000, 250]
 
 export const OUR_INFO = { name: 'pierhead-validator', version: '0.1.0' }
 
@@ -43,6 +47,9 @@ export interface SessionOptions {
   readonly answer?: ((method: string, params: unknown) => Message | undefined) | undefined
 }
 
+/** The most questions of a peer that are answered in a conversation. */
+const MOST_ANSWERS = 1_000
+
 /** A conversation at one revision. It sends what the revision wants, and everything can be changed for a check. */
 export class Session {
   readonly wire: Wire
@@ -56,6 +63,7 @@ export class Session {
   readonly ms: number
   readonly #answer: SessionOptions['answer']
   #nextId = 1
+  #answered = 0
 
   constructor(wire: Wire, { revision, capabilities, ms, answer }: SessionOptions) {
     this.wire = wire
@@ -136,6 +144,15 @@ export class Session {
     return this.exchange(this.requestOf(method, params, options), options)
   }
 
+  /** The first thing received that matches. Gives up shortly after the answer to a further request: most servers answer in turn. */
+  async waitBriefly(matches: (received: Received) => boolean, from: number): Promise<Received | undefined> {
+    const found = this.wire.wait(matches, { from, ms: Math.min(this.ms, SILENCE_MS) })
+    if (this.wire instanceof HttpWire) return found
+    const fence = this.request(this.isModern ? 'server/discover' : 'ping').then(() => sleep(AFTER_MS))
+    await Promise.race([found, fence])
+    return this.wire.wait(matches, { from, ms: 0 })
+  }
+
   /** Sends a message with an id as it is, and waits for its response. */
   async exchange(message: Message, { headers, ms = this.ms }: RequestOptions = {}): Promise<Reply> {
     const id = message['id']
@@ -164,12 +181,19 @@ export class Session {
   }
 
   async #reply({ id, method, params }: Message): Promise<void> {
+    if (++this.#answered > MOST_ANSWERS) return
     const result = method === 'ping' ? {} : this.#answer?.(String(method), params)
     const message =
       result === undefined
         ? { jsonrpc: '2.0', id, error: { code: -32_601, message: 'Method not found' } }
         : { jsonrpc: '2.0', id, result }
     await this.wire.send(JSON.stringify(message)).catch(() => undefined)
+  }
+
+  /** Forgets what the peer said, which may be large. */
+  forget(): void {
+    this.first = undefined
+    this.greeting = undefined
   }
 
   /** Leaves as a well-behaved client does. */

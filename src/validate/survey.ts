@@ -44,7 +44,7 @@ export async function survey(subject: ServerSubject): Promise<Survey> {
   const reads: { uri: string; reply: Reply }[] = []
   const prompts: { name: string; reply: Reply }[] = []
   try {
-    const session = await subject.shared()
+    const session = await subject.forCalls()
     const first = await session.request(subject.isModern ? 'server/discover' : 'ping')
     if (first.message === undefined) return { calls, reads, prompts }
     await session.request('validator/unknown')
@@ -52,7 +52,7 @@ export async function survey(subject: ServerSubject): Promise<Survey> {
       await subject.list('resources'),
       await subject.list('templates'),
       await subject.list('prompts'),
-      await subject.list('tools'),
+      await subject.callable(),
     ]
     for (const { uri } of resources.slice(0, MOST))
       if (typeof uri === 'string')
@@ -88,11 +88,13 @@ async function getPrompt(session: Session, { name, arguments: declared }: Messag
   return (await withRounds(session, 'prompts/get', params)).reply
 }
 
+/** Tokens are unique among all conversations, so that rules can tell their calls apart. */
+let tokens = 0
+
 /** Calls a tool with arguments that its schema accepts, answers its questions, and asks for progress and log messages. */
 export async function callTool(session: Session, tool: Message): Promise<SurveyedCall> {
-  const schema = tool['inputSchema']
-  const input = inputFor(isObject(schema) ? schema : {})
-  const token = `progress-${session.newId()}`
+  const input = inputOf(tool)
+  const token = `progress-${++tokens}`
   const from = session.wire.trace.mark
   const meta = {
     progressToken: token,
@@ -109,8 +111,14 @@ export async function callTool(session: Session, tool: Message): Promise<Surveye
   return { tool, input, ...rounds, from, token, ms: performance.now() - began }
 }
 
+/** Arguments that the schema of a tool accepts. */
+export function inputOf(tool: Message): Message {
+  const schema = tool['inputSchema']
+  return inputFor(isObject(schema) ? schema : {})
+}
+
 /** The headers that repeat arguments of a tool, at 2026-07-28. */
-function paramHeaders(tool: Message, input: Message): Readonly<{ [name: string]: string }> {
+export function paramHeaders(tool: Message, input: Message): Readonly<{ [name: string]: string }> {
   const properties = member(tool, 'inputSchema', 'properties')
   if (!isObject(properties)) return {}
   const pairs = Object.entries(properties).flatMap(([key, schema]) => {

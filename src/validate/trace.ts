@@ -1,3 +1,6 @@
+import { Memory } from './memory.ts'
+import { ownText } from './own-text.ts'
+
 /** One entry of the trace: what was sent or received, as a report shows it. */
 export interface Entry {
   /** Its place among all entries. */
@@ -24,6 +27,8 @@ export class Trace {
   #next = 0
   /** How many entries there were of each side, also of those that were not kept. */
   readonly counts = { validator: 0, peer: 0 }
+  /** What the connections of the run keep. */
+  readonly memory: Memory = new Memory()
 
   /** Adds an entry, and returns its place. */
   add(entry: Omit<Entry, 'at'>): number {
@@ -33,7 +38,7 @@ export class Trace {
       this.#entries.push({
         ...entry,
         at,
-        text: entry.text.length > MOST_CHARS ? `${entry.text.slice(0, MOST_CHARS)} …` : entry.text,
+        text: shortened(entry.text),
         ...(entry.http !== undefined && {
           http: { ...entry.http, headers: withoutSecrets(entry.http.headers) },
         }),
@@ -52,8 +57,13 @@ export class Trace {
   }
 }
 
+/** The beginning of a text. It must not keep the rest of it in memory. */
+function shortened(text: string): string {
+  return text.length > MOST_CHARS ? `${ownText(text.slice(0, MOST_CHARS))} …` : ownText(text)
+}
+
 function withoutSecrets(headers: Readonly<{ [name: string]: string }>): Readonly<{ [name: string]: string }> {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, SECRET.test(name) ? '***' : value]),
+    Object.entries(headers).map(([name, value]) => [name, SECRET.test(name) ? '***' : shortened(value)]),
   )
 }

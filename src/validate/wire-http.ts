@@ -1,4 +1,6 @@
 import { httpCall } from './http-call.ts'
+import { member, parsed } from './message.ts'
+import { ownText } from './own-text.ts'
 import type { Trace } from './trace.ts'
 import { Wire, type HttpReply, type SendOptions } from './wire.ts'
 
@@ -26,13 +28,21 @@ export class HttpWire extends Wire {
   constructor({ url, headers, trace, ms }: HttpWireOptions) {
     super(trace)
     this.url = url
-    this.#headers = headers
+    // In small letters, so that a check can replace or remove them.
+    this.#headers = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+    )
     this.#ms = ms
   }
 
-  send(text: string, { headers = {} }: SendOptions = {}): Promise<HttpReply> {
+  /** What was sent, by the name of the stream of its reply. */
+  readonly posts: Map<string, string> = new Map()
+
+  async send(text: string, { headers = {} }: SendOptions = {}): Promise<HttpReply> {
     this.give(text)
-    return this.call('POST', { ...USUAL, ...this.more, ...headers }, text)
+    const reply = await this.call('POST', { ...USUAL, ...this.more, ...headers }, text)
+    this.posts.set(reply.stream, text)
+    return reply
   }
 
   sendBytes(bytes: Uint8Array): Promise<HttpReply> {
@@ -61,18 +71,31 @@ export class HttpWire extends Wire {
         headers: Object.fromEntries(given),
         body,
         ms: this.#ms,
-        onEvent: ({ type, data, id, hasData }, stream) => {
+        onEvent: ({ type, data, id, hasData, retry }, stream) => {
           if (hasData && type === 'message' && data !== '') this.take(data, stream, id)
           else this.noteEvent(stream, type, data, id)
+          if (retry !== undefined) this.retries.add(stream)
         },
       },
       this.trace,
     )
-    this.#replies.add(reply)
-    if (!reply.isStream && reply.body !== '' && /json/i.test(reply.headers['content-type'] ?? ''))
-      this.take(reply.body, reply.stream)
+    if (reply.isStream) {
+      this.#replies.add(reply)
+      void reply.ended.then(() => this.#replies.delete(reply))
+    } else if (this.#isForMessages(reply, url)) this.take(reply.body, reply.stream)
+    else this.count(reply.body.length)
     return reply
   }
+
+  /** Whether a body should have messages. Metadata at other paths have none, and refusals for want of a token may be those of OAuth. */
+  #isForMessages({ body, headers, status }: HttpReply, url: URL): boolean {
+    if (body === '' || !/json/i.test(headers['content-type'] ?? '') || url.pathname !== this.url.pathname)
+      return false
+    return (status !== 401 && status !== 403) || member(parsed(body), 'jsonrpc') !== undefined
+  }
+
+  /** The streams on which the peer said when to come back. */
+  readonly retries: Set<string> = new Set()
 
   /** Events that are no messages: those with an id and no data, and those of other types. */
   readonly events: {
@@ -83,7 +106,7 @@ export class HttpWire extends Wire {
   }[] = []
 
   private noteEvent(stream: string, type: string, data: string, id: string | undefined): void {
-    if (this.events.length < 1_000) this.events.push({ stream, type, data, id })
+    if (this.events.length < 1_000) this.events.push({ stream, type, data: ownText(data.slice(0, 200)), id })
     this.trace.add({
       from: 'peer',
       stream,

@@ -1,21 +1,16 @@
 import type { Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { startProcess, type ServerProcess } from '../transport/stdio/process.ts'
-import { toLaunch, type Command } from '../transport/stdio/launch.ts'
 import { openSocket } from '../transport/tcp/open.ts'
 import type { Trace } from './trace.ts'
 import { MOST_BYTES, Wire } from './wire.ts'
-
-/** How long a program may take to end after its input was closed. */
-const GRACE_MS = 2_000
 
 let count = 0
 
 /** Lines over a pair of streams: stdio and sockets. */
 export class LineWire extends Wire {
   readonly transport: 'stdio' | 'tcp'
-  /** Lines that came without a newline at the end of the stream. */
-  rest = ''
+  /** The beginning of a line. It is only added to until its end comes, which takes no time. */
+  #rest = ''
   readonly name: string
   readonly #output: Writable
   readonly #release: () => Promise<void>
@@ -25,6 +20,8 @@ export class LineWire extends Wire {
     streams: { readonly input: Readable; readonly output: Writable },
     release: () => Promise<void>,
     trace: Trace,
+    /** Tells why the peer ended its output. */
+    ending: () => Promise<string> | string = () => 'the peer ended its output',
   ) {
     super(trace)
     this.transport = transport
@@ -33,20 +30,33 @@ export class LineWire extends Wire {
     this.#release = release
     const decoder = new StringDecoder('utf8')
     streams.input.on('data', (chunk: Uint8Array) => this.#read(decoder.write(Buffer.from(chunk))))
-    streams.input.on('end', () => this.end('the peer ended its output'))
-    streams.input.on('close', () => this.end('the peer closed the connection'))
+    streams.input.on('end', () => void this.#endFor(ending))
+    streams.input.on('close', () => streams.input.readableEnded || this.end('the peer closed the connection'))
     streams.input.on('error', (error: Error) => this.end(error.message))
-    streams.output.on('error', (error: Error) => this.end(error.message))
+    // A program that has ended says why, and its closed pipe does not.
+    streams.output.on('error', (error: Error) =>
+      transport === 'stdio' ? void this.#endFor(ending) : this.end(error.message),
+    )
+    // The program may have ended before anyone listened.
+    if (streams.input.readableEnded) void this.#endFor(ending)
   }
 
   #read(text: string): void {
-    const lines = (this.rest + text).split('\n')
-    this.rest = lines.pop() ?? ''
-    for (const line of lines) this.take(line, this.name)
-    if (this.rest.length > MOST_BYTES) {
-      this.end('the peer sent a line without end')
-      void this.close()
+    if (this.isStopped) return
+    const [first = '', ...lines] = text.split('\n')
+    this.#rest += first
+    for (const next of lines) {
+      this.take(this.#rest, this.name)
+      this.#rest = next
     }
+    if (this.#rest.length > MOST_BYTES) {
+      this.#rest = ''
+      this.stop('the peer sent a line without end')
+    }
+  }
+
+  async #endFor(ending: () => Promise<string> | string): Promise<void> {
+    this.end(await ending())
   }
 
   async send(text: string): Promise<undefined> {
@@ -62,6 +72,7 @@ export class LineWire extends Wire {
 
   /** Sends a piece of a line, without its end. */
   async sendPart(text: string): Promise<void> {
+    this.give(text)
     this.trace.add({ from: 'validator', stream: this.name, text })
     await this.#write(text)
   }
@@ -88,30 +99,6 @@ export class LineWire extends Wire {
     this.end('closed by the validator')
     await this.#release()
   }
-}
-
-/** A program that was started for a wire. */
-export interface StartedProgram {
-  readonly wire: LineWire
-  readonly process: ServerProcess
-  /** The end of what it wrote to stderr. */
-  stderr(): string
-}
-
-/** Starts a program, and speaks to it over its standard input and output. Throws if it cannot be started. */
-export async function startProgram(command: Command, trace: Trace): Promise<StartedProgram> {
-  const process = await startProcess(toLaunch(command), 'pipe')
-  let stderr = ''
-  process.stderr?.on('data', (chunk: Uint8Array) => {
-    stderr = (stderr + Buffer.from(chunk).toString('utf8')).slice(-4_000)
-  })
-  const wire = new LineWire(
-    'stdio',
-    { input: process.stdout, output: process.stdin },
-    () => process.stop(GRACE_MS),
-    trace,
-  )
-  return { wire, process, stderr: () => stderr }
 }
 
 /** Connects to a server on a socket: `tcp:`, `tls:` or `unix:`. Throws if it cannot be reached. */

@@ -2,6 +2,7 @@ import { Deferred } from '../base/deferred.ts'
 import { isUrl, parseUrl } from '../protocol/url.ts'
 import { httpCall } from './http-call.ts'
 import type { HttpWireOptions } from './wire-http.ts'
+import { ownText } from './own-text.ts'
 import { Wire, type HttpReply, type SendOptions } from './wire.ts'
 
 /** HTTP+SSE of 2024-11-05: one stream of events from the server, and a POST for each message to it. */
@@ -55,7 +56,7 @@ export class SseWire extends Wire {
   }
 
   #event(type: string, data: string, stream: string): void {
-    if (this.events.length < 1_000) this.events.push({ type, data: data.slice(0, 200) })
+    if (this.events.length < 1_000) this.events.push({ type, data: ownText(data.slice(0, 200)) })
     if (type === 'message') {
       this.take(data, stream)
       return
@@ -85,11 +86,13 @@ export class SseWire extends Wire {
       ...this.#options.headers,
       ...headers,
     }).filter((pair): pair is [string, string] => pair[1] !== undefined)
-    return httpCall(
+    const reply = await httpCall(
       this.endpoint,
       { method: 'POST', headers: Object.fromEntries(given), body, ms: this.#options.ms },
       this.trace,
     )
+    this.count(reply.body.length)
+    return reply
   }
 
   async close(): Promise<void> {

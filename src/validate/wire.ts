@@ -1,4 +1,5 @@
-import { isObject, messagesIn, parsed, type Message, type Received } from './message.ts'
+import { excessOf, isObject, messagesIn, parsed, type Message, type Received } from './message.ts'
+import type { Keeper } from './memory.ts'
 import type { Trace } from './trace.ts'
 import type { Transport } from './rule.ts'
 
@@ -33,7 +34,7 @@ export const MOST_BYTES = 16_000_000
 const MOST_MESSAGES = 20_000
 
 /** A raw connection to a peer: it sends what it is told to, and keeps what comes. */
-export abstract class Wire {
+export abstract class Wire implements Keeper {
   abstract readonly transport: Transport
   readonly received: Received[] = []
   /** What we sent, as it was. */
@@ -43,6 +44,7 @@ export abstract class Wire {
   onMessage: ((message: Message, received: Received) => void) | undefined
   #bytes = 0
   #ended: string | undefined
+  #isStopped = false
   readonly #waiting = new Set<() => void>()
 
   constructor(trace: Trace) {
@@ -61,6 +63,14 @@ export abstract class Wire {
   /** Why the peer ended the connection; undefined while it is open. */
   get ended(): string | undefined {
     return this.#ended
+  }
+
+  get isOver(): boolean {
+    return this.#ended !== undefined
+  }
+
+  forget(): void {
+    this.received.length = 0
   }
 
   /** The first thing received that matches, or undefined if none came in time or the connection ended. */
@@ -118,16 +128,19 @@ export abstract class Wire {
 
   /** Notes what the peer sent. */
   protected take(text: string, stream: string, eventId?: string): void {
-    this.#bytes += text.length
-    if (this.#bytes > MOST_BYTES || this.received.length >= MOST_MESSAGES) {
-      if (this.#ended === undefined) {
-        this.end('the peer sent too much')
-        void this.close()
-      }
+    if (this.#isStopped || !this.count(text.length)) return
+    const at = this.trace.add({ from: 'peer', stream, text })
+    const excess = excessOf(text)
+    const value = excess === undefined ? parsed(text) : undefined
+    const problem =
+      excess ??
+      (this.received.length >= MOST_MESSAGES
+        ? 'the peer sent too many messages'
+        : this.trace.memory.keep(this, text, value))
+    if (problem !== undefined) {
+      this.stop(problem)
       return
     }
-    const at = this.trace.add({ from: 'peer', stream, text })
-    const value = parsed(text)
     const messages = messagesIn(value)
     const received: Received = {
       text,
@@ -140,6 +153,27 @@ export abstract class Wire {
     this.received.push(received)
     for (const message of messages) this.onMessage?.(message, received)
     this.#wake()
+  }
+
+  /** Whether the peer did harm, so that nothing more of it is read. */
+  protected get isStopped(): boolean {
+    return this.#isStopped
+  }
+
+  /** Counts characters that the peer sent. Returns whether they are not too many. */
+  protected count(characters: number): boolean {
+    this.#bytes += characters
+    if (this.#bytes <= MOST_BYTES) return true
+    this.stop('the peer sent too much')
+    return false
+  }
+
+  /** Ends a connection on which the peer does harm. */
+  protected stop(why: string): void {
+    if (this.#isStopped) return
+    this.#isStopped = true
+    this.end(why)
+    void this.close()
   }
 
   /** Notes that the connection is over. */

@@ -86,6 +86,8 @@ const positional = new WeakMap<object, Message>()
 const LONGEST = 7
 const TWINS = new Set(['jsonrpc', 'id', 'method', 'params', 'result', 'error'])
 const ids = new WeakMap<object, RequestId>()
+/** The longest id that an error about a bad message repeats. */
+const LONGEST_ID = 65_536
 
 function parse(text: string): unknown {
   try {
@@ -144,7 +146,7 @@ function badParams(message: Record<string, unknown>, reason: string): Error {
 
 function withId(error: Error, value: unknown): Error {
   const id = isObject(value) ? value['id'] : undefined
-  if (isId(id)) ids.set(error, id)
+  if (isId(id) && String(id).length <= LONGEST_ID) ids.set(error, id)
   return error
 }
 

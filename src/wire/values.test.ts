@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { processorMs } from '../../test/harness/processor.ts'
-import { checkValues, exceedsValues } from './values.ts'
+import { checkValues, hasTooMany } from './values.ts'
 
 const FREE = { keys: Infinity, containers: Infinity }
+const exceedsValues = (text: string, values: number): boolean => hasTooMany(text, { values, ...FREE })
 
 /** How many values a text without duplicate keys has. */
 function valuesOf(text: string): number {

@@ -21,9 +21,9 @@ export function checkValues(text: string, limits: PartLimits): void {
   throw mcpError(TOO_MANY_KEYS, { limit: keys, counted: excess === 'keys' ? '' : why })
 }
 
-/** Whether a text has more than `most` JSON values. In invalid JSON, at least those before the first error are counted. */
-export function exceedsValues(text: string, most: number): boolean {
-  return findExcess(text, { values: most, keys: Infinity, containers: Infinity }) !== undefined
+/** Whether a text has more parts than allowed. In invalid JSON, at least those before the first error are counted. */
+export function hasTooMany(text: string, limits: PartLimits): boolean {
+  return findExcess(text, limits) !== undefined
 }
 
 const QUOTE = 34

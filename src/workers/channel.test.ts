@@ -156,3 +156,32 @@ test('a closed channel runs nothing more', async () => {
   })
   expect(heard).toEqual([1])
 })
+
+test('large entries travel in several messages, of which few leave at the same time', async () => {
+  const leaving: (() => void)[] = []
+  const messages: (readonly unknown[])[] = []
+  const port: Port = {
+    send(message, sent) {
+      messages.push((message as { readonly pierhead: readonly unknown[] }).pierhead)
+      leaving.push(sent)
+    },
+    receive: () => undefined,
+  }
+  const channel = new Channel(port, {})
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+  const fields = new Map(Array.from({ length: 3 }, (_, at) => [String(at), 'x'.repeat(1_000_000)]))
+  for (let count = 0; count < 10; count++) channel.tell('hear', { version: 1, fields })
+  const counts = (): readonly number[] => messages.map(({ length }) => length)
+  await turn()
+  expect(counts()).toEqual([2])
+  for (let count = 0; count < 5; count++) {
+    channel.tell('hear', 'small')
+    await turn()
+  }
+  expect(counts()).toEqual([2, 2])
+  for (let at = 0; at < leaving.length; at++) {
+    leaving[at]!()
+    await turn()
+  }
+  expect(counts()).toEqual([2, 2, 2, 2, 2, 5])
+})

@@ -1,3 +1,4 @@
+import { weigh } from '../base/weight.ts'
 import { mcpError } from '../errors/error.ts'
 import { SOON } from '../errors/retry-after.ts'
 import { STORE_UNREACHABLE } from '../errors/store.ts'
@@ -30,8 +31,11 @@ interface Waiting {
 const MARK = 'pierhead'
 /** How many entries one message has at most, so that no process is busy with one for long. */
 const MOST_ENTRIES = 500
-/** How many messages may be on their way out of the process. */
+/** A message with as many bytes takes no further entry. Node cannot read messages of two gigabytes, and a copy of each waits for the other process. */
+const MOST_BYTES = 4 << 20
+/** How many messages may be on their way out of the process, and how many bytes before another one follows. */
 const MOST_LEAVING = 8
+const MOST_LEAVING_BYTES = 8 << 20
 /** How many calls may wait for an answer. */
 const MOST_WAITING = 50_000
 
@@ -50,6 +54,8 @@ export class Channel {
   #isScheduled = false
   /** How many messages have not left. */
   #leaving = 0
+  /** Their bytes, as estimated. */
+  #leavingBytes = 0
   #isClosed = false
   #last = 0
 
@@ -98,7 +104,8 @@ export class Channel {
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#leaving >= MOST_LEAVING || this.#isClosed) return
+    if (this.#isScheduled || this.#isClosed) return
+    if (this.#leaving >= MOST_LEAVING || this.#leavingBytes >= MOST_LEAVING_BYTES) return
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
@@ -111,13 +118,18 @@ export class Channel {
     this.#hasNews = false
     if (news !== undefined) this.#entries.push(['notice', 'news', [news]])
     if (this.#entries.length === 0 || this.#isClosed) return
-    this.#post(this.#entries.splice(0, MOST_ENTRIES))
+    let [count, bytes] = [0, 0]
+    for (; count < this.#entries.length && count < MOST_ENTRIES && bytes < MOST_BYTES; count++)
+      bytes += weigh(this.#entries[count], MOST_LEAVING_BYTES, true)
+    this.#post(this.#entries.splice(0, count), bytes)
   }
 
-  #post(entries: readonly Entry[]): void {
+  #post(entries: readonly Entry[], bytes: number): void {
     this.#leaving++
+    this.#leavingBytes += bytes
     const sent = (): void => {
       this.#leaving--
+      this.#leavingBytes -= bytes
       if (this.#entries.length > 0 || this.#hasNews) this.#schedule()
     }
     try {
@@ -126,7 +138,7 @@ export class Channel {
       // Something cannot be copied to another process. The others travel without it.
       const [first, ...others] = entries as readonly [Entry, ...Entry[]]
       if (others.length === 0) this.#giveBack(first, error)
-      else for (const entry of entries) this.#post([entry])
+      else for (const entry of entries) this.#post([entry], 0)
       sent()
     }
   }

@@ -16,3 +16,16 @@ export function portToParent(): Port {
     receive: (onMessage) => void process.on('message', onMessage),
   }
 }
+
+/**
+ * Calls `listener` when this process cannot read a message of another one: that message is lost, and perhaps all that follow. Node throws
+ * such an error where nobody can catch it.
+ */
+export function onUnreadable(listener: (error: Error) => void): void {
+  process.on('uncaughtExceptionMonitor', (error: unknown) => {
+    if (error instanceof Error && error.stack?.includes(READER) === true) listener(error)
+  })
+}
+
+/** The part of Node that reads messages of other processes. */
+const READER = 'node:internal/child_process/serialization'

@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { build, isStale } from '../../tools/build.ts'
@@ -127,4 +136,28 @@ it('says that the server that package.json names is not there', async () => {
   const { code, stderr } = await line(['add', 'tool', 'x'], { cwd: home })
   expect(code).toBe(2)
   expect(stderr).toContain('there is no file gone.ts')
+})
+
+it('writes only inside the project, and no text of a path as code', async () => {
+  const server = `import { createServer } from 'pierhead'\nconst app = createServer({ name: 'a', version: '1' })\nexport default app\n`
+  const folder = programFolder({
+    'outside.ts': server,
+    'away/package.json': '{ "pierhead": { "server": "../outside.ts" } }',
+    'quoted/package.json': JSON.stringify({ pierhead: { server: `a'+evil()+'.ts` } }),
+    [`quoted/a'+evil()+'.ts`]: server,
+    'linked/package.json': '{ "pierhead": { "server": "server.ts" } }',
+    'linked/server.ts': server,
+    'target/nothing.txt': '',
+  })
+  symlinkSync(join(folder, 'target'), join(folder, 'linked/test'))
+  const refused = async (home: string): Promise<string> => {
+    const { code, stderr } = await line(['add', 'prompt', 'x'], { cwd: join(folder, home) })
+    expect(code).toBe(2)
+    return stderr
+  }
+  expect(await refused('away')).toContain('outside the project')
+  expect(await refused('quoted')).toContain('Rename the file')
+  expect(await refused('linked')).toContain('outside the project')
+  expect(readFileSync(join(folder, 'outside.ts'), 'utf8')).toBe(server)
+  expect(readdirSync(join(folder, 'target'))).toEqual(['nothing.txt'])
 })

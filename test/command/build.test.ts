@@ -104,4 +104,19 @@ describe('build', () => {
     })
     expect(existsSync(join(home, 'dist/server.js'))).toBe(true)
   })
+
+  it('writes a source map that node uses, if one is asked for', async () => {
+    const home = programFolder({
+      'server.mjs': `${IMPORT}export ${server('a')}\n\nthrow new Error('here')\n`,
+    })
+    const built = (): string =>
+      spawnSync(process.execPath, ['--enable-source-maps', join(home, 'dist/server.js')], {
+        encoding: 'utf8',
+      }).stderr
+    expect((await line(['build', 'server.mjs'], { cwd: home })).code).toBe(0)
+    expect(existsSync(join(home, 'dist/server.js.map'))).toBe(false)
+    expect(built()).not.toContain('server.mjs:5')
+    expect((await line(['build', 'server.mjs', '--source-map'], { cwd: home })).code).toBe(0)
+    expect(built()).toContain('server.mjs:5')
+  })
 })

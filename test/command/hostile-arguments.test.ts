@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { open, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { spawnLine, type Outcome } from './line.ts'
+import { line, spawnLine, type Outcome } from './line.ts'
 import { plainServer, shownIn } from './plain-server.ts'
 
 let folder = ''
@@ -28,6 +30,32 @@ describe('words of the command line', () => {
     const two = await run('list', '--server', 'http://127.0.0.1:1', ...program)
     expect(two.code).toBe(2)
     expect(two.stderr).toContain('two targets')
+  })
+
+  it('that name a pipe are read to its end, and devices are refused [P.command-arguments]', async () => {
+    execFileSync('mkfifo', [join(folder, 'pipe')])
+    const called = run('call', 'show', 'text=@pipe', ...program)
+    await writeFile(join(folder, 'pipe'), 'from a pipe')
+    expect(shownIn(await called).given).toEqual({ text: 'from a pipe' })
+    for (const device of ['/dev/zero', '/dev', '/dev/tty']) {
+      const { code, stderr } = await run('call', 'show', `text=@${device}`, ...program)
+      expect(code).toBe(2)
+      expect(stderr).toContain(`${device} cannot be read: it is not a file`)
+    }
+  })
+
+  it('that name a pipe to which nobody writes do not keep Ctrl-C from ending the command [P.command-arguments]', async () => {
+    execFileSync('mkfifo', [join(folder, 'pipe')])
+    const controller = new AbortController()
+    const ending = line(['call', 'show', 'text=@pipe', ...program], {
+      cwd: folder,
+      signal: controller.signal,
+    })
+    // Opens when the command has opened it too.
+    const writer = await open(join(folder, 'pipe'), 'w')
+    controller.abort()
+    expect((await ending).code).toBe(130)
+    await writer.close()
   })
 
   it('that begin with a dash are no URLs [P.command-arguments]', async () => {

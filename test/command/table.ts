@@ -39,6 +39,7 @@ export const WRONG: Readonly<Record<string, readonly [line: readonly string[], s
   'tasks retry': [['tasks', 'retry', 'x'], '--store'],
   test: [['test', 'http://127.0.0.1/mcp', '--fixtures', 'no/such/folder'], 'there is no folder'],
   validate: [['validate', 'http://127.0.0.1/mcp', '--target', '2025-12'], 'is not a revision'],
+  conformance: [['conformance', 'http://127.0.0.1:1/mcp'], '--allow-calls'],
   doctor: [['doctor', 'no-such-server'], 'no-such-server'],
   install: [['install', 'http://127.0.0.1/mcp', '--client', 'cursr'], 'cursr'],
   'auth login': [['auth', 'login', 'tcp://127.0.0.1:1'], 'only servers at http and ws URLs have logins'],

@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { Flags, type Command } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
-import { pickTarget, resolveTarget, type ResolvedTarget } from '../../src/cli/target.ts'
+import { pickTarget, programLabel, resolveTarget, type ResolvedTarget } from '../../src/cli/target.ts'
 import { line, type Outcome } from './line.ts'
 
 let cwd = ''
@@ -206,4 +206,15 @@ describe('an entry of a configuration', () => {
       expect(resolved('web').target).toMatchObject({ url: 'https://mcp.example/mcp' })
     },
   )
+})
+
+it.each([
+  [['node', 'server.mjs', '--token', 'x'], 'node server.mjs'],
+  [['/usr/bin/node', 'server.mjs'], '/usr/bin/node server.mjs'],
+  [['npx', '-y', 'some-server', 'secret'], 'npx some-server'],
+  [['uv', 'run', 'server.py'], 'uv server.py'],
+  [['node', '--import', 'tsx', 'server.ts'], 'node'],
+  [['some-server', 'secret'], 'some-server'],
+])('%j is called %j', (program, label) => {
+  expect(programLabel(program)).toBe(label)
 })

@@ -16,6 +16,8 @@ export interface Identity {
 export interface Authority extends Identity {
   /** Issues a certificate, for two days unless `until` says otherwise; names are DNS names or IP addresses. */
   issue(commonName: string, names?: readonly string[], until?: Date): Identity
+  /** Issues a certificate with an empty subject; names have their kinds, such as `URI:spiffe://harbour/anna`. */
+  issueNameless(names: readonly string[]): Identity
 }
 
 /** Creates a new certificate authority. */
@@ -23,6 +25,19 @@ export function createAuthority(commonName: string): Authority {
   const own = selfSigned(commonName, [], 'CA:TRUE')
   return {
     ...own,
+    issueNameless: (names) =>
+      inFolder((folder) => {
+        writeFileSync(join(folder, 'ca.key'), own.key)
+        writeFileSync(join(folder, 'ca.crt'), own.cert)
+        const alternatives = names.length === 0 ? '' : `subjectAltName=critical,${names.join(',')}\n`
+        writeFileSync(join(folder, 'extensions'), `basicConstraints=CA:FALSE\n${alternatives}`)
+        openssl(folder, 'req -new -out request', ...KEY, '-subj', '/')
+        openssl(
+          folder,
+          'x509 -req -in request -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -out crt -extfile extensions',
+        )
+        return identityIn(folder)
+      }),
     issue: (name, names = [], until = new Date(Date.now() + TWO_DAYS)) =>
       inFolder((folder) => {
         writeFileSync(join(folder, 'ca.key'), own.key)

@@ -9,8 +9,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { inspect } from 'node:util'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { fileVault } from '../../src/auth/client/file-vault.ts'
 import { keyringVault } from '../../src/auth/client/keyring-vault.ts'
 import { memoryVault } from '../../src/auth/client/memory-vault.ts'
@@ -20,6 +21,10 @@ import { credentials, put, vaultContract } from './vault-contract.ts'
 import { folder } from './vault-child.ts'
 
 const newPath = (): string => join(mkdtempSync(join(folder, 'keyring-')), 'keyring.json')
+
+// The lock of the account is in the usual folder.
+beforeAll(() => void vi.stubEnv('XDG_CONFIG_HOME', mkdtempSync(join(folder, 'config-'))))
+afterAll(() => void vi.unstubAllEnvs())
 
 /** A keyring with the interface of `@napi-rs/keyring` 2. */
 class Keyring {
@@ -44,7 +49,9 @@ class Keyring {
       getPassword: async () => {
         this.reads++
         // As in a session without a keyring, where nothing is found but nothing can be stored either.
-        return this.stored.get(name) ?? null
+        const found = this.stored.get(name) ?? null
+        await setTimeout(5)
+        return found
       },
       setPassword: async (password: string) => {
         if (this.failure !== undefined) throw this.failure
@@ -70,6 +77,14 @@ vaultContract(
     return open(path, keyring)
   },
 )
+
+test('two files that are used for the first time at once share the key of the account', async () => {
+  const keyring = new Keyring()
+  const paths = [newPath(), newPath()]
+  const site = 'https://mcp.example'
+  await Promise.all(paths.map((path) => put(open(path, keyring), site, credentials('a'))))
+  for (const path of paths) expect(await open(path, keyring).read(site)).toEqual(credentials('a'))
+})
 
 test('the file is encrypted with a key that only the keyring has', async () => {
   const path = newPath()

@@ -5,6 +5,7 @@ import type { Node } from '../../src/nodes/node.ts'
 import type { EventStore } from '../../src/rpc/event-store.ts'
 import type { Session } from '../../src/rpc/session.ts'
 import type { SessionContents } from '../../src/rpc/session-fields.ts'
+import { NoticeBudget } from '../../src/transport/io/notice-budget.ts'
 import { NoticeWriter } from '../../src/transport/http/server/notice-writer.ts'
 import { startNodes } from './nodes.ts'
 import { Stores } from './store.ts'
@@ -36,6 +37,9 @@ test('notifications without a position are added once each, and in order, althou
     node: { number: 1, stores: { events } } as unknown as Node,
     contents: {} as SessionContents,
     session: { id: 'a' } as Session,
+    countedFor: '',
+    isCounted: () => true,
+    budget: new NoticeBudget({ unsentBytes: 1e9 }),
     room,
     after: 0,
     onMoved: () => undefined,

@@ -7,8 +7,12 @@ import { Gate } from '../http/server.ts'
 import { open, OldClient } from '../sse/server.ts'
 import { kill, startNodes, type Cluster, type TestNode } from './nodes.ts'
 
+const LONG_ID = 'i'.repeat(3000)
 const LISTEN = { http: { port: 0, sse: true } }
 
+/** A call whose id is a text. */
+const callAs = (id: string, name: string): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: {} } })
 /** The same client, whose messages go to another node. */
 const at = ({ port }: TestNode, { stream }: OldClient): OldClient => new OldClient(port, stream)
 const textOf = (answer: JsonObject): unknown =>
@@ -62,6 +66,30 @@ describe('HTTP+SSE at three nodes', () => {
     const methods = (): readonly unknown[] => client.messages.map(({ method }) => method)
     await client.stream.until(() => methods().includes('notifications/tools/list_changed'))
     expect(methods().filter((method) => method === 'notifications/resources/updated')).toHaveLength(3)
+  })
+
+  test('a client hears of each change after its handshake, whichever nodes that was at, and of none before', async () => {
+    const cluster = await start(
+      (app) => void app.tool('t', {}, () => 't').resource('note://a', {}, () => 'a'),
+    )
+    const [one, two, three] = cluster.nodes as [TestNode, TestNode, TestNode]
+    const client = await open(one.port)
+    const change = async (kind: 'tools' | 'resources'): Promise<void> => {
+      one.app.changed(kind)
+      await one.app.announced()
+    }
+    await change('tools')
+    await at(two, client).post(initialize('2024-11-05'))
+    await client.answer(1)
+    await at(three, client).post(message('notifications/initialized'))
+    kill(cluster, 3, three)
+    for (let round = 0; round < 3; round++) await change('tools')
+    await at(two, client).post(call('t', {}, 2))
+    await client.answer(2)
+    await change('resources')
+    const heard = (): readonly unknown[] => client.messages.flatMap(({ method }) => method ?? [])
+    await client.stream.until(() => heard().includes('notifications/resources/list_changed'))
+    expect(heard().slice(0, -1)).toEqual(Array.from({ length: 3 }, () => 'notifications/tools/list_changed'))
   })
 
   test('the stream of a node that stops ends after the requests at other nodes, which take no more of them', async () => {
@@ -142,6 +170,68 @@ describe('HTTP+SSE at three nodes', () => {
     await at(three, client).post(call('quick', {}, 3))
     await client.answer(3)
     expect(client.messages.filter(({ id }) => id === 2)).toHaveLength(1)
+  })
+
+  test('running requests with long ids take little of the session in the store', async () => {
+    let begun = 0
+    const define = (app: App): void =>
+      void app.tool('hang', {}, async (_, { signal }) => {
+        begun++
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      })
+    const cluster = await start(define, { limits: { keepAliveMs: 50, drainMs: 10 } })
+    const [one, two, three] = cluster.nodes as [TestNode, TestNode, TestNode]
+    const client = await shaken(one, three)
+    for (let nth = 0; nth < 10; nth++) {
+      const id = `${nth}${LONG_ID}`
+      await at(nth % 2 === 0 ? two : three, client).post(callAs(id, 'hang'))
+    }
+    expect(begun).toBe(10)
+    const id = new URL(client.path, 'http://localhost').searchParams.get('sessionId') as string
+    const stored = await cluster.stores.kinds.sessions.use(id, undefined, 60_000)
+    const runs = [...(stored?.fields ?? [])].filter(([name]) => name.startsWith('runs:'))
+    expect(runs.map(([name]) => name).sort()).toEqual(['runs:2', 'runs:3'])
+    expect(runs.map(([, ids]) => ids).join().length).toBeLessThan(100)
+  })
+
+  test('the stream ends if a node dies that ran a request with an id too long to note', async () => {
+    const gate = new Gate()
+    const define = (app: App): void =>
+      void app.tool('hang', {}, async () => {
+        gate.enter()
+        await new Promise(() => undefined)
+      })
+    const cluster = await start(define, { limits: { keepAliveMs: 50, drainMs: 10 } })
+    const [one, two, three] = cluster.nodes as [TestNode, TestNode, TestNode]
+    const client = await shaken(one, three)
+    await at(two, client).post(callAs(LONG_ID, 'hang'))
+    await at(two, client).post(call('hang', {}, 2))
+    await gate.entered
+    kill(cluster, 2, two)
+    expect(await client.answer(2)).toMatchObject({ error: {} })
+    await client.stream.end()
+    expect((await at(three, client).post(call('hang', {}, 3))).status).toBe(404)
+  })
+
+  test('a node that stops waits for a request at another node whose id is too long to note', async () => {
+    const gate = new Gate()
+    const define = (app: App): void =>
+      void app.tool('long', {}, async () => {
+        gate.enter()
+        await gate.opened
+        return 'late'
+      })
+    const { nodes } = await start(define)
+    const [one, two, three] = nodes as [TestNode, TestNode, TestNode]
+    const client = await shaken(one, three)
+    await at(two, client).post(callAs(LONG_ID, 'long'))
+    await gate.entered
+    const closing = one.app.close()
+    await expect.poll(async () => (await at(three, client).post(call('long', {}, 4))).status).toBe(503)
+    gate.open()
+    await client.stream.end()
+    await closing
+    expect(client.messages.at(-1)).toMatchObject({ id: LONG_ID, result: { content: [{ text: 'late' }] } })
   })
 
   test('a session ends at all nodes with its stream, and with the node of its stream', async () => {

@@ -209,6 +209,27 @@ describe('the stream of a request', () => {
     gate.open()
   })
 
+  test('is read at most eight times at once at a node: the oldest reader makes room', async () => {
+    const gate = new Gate()
+    const { nodes } = await startNodes({ define: stepping(gate) })
+    const [one, two] = nodes as [TestNode, TestNode]
+    const session = await opened(two)
+    const first = await at(one, session).stream(call('stepping', {}, 2, TOKEN))
+    await first.until(({ events }) => events.length > EVENTS)
+    const [id] = idsOf(first)
+    const readers: Stream[] = []
+    for (let count = 0; count < 10; count++) {
+      const reader = await session.get(id)
+      await reader.until(({ events }) => events.length === EVENTS)
+      readers.push(reader)
+    }
+    for (const reader of readers.slice(0, 2)) await reader.end()
+    expect(readers.map(({ ended }) => ended)).toEqual(readers.map((_, which) => which < 2))
+    gate.open()
+    for (const reader of readers.slice(2))
+      expect((await reader.end()).messages.at(-1)).toMatchObject({ id: 2, result: {} })
+  })
+
   test('is closed by its handler, and resumed at another node', async () => {
     const gate = new Gate()
     const define = (app: App): void =>

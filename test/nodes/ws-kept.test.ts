@@ -125,4 +125,34 @@ describe('the messages that a store keeps for WebSockets', () => {
     expect(await kept(cluster, sockets)).toBeGreaterThan(80_000)
     for (const { raw } of sockets) await ask(raw, message('ping', {}, 3))
   })
+
+  test('notifications for clients that left take no more than the share of an address, and a little for each session', async () => {
+    const uri = `note://${'a'.repeat(2000)}`
+    const cluster = await startNodes({
+      listen: LISTEN,
+      define: (app) => void app.resource('note://{id}', {}, ({ id }) => String(id)),
+      limits: { unsentBytes: 400_000 },
+    })
+    const { app } = cluster.nodes[0] as TestNode
+    const left: Socket[] = []
+    for (let at = 0; at < 10; at++) {
+      const socket = await opened(cluster.nodes[0] as TestNode)
+      socket.raw.write(frame(message('notifications/initialized')))
+      await ask(socket.raw, message('resources/subscribe', { uri }, 2))
+      left.push(socket)
+    }
+    const closed = left.map(({ raw }) => new Promise((resolve) => raw.socket.once('close', resolve)))
+    for (const { raw } of left) raw.socket.destroy()
+    await Promise.all(closed)
+    const { events, changes } = cluster.stores.kinds
+    for (let round = 0; round < 50; round++) {
+      app.updated(uri)
+      await app.announced()
+      const newest = await changes.position()
+      for (const { id } of left)
+        await expect.poll(() => events.position(id, STREAM), { interval: 1 }).toBe(newest)
+    }
+    expect(await kept(cluster, left)).toBeLessThan(QUARTER + 10 * 4096)
+    expect(await kept(cluster, left)).toBeGreaterThan(10 * 2000)
+  })
 })

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { bearer } from '../../src/auth.ts'
 import { connect, type Change, type Client, type ConnectOptions, type State } from '../../src/client.ts'
 import type { App } from '../../src/index.ts'
+import type { Message } from '../../src/protocol/jsonrpc.ts'
 import { initialize, message } from '../http/messages.ts'
 import { Gate } from '../http/server.ts'
 import { relay, type Relay } from '../ws/relay.ts'
@@ -152,10 +153,12 @@ describe('a WebSocket that is resumed at another node', () => {
   })
 
   test.each([
-    ['', undefined],
-    [', although the answer to the end of its log is lost', 'events.append'],
-    [', although the answer to the beginning of the next log is lost', 'events.open'],
-  ])('gets an error for the requests of a node that died, and goes on%s', async (_, lostStep) => {
+    ['', undefined, 0],
+    [', although the answer to the end of its log is lost', 'events.append', 0],
+    [', although the answer to the beginning of the next log is lost', 'events.open', 0],
+    [', although the client had come back to that node without a message', undefined, 1],
+    [', although the client had come back to that node twice', undefined, 2],
+  ])('gets an error for the requests of a node that died, and goes on%s', async (_, lostStep, returns) => {
     const gate = new Gate()
     const define = (app: App): void =>
       void app
@@ -174,6 +177,7 @@ describe('a WebSocket that is resumed at another node', () => {
     expect(await client.call('keep')).toBe('1')
     const lost = client.call('hang').catch((error: unknown) => error)
     await gate.entered
+    for (let time = 0; time < returns; time++) await move(nodes[0])
     kill(cluster, 1, nodes[0])
     let isLost = false
     nodes[1].view.losesAnswer = (step) => step === lostStep && !isLost && (isLost = true)
@@ -244,6 +248,34 @@ describe('a WebSocket that is resumed at another node', () => {
     expect(again.texts).toEqual(ann.texts)
     expect(bob.texts).toEqual([])
   })
+
+  test.each([0, 1])(
+    'hears of each change after its handshake, which %i other nodes ended, and of none before',
+    async (others) => {
+      const define = (app: App): void => void app.tool('run', {}, () => 'ran').resource(NOTE, {}, () => 'a')
+      const { nodes } = await startNodes({ listen: LISTEN, define, limits: LIMITS })
+      const [one, two] = nodes as [TestNode, TestNode]
+      const change = async (kind: 'tools' | 'resources'): Promise<void> => {
+        one.app.changed(kind)
+        await one.app.announced()
+      }
+      const first = await open(one.port, { 'last-event-id': '0' })
+      await change('tools')
+      first.write(frame(initialize()))
+      await first.until(() => first.texts.length === 1)
+      for (let round = 0; round < 3; round++) await change('tools')
+      const id = headerOf(first, 'mcp-session-id')
+      const next = others === 0 ? first : await open(two.port, { 'last-event-id': '1', 'mcp-session-id': id })
+      next.write(frame(message('notifications/initialized')))
+      await change('resources')
+      const heard = (): readonly unknown[] =>
+        next.texts.flatMap((text) => (JSON.parse(text) as Message).method ?? [])
+      await next.until(() => heard().includes('notifications/resources/list_changed'))
+      expect(heard().slice(0, -1)).toEqual(
+        Array.from({ length: 3 }, () => 'notifications/tools/list_changed'),
+      )
+    },
+  )
 
   test('gets a new session if its count is wrong', async () => {
     const define = (app: App): void => void app.tool('run', {}, () => 'ran')

@@ -93,8 +93,8 @@ scenario(
 )
 
 scenario(
-  'limits.idLength a progress token as long as an id is used, and a longer one is refused, because every report repeats it',
-  createServer({ name: 'works', version: '1', limits: { idLength: 50 } }).tool(
+  'limits.tokenLength a progress token has its own limit, far below that of ids, because every report repeats it',
+  createServer({ name: 'works', version: '1', limits: { tokenLength: 50 } }).tool(
     'work',
     {},
     (_, { progress }) => {

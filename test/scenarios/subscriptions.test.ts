@@ -277,3 +277,21 @@ scenario(
   },
   { since: '2026-07-28' },
 )
+
+scenario(
+  'limits.tokenLength a listen request needs a short id, because every notification repeats it',
+  createServer({ name: 'notes', version: '1', limits: { tokenLength: 50 } }),
+  async (client) => {
+    const ask = (id: string): Promise<unknown> =>
+      client.request('subscriptions/listen', { notifications: {} }, { id })
+    const fits = 'x'.repeat(50)
+    expect(await ask(fits)).toMatchObject({ _meta: { 'io.modelcontextprotocol/subscriptionId': fits } })
+    const error = await refusal(ask(`${fits}x`))
+    expect([error.code, error.message]).toEqual([
+      -32602,
+      'invalid params for subscriptions/listen: the id of this request is longer than 50 characters, and every notification repeats it',
+    ])
+    expect((await refusal(client.request('none', {}, { id: `${fits}y` }))).code).toBe(-32601)
+  },
+  { since: '2026-07-28' },
+)

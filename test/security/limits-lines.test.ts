@@ -8,6 +8,7 @@ import { toLimits } from '../../src/base/limits.ts'
 import { LIMITS } from '../../src/protocol/limits.ts'
 import { CLIENT_LIMITS } from '../../src/protocol/client-limits.ts'
 import { REVISIONS } from '../../src/protocol/revisions.ts'
+import { testClient } from '../../src/testing.ts'
 import { serveStdio } from '../../src/transport/stdio/server.ts'
 import { open } from '../harness/client.ts'
 import { closeListeners } from '../harness/connection-http.ts'
@@ -25,6 +26,7 @@ test('every limit is named by a test that tries it', () => {
     ...folder('../overload'),
     ...folder('../faults'),
     ...folder('../ws'),
+    '../scenarios/progress.test.ts',
   ]
   const text = files.map((file) => readFileSync(new URL(file, import.meta.url), 'utf8')).join('\n')
   // In a title, as `limits.depth`; set, as `depth: 5`; or at the head of a table row, as `limit: 'depth'` or `['depth'`. A word that happens to be the same proves nothing.
@@ -166,6 +168,19 @@ test.each([
         expect(() => define(value + 1, part)).toThrow(expect.objectContaining({ kind: 'bad_definition' }))
       }
     }
+  },
+)
+
+test.each([100, LIMITS.parsedText.usual])(
+  'limits.parsedText a text of more than %i characters is not given to a library that parses it',
+  async (parsedText) => {
+    const app = createServer({ name: 'parsed', version: '1', limits: { parsedText } })
+    app.tool('open', { input: z.object({ url: z.url(), text: z.string() }) }, () => 'opened')
+    await using client = await testClient(app)
+    const call = (length: number): Promise<unknown> =>
+      client.call('open', { url: 'https://example.com/'.padEnd(length, 'a'), text: 'a'.repeat(100_000) })
+    expect(await call(parsedText)).toBe('opened')
+    await expect(call(parsedText + 1)).rejects.toThrow(`url: must have at most ${parsedText} characters`)
   },
 )
 

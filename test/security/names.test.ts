@@ -272,7 +272,7 @@ scenario(
       const text = client.requestText('spoilt', 'tools/call', { name: 'step' }, { meta: { progressToken } })
       expect(await client.post(text)).toMatchObject({ result: { content: [{ text: 'done' }] } })
     }
-    for (const progressToken of ['__proto__', '', 0, 'x'.repeat(65_536), 'data: \n\n']) {
+    for (const progressToken of ['__proto__', '', 0, 'x'.repeat(1024), 'data: \n\n']) {
       await client.call('step', {}, { meta: { progressToken } })
       expect(client.heard('notifications/progress').at(-1)).toMatchObject({ progressToken })
     }

@@ -68,6 +68,13 @@ const EVENTS: Faults<'events'> = {
         store.append(session, stream, event, room),
     }),
   ],
+  'a request that is given up gets no more events': [
+    'requests are ignored',
+    (store) => ({
+      append: (session, stream, { requests: _, ...event }, room) =>
+        store.append(session, stream, event, room),
+    }),
+  ],
   'writers at the same time get numbers of their own': [
     'numbers are guessed',
     (store) => ({

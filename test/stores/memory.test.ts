@@ -91,6 +91,19 @@ test('the memory for texts is bounded; those go first whose time is over soonest
   ])
 })
 
+test('a long text stays although there are many others, and does not displace short ones', () => {
+  const cache = new MemoryCacheStore(new Lifetime(), { texts: 1000, chars: 1_000_000 })
+  cache.set('short', 's', 1000)
+  for (let nth = 0; nth < 100; nth++) cache.set(`a${nth}`, 'x'.repeat(40_000), LONG_MS)
+  cache.set('other', 'y'.repeat(200_000), LONG_MS + 1)
+  cache.set('next', 'x'.repeat(40_000), LONG_MS + 2)
+  expect(cache.get('other')).toHaveLength(200_000)
+  expect(cache.get('next')).toHaveLength(40_000)
+  expect(cache.get('a0')).toBeUndefined()
+  cache.set('other', 'z'.repeat(1_000_001), LONG_MS)
+  expect([cache.get('other'), cache.get('short')]).toEqual([undefined, 's'])
+})
+
 test('the number of counted keys is bounded', () => {
   const rates = new MemoryRateStore(new Lifetime(), 2)
   rates.use('a', 1, LONG_MS)
@@ -98,4 +111,16 @@ test('the number of counted keys is bounded', () => {
   rates.use('c', 1, LONG_MS * 2)
   expect([rates.use('b', 1, LONG_MS).isWithin, rates.use('c', 1, LONG_MS).isWithin]).toEqual([false, false])
   expect(rates.use('a', 1, LONG_MS).isWithin).toBe(true)
+})
+
+test('a long text in the cache displaces other long ones, or does not stay, so that short ones of any time are kept', () => {
+  const cache = new MemoryCacheStore(new Lifetime(), { texts: 1000, chars: 100_000 })
+  for (let nth = 0; nth < 100; nth++) cache.set(`short${nth}`, 'x', 1000 + nth)
+  const kept = (): number =>
+    Array.from({ length: 100 }, (_, nth) => cache.get(`short${nth}`)).filter(Boolean).length
+  cache.set('longest', 'x'.repeat(200_000), 30_000)
+  expect([cache.get('longest'), kept()]).toEqual([undefined, 100])
+  for (let nth = 0; nth < 10; nth++) cache.set(`long${nth}`, 'x'.repeat(30_000), 30_000)
+  const long = Array.from({ length: 10 }, (_, nth) => cache.get(`long${nth}`)).filter(Boolean)
+  expect([long.length, kept()]).toEqual([3, 100])
 })

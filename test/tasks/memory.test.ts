@@ -73,7 +73,8 @@ test.each([
 })
 
 test('the id of the request and the progress token of a running task count', async () => {
-  const app = createServer(quiet).tool('hang', { task: 'required' }, hang)
+  const limits = { tokenLength: 65_536 }
+  const app = createServer({ ...quiet, limits }).tool('hang', { task: 'required' }, hang)
   await start(app, 'hang')
   const bytes = await bytesOf(app)
   const before = bytes.total

@@ -39,6 +39,8 @@ export interface Fault {
   answerText?(text: string): Instead
   /** Goes on after its input has ended, over stdio. */
   readonly stays?: boolean | undefined
+  /** Whether it accepts a handshake of a stranger, over WebSocket. */
+  welcomes?(origin: string | undefined, host: string): boolean
   /** Changes the request on its way to the server, over HTTP. */
   request?(request: FaultRequest): FaultRequest
   /** Replaces or changes a reply over HTTP. `next` asks the correct server. */

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { createInterface } from 'node:readline'
@@ -23,7 +24,7 @@ export interface Served {
 /** Serves an app on every transport, on free ports of this machine. */
 export async function serveEverywhere(app: App): Promise<Served> {
   const running = await app.listen({
-    http: { port: 0, host: '127.0.0.1', path: '/mcp', sse: true },
+    http: { port: 0, host: '127.0.0.1', path: '/mcp', sse: true, gist: true },
     ws: true,
     tcp: { port: 0, host: '127.0.0.1' },
   })
@@ -45,12 +46,13 @@ export async function faultyDoor(
   { app, addresses }: Served,
   transport: Transport,
   fault: Fault | undefined,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly door: Door; close(): Promise<void> }> {
   switch (transport) {
     case 'http':
     case 'sse': {
       const server = await faultyHttp(addresses[transport], fault)
-      return { door: urlDoor(server.url, {}, transport === 'sse'), close: () => server.close() }
+      return { door: urlDoor(server.url, headers, transport === 'sse'), close: () => server.close() }
     }
     case 'ws':
       return faultyWs(addresses.ws, fault)
@@ -137,11 +139,35 @@ function join({ fromClient, toClient, fromServer, toServer }: Ends, fault: Fault
   })
 }
 
+/** Whether the correct server accepts a handshake that names a stranger. */
+async function isWelcome(
+  target: URL,
+  { origin, host, fault }: { origin: string | undefined; host: string; fault: Fault | undefined },
+): Promise<boolean> {
+  const isForeign = !host.startsWith('127.0.0.1:')
+  if ((origin === undefined && !isForeign) || fault?.welcomes?.(origin, host) === true) return true
+  const probe = new WebSocket(target, ['mcp'], {
+    headers: { ...(origin !== undefined && { origin }), ...(isForeign && { host }) },
+  })
+  const isOpen = await new Promise<boolean>((resolve) => {
+    probe.on('open', () => resolve(true))
+    probe.on('error', () => resolve(false))
+  })
+  probe.terminate()
+  return isOpen
+}
+
 async function faultyWs(
   target: URL,
   fault: Fault | undefined,
 ): Promise<{ readonly door: Door; close(): Promise<void> }> {
-  const server = new WebSocketServer({ host: '127.0.0.1', port: 0, handleProtocols: () => 'mcp' })
+  const server = new WebSocketServer({
+    host: '127.0.0.1',
+    port: 0,
+    handleProtocols: () => 'mcp',
+    verifyClient: ({ origin, req }: { origin: string | undefined; req: IncomingMessage }, done) =>
+      void isWelcome(target, { origin, host: req.headers.host ?? '', fault }).then((is) => done(is, 403)),
+  })
   await once(server, 'listening')
   server.on('connection', (client) => {
     const messages = new FaultyMessages(fault)

@@ -47,7 +47,7 @@ export async function faultyHttp(target: URL, fault: Fault | undefined): Promise
     const messages = connections.get(key) ?? new FaultyMessages(fault)
     if (key !== '') connections.set(key, messages)
     const next = (): Promise<FaultReply> => pass(wanted, messages, gone.signal)
-    const reply = await (fault?.http?.(wanted, next) ?? next())
+    const reply = here(await (fault?.http?.(wanted, next) ?? next()), `http://127.0.0.1:${port}`)
     if (response.destroyed) return
     response.writeHead(reply.status, reply.headers)
     response.flushHeaders()
@@ -85,6 +85,17 @@ export async function faultyHttp(target: URL, fault: Fault | undefined): Promise
       await new Promise<void>((resolve) => server.close(() => resolve()))
     },
   }
+}
+
+/** The public address of a protected server, in whose place this one stands. */
+export const PUBLIC_ORIGIN = 'https://validated.example'
+
+/** A reply whose addresses lead to this server. */
+function here(reply: FaultReply, origin: string): FaultReply {
+  const challenge = reply.headers['www-authenticate']?.replaceAll(PUBLIC_ORIGIN, origin)
+  return challenge === undefined
+    ? reply
+    : { ...reply, headers: { ...reply.headers, 'www-authenticate': challenge } }
 }
 
 /** Is told the address for messages that a stream of HTTP+SSE names. */

@@ -32,7 +32,9 @@ export class FaultyMessages {
     if (change === undefined || typeof value !== 'object' || value === null || Array.isArray(value))
       return [text]
     const message = value as Message
-    const instead = change(message, this.#requests.get(message['id']))
+    // Requests of the server have ids of their own, which may be those of requests of the client.
+    const request = 'method' in message ? undefined : this.#requests.get(message['id'])
+    const instead = change(message, request)
     return instead === message ? [text] : textsOf(instead)
   }
 }

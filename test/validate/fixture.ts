@@ -1,11 +1,11 @@
-import { createServer, image, ToolError, type App } from '../../src/index.ts'
+import { createServer, image, ToolError, type App, type ServerOptions } from '../../src/index.ts'
 
 const NAME_FORM = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const
 const NO_INPUT = { type: 'object', properties: {}, additionalProperties: false } as const
 
 /** A correct server that uses everything that rules look at, and answers at once. */
-export function createFixture(): App {
-  const app = createServer({ name: 'validated', version: '1.0.0', pageSize: 6 })
+export function createFixture(options: Pick<ServerOptions, 'auth'> = {}): App {
+  const app = createServer({ name: 'validated', version: '1.0.0', pageSize: 6, ...options })
   app.tool(
     'echo',
     {
@@ -39,7 +39,9 @@ export function createFixture(): App {
     image('iVBORw0KGgo=', 'image/png'),
   )
   app.tool('ask', { description: 'Asks the user for a name', input: NO_INPUT }, async (_input, ctx) => {
+    ctx.progress(1, 2)
     const answer = await ctx.elicit('What is your name?', NAME_FORM)
+    ctx.progress(2, 2)
     return answer.action === 'accept' ? `Hello, ${answer.content.name}` : 'Hello, stranger'
   })
   app.tool(
@@ -54,15 +56,48 @@ export function createFixture(): App {
     },
   )
   app.tool(
+    'folders',
+    { description: 'Lists the folders of the client', input: NO_INPUT },
+    async (_input, ctx) => (await ctx.roots()).map(({ uri }) => uri).join(', '),
+  )
+  app.tool(
     'work',
     {
       description: 'Takes a moment, as a task if the client asks for one',
       input: NO_INPUT,
       task: { mode: 'optional', after: 50 },
     },
-    async () => {
-      await new Promise((resolve) => setTimeout(resolve, 150))
+    async (_input, ctx) => {
+      ctx.progress(1, 2)
+      await new Promise((resolve) => setTimeout(resolve, 200))
       return 'done'
+    },
+  )
+  app.tool(
+    'interview',
+    {
+      description: 'Asks two questions, always as a task',
+      input: NO_INPUT,
+      task: { mode: 'required', poll: 50 },
+    },
+    async (_input, ctx) => {
+      ctx.progress(1, 2)
+      const first = await ctx.elicit('What is your name?', NAME_FORM)
+      ctx.progress(2, 2)
+      const second = await ctx.elicit('What is the name of your ship?', NAME_FORM)
+      return `${first.action}, ${second.action}`
+    },
+  )
+  app.tool(
+    'sink',
+    {
+      description: 'Takes a moment and fails, as a task if the client asks for one',
+      input: NO_INPUT,
+      task: { mode: 'optional', after: 20, poll: 50 },
+    },
+    async () => {
+      await new Promise((resolve) => setTimeout(resolve, 120))
+      throw new ToolError('the ship has sunk')
     },
   )
   app.tool(

@@ -1,4 +1,5 @@
 import { HTTP_STREAM_RULES } from '../../src/validate/server-rules/http-streams.ts'
+import { member } from '../../src/validate/message.ts'
 import type { Fault, FaultReply } from './fault.ts'
 import { prove } from './prove.ts'
 
@@ -34,6 +35,14 @@ function endless(text: string): ReadableStream<Uint8Array> {
 
 async function whole({ body }: FaultReply): Promise<string> {
   return typeof body === 'string' || body === null ? (body ?? '') : new Response(body).text()
+}
+
+/** A server that closes the stream of a call after these events. */
+function hangUp(body: string): NonNullable<Fault['http']> {
+  return ({ message }, next) =>
+    member(message, 'params', 'name') === 'count'
+      ? { status: 200, headers: { 'content-type': 'text/event-stream' }, body }
+      : next()
 }
 
 const FAULTS: readonly Fault[] = [
@@ -109,10 +118,32 @@ const FAULTS: readonly Fault[] = [
     },
   },
   {
+    rule: 'R094',
+    does: 'hangs up without a word',
+    http: hangUp('id: 1\ndata:\n\n'),
+  },
+  {
+    rule: 'R098',
+    does: 'forgets a call whose connection is lost',
+    http: ({ method, headers }, next) =>
+      method === 'GET' && headers['last-event-id'] !== undefined
+        ? { status: 200, headers: { 'content-type': 'text/event-stream' }, body: ': nothing\n\n' }
+        : next(),
+  },
+  {
     rule: 'R099',
     does: 'sends events of other types',
     http: inEvents((text) => `${text}${text.includes('endpoint') ? 'event: hello\ndata: x\n\n' : ''}`),
   },
 ]
 
-prove('Streams of events', HTTP_STREAM_RULES, FAULTS)
+/** Servers that are right in another way. */
+const VARIANTS: readonly Fault[] = [
+  {
+    rule: 'R094',
+    does: 'says when to come back',
+    http: hangUp('id: 1\ndata:\n\nretry: 500\n\n'),
+  },
+]
+
+prove('Streams of events', HTTP_STREAM_RULES, FAULTS, VARIANTS)

@@ -11,6 +11,11 @@ const FAULTS: readonly Fault[] = [
     message: (message) => ('method' in message && 'id' in message ? { ...message, id: null } : message),
   },
   {
+    rule: 'R003',
+    does: 'gives all requests one id',
+    message: (message) => ('method' in message && 'id' in message ? { ...message, id: 7 } : message),
+  },
+  {
     rule: 'R005',
     does: 'returns ids as texts',
     message: (message) => ('method' in message ? message : { ...message, id: String(message['id']) }),

@@ -1,7 +1,11 @@
+import { expect, test } from 'vitest'
 import { PROGRESS_RULES } from '../../src/validate/server-rules/progress.ts'
 import type { Message } from '../../src/validate/message.ts'
 import type { Fault } from './fault.ts'
-import { prove } from './prove.ts'
+import { serveEverywhere } from './faulty-door.ts'
+import { createFixture } from './fixture.ts'
+import { HTTP_STREAM_RULES } from '../../src/validate/server-rules/http-streams.ts'
+import { outcomesOf, prove } from './prove.ts'
 
 /** Changes reports of progress. */
 function inProgress(change: (params: Message) => Message): NonNullable<Fault['message']> {
@@ -41,3 +45,14 @@ const FAULTS: readonly Fault[] = [
 ]
 
 prove('Progress', PROGRESS_RULES, FAULTS)
+
+test('tokens of calls that other rules make are known', async () => {
+  const served = await serveEverywhere(createFixture())
+  try {
+    const rules = [...HTTP_STREAM_RULES, ...PROGRESS_RULES]
+    const outcomes = await outcomesOf(served, rules, { revision: '2025-11-25', transport: 'http' })
+    expect(outcomes.filter(({ is }) => is === 'failed')).toEqual([])
+  } finally {
+    await served.close()
+  }
+})

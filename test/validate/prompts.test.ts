@@ -51,6 +51,14 @@ const FAULTS: readonly Fault[] = [
         ? [{ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } }, message]
         : message,
   },
+  {
+    rule: 'R187',
+    does: 'logs to subscriptions',
+    message: (message) =>
+      message['method'] === 'notifications/subscriptions/acknowledged'
+        ? [message, { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } }]
+        : message,
+  },
 ]
 
 prove('Prompts', PROMPT_RULES, FAULTS)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { App } from '../../src/index.ts'
 import { createFixture } from './fixture.ts'
 import type { Revision } from '../../src/protocol/revisions.ts'
 import { checkServer, type Outcome } from '../../src/validate/run.ts'
@@ -9,20 +10,39 @@ import { Trace } from '../../src/validate/trace.ts'
 import { faultyDoor, serveEverywhere, type Served } from './faulty-door.ts'
 import type { Fault } from './fault.ts'
 
+/** Targets for the time of answers, in milliseconds. */
+type Latency = Readonly<Record<string, number>>
+
 type ServerRule = Rule<ServerSubject>
 
 /** How long to wait for an answer that does not come. */
 const PATIENCE_MS = 2_500
 
+interface OutcomeOptions {
+  readonly revision: Revision
+  readonly transport: Transport
+  readonly fault?: Fault | undefined
+  /** Headers of the user, over HTTP. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly latency?: Latency | undefined
+}
+
+/** Another correct server, and how it is reached. */
+export interface Setting {
+  readonly createApp?: (() => Promise<App> | App) | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly latency?: Latency | undefined
+}
+
 /** Checks rules against the correct server, through a fault if there is one. */
 export async function outcomesOf(
   served: Served,
   rules: readonly ServerRule[],
-  { revision, transport, fault }: { revision: Revision; transport: Transport; fault?: Fault },
+  { revision, transport, fault, headers, latency }: OutcomeOptions,
 ): Promise<readonly Outcome[]> {
-  const { door, close } = await faultyDoor(served, transport, fault)
+  const { door, close } = await faultyDoor(served, transport, fault, headers)
   const trace = new Trace()
-  const subject = new ServerSubject({ door, revision, trace, mayCall: true, ms: PATIENCE_MS })
+  const subject = new ServerSubject({ door, revision, trace, mayCall: true, ms: PATIENCE_MS, latency })
   try {
     return await checkServer(rules, subject, {
       until: performance.now() + 60_000,
@@ -43,17 +63,18 @@ export function prove(
   rules: readonly ServerRule[],
   faults: readonly Fault[],
   variants: readonly Fault[] = [],
+  { createApp = createFixture, headers, latency }: Setting = {},
 ): void {
   let served: Served
   beforeAll(async () => {
-    served = await serveEverywhere(createFixture())
+    served = await serveEverywhere(await createApp())
   })
   afterAll(() => served.close())
 
   const places = placesOf(rules)
   describe(`${title}: the correct server`, () => {
     test.each(places)('passes all rules at $revision on $transport', async ({ revision, transport }) => {
-      const outcomes = await outcomesOf(served, rules, { revision, transport })
+      const outcomes = await outcomesOf(served, rules, { revision, transport, headers, latency })
       const wrong = outcomes.filter(({ is }) => is !== 'passed' && is !== 'absent')
       expect(wrong.map(({ id, is, found }) => `${id} ${is}: ${found ?? ''}`)).toEqual([])
     })
@@ -73,7 +94,7 @@ export function prove(
     test.for(cases)(
       '$id sees a server that $does, at $revision on $transport',
       async ({ rule, fault, revision, transport }, { expect }) => {
-        const [outcome] = await outcomesOf(served, [rule], { revision, transport, fault })
+        const [outcome] = await outcomesOf(served, [rule], { revision, transport, fault, headers, latency })
         expect(outcome).toMatchObject({ id: rule.id, is: variants.includes(fault) ? 'passed' : 'failed' })
       },
     )

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { formatReport } from '../../src/validate/report-formats.ts'
 import { htmlReport } from '../../src/validate/report-html.ts'
-import { reportOf } from '../../src/validate/result.ts'
-import type { Outcome } from '../../src/validate/run.ts'
+import { incompleteText, reportOf, summaryOf } from '../../src/validate/result.ts'
+import { TIME_OVER, type Outcome } from '../../src/validate/run.ts'
 
 const EVIL = '</pre><script>alert(1)</script>\n::error::injected\u001b]0;x\u0007\u202e"&%'
 
@@ -42,10 +42,10 @@ const REPORT = reportOf(
 )
 
 test('a report counts outcomes, and a failure costs three times as much as a warning', () => {
-  expect(REPORT.counts).toEqual({ passed: 1, failures: 1, warnings: 1, absent: 0, unchecked: 1 })
+  expect(REPORT.counts).toEqual({ passed: 1, failures: 1, warnings: 1, ignored: 0, absent: 0, unchecked: 1 })
   expect(REPORT.score).toBe(42)
   expect(reportOf('x', [GOOD], []).score).toBe(100)
-  expect(reportOf('x', [], []).score).toBe(0)
+  expect(reportOf('x', [], []).score).toBeUndefined()
 })
 
 test('JSON holds everything', () => {
@@ -86,4 +86,96 @@ test('the page runs nothing, and shows control characters as text', () => {
   expect(page).toContain('&lt;script&gt;')
   expect(page).not.toContain('\u202e')
   expect(page).toContain('\\u202e')
+})
+
+test('there is no score if less than half of the rules were checked, in no format', () => {
+  const absentOne: Outcome = { ...GOOD, id: 'R140', is: 'absent', found: 'there are no tools' }
+  const half = reportOf('x', [GOOD, SKIPPED, absentOne], [])
+  expect(half.score).toBe(100)
+  const few = reportOf('x', [GOOD, SKIPPED, { ...SKIPPED, id: 'R052' }, absentOne], [])
+  expect(few.score).toBeUndefined()
+  const why = 'no score: 1 of 3 rules was checked'
+  expect(summaryOf(few)).toContain(why)
+  expect(formatReport(few, 'github')).toContain(why)
+  expect(htmlReport(few)).toContain(why)
+  expect(JSON.parse(formatReport(few, 'json'))).not.toHaveProperty('score')
+})
+
+test('a run whose time was over is incomplete in every format', () => {
+  const late: Outcome = { ...SKIPPED, found: TIME_OVER }
+  const report = reportOf('x', [GOOD, late], [])
+  expect(REPORT.isComplete).toBe(true)
+  expect(report.isComplete).toBe(false)
+  expect(formatReport(report, 'github')).toMatch(
+    /^::warning title=pierhead validate::incomplete: .*--total 5m/m,
+  )
+  for (const text of [htmlReport(report), formatReport(report, 'junit'), formatReport(report, 'sarif')])
+    expect(text).toMatch(/incomplete: the time was over before 1 rule .*--total 5m/)
+  const cut = reportOf('x', [GOOD], [{ transport: 'http', revisions: ['2025-11-25'], left: ['2026-07-28'] }])
+  expect(cut.isComplete).toBe(false)
+  expect(incompleteText(cut)).toContain('2026-07-28 on http')
+})
+
+test('a failure that is ignored is listed and counted, and costs nothing', () => {
+  const report = reportOf('x', [GOOD, BAD, WARNED], [], { ignored: ['R005'] })
+  expect(report.counts).toMatchObject({ passed: 1, failures: 0, warnings: 1, ignored: 1 })
+  expect(report.score).toBe(75)
+  expect(summaryOf(report)).toContain('1 passed, 0 failed, 1 warning, 1 ignored')
+  const text = formatReport(report, 'junit')
+  expect(text).toContain('failures="0" skipped="1"')
+  expect(text).toMatch(/<skipped message="ignored: /)
+  const { runs } = JSON.parse(formatReport(report, 'sarif')) as {
+    runs: [{ results: { ruleId: string; suppressions?: { kind: string }[] }[] }]
+  }
+  expect(runs[0].results.map(({ ruleId, suppressions }) => [ruleId, suppressions?.[0]?.kind])).toEqual([
+    ['R005', 'external'],
+    ['R033', undefined],
+  ])
+  expect(formatReport(report, 'github')).not.toContain('::error')
+  expect(htmlReport(report)).toContain('Ignored: 1 rule')
+})
+
+test('a target that could not be checked is one error in every format', () => {
+  const report = reportOf('x', [], [{ transport: 'stdio', revisions: [], problem: EVIL }], {
+    problem: `x could not be checked: ${EVIL}`,
+  })
+  const text = formatReport(report, 'junit')
+  expect(text).toContain('tests="1" failures="0" errors="1" skipped="0"')
+  expect(text.match(/<error message="x could not be checked/g)).toHaveLength(1)
+  const { runs } = JSON.parse(formatReport(report, 'sarif')) as {
+    runs: [
+      {
+        results: unknown[]
+        invocations: [
+          { executionSuccessful: boolean; toolExecutionNotifications: { message: { text: string } }[] },
+        ]
+      },
+    ]
+  }
+  expect(runs[0].results).toEqual([])
+  expect(runs[0].invocations[0].executionSuccessful).toBe(false)
+  expect(runs[0].invocations[0].toolExecutionNotifications[0]?.message.text).toMatch(/^x could not/)
+  expect(formatReport(report, 'github').trimEnd().split('\n')).toEqual([
+    expect.stringMatching(/^::error title=pierhead validate::x could not be checked/),
+  ])
+  const page = htmlReport(report)
+  expect(page).toContain('x could not be checked')
+  expect(page).not.toContain('<script>')
+})
+
+test('one of something is not called several', () => {
+  expect(summaryOf(REPORT)).toBe(
+    '1 passed, 1 failed, 1 warning, 1 not checked, 0 do not apply; score 42 of 100',
+  )
+  const twice = [GOOD, { ...GOOD, revision: '2026-07-28' as const }]
+  expect(summaryOf(reportOf('x', twice, []))).toMatch(
+    /\(a rule counts once for each revision and transport\)$/,
+  )
+})
+
+test('secrets are hidden in what a peer said, and words of the validator stay', () => {
+  const values = ['schema', 'hunter-2-secret']
+  const found = 'no tool with an output schema returned "the schema hunter-2-secret": schema'
+  const [one] = reportOf('x', [{ ...SKIPPED, found }], [], { secrets: { values, headers: [] } }).outcomes
+  expect(one?.found).toBe('no tool with an output schema returned "the *** ***": ***')
 })

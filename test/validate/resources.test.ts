@@ -99,6 +99,36 @@ const FAULTS: readonly Fault[] = [
           }
         : undefined,
   },
+  {
+    rule: 'R176',
+    does: 'announces changes to everyone',
+    message: (message, request) =>
+      request?.['method'] === 'ping'
+        ? [
+            { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'test://text' } },
+            message,
+          ]
+        : message,
+  },
 ]
 
-prove('Resources', RESOURCE_RULES, FAULTS)
+/** Servers that are right in another way. */
+const VARIANTS: readonly Fault[] = [
+  {
+    rule: 'R175',
+    does: 'announces a change at once',
+    message: (message, request) =>
+      request?.['method'] === 'resources/subscribe'
+        ? [
+            message,
+            {
+              jsonrpc: '2.0',
+              method: 'notifications/resources/updated',
+              params: { uri: member(request, 'params', 'uri') },
+            },
+          ]
+        : message,
+  },
+]
+
+prove('Resources', RESOURCE_RULES, FAULTS, VARIANTS)

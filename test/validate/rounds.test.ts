@@ -84,7 +84,60 @@ const SUBSCRIPTION_FAULTS: readonly Fault[] = [
           }
         : message,
   },
+  {
+    rule: 'R230',
+    does: 'ends subscriptions with a result of another method',
+    answer: ({ id, method }) =>
+      method === 'subscriptions/listen'
+        ? [
+            {
+              jsonrpc: '2.0',
+              method: 'notifications/subscriptions/acknowledged',
+              params: { notifications: {}, _meta: { 'io.modelcontextprotocol/subscriptionId': id } },
+            },
+            { jsonrpc: '2.0', id, result: { resultType: 'complete', tools: [] } },
+          ]
+        : undefined,
+  },
+  {
+    rule: 'R230',
+    does: 'hangs up',
+    transports: ['http'],
+    http: (request, next) =>
+      request.message?.['method'] === 'subscriptions/listen'
+        ? {
+            status: 200,
+            headers: { 'content-type': 'text/event-stream' },
+            body: `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged' })}\n\n`,
+          }
+        : next(),
+  },
+]
+
+const SUBSCRIPTION_VARIANTS: readonly Fault[] = [
+  {
+    rule: 'R230',
+    does: 'ends subscriptions in order',
+    answer: ({ id, method }) =>
+      method === 'subscriptions/listen'
+        ? [
+            {
+              jsonrpc: '2.0',
+              method: 'notifications/subscriptions/acknowledged',
+              params: { notifications: {}, _meta: { 'io.modelcontextprotocol/subscriptionId': id } },
+            },
+            {
+              jsonrpc: '2.0',
+              id,
+              result: {
+                resultType: 'complete',
+                _meta: { 'io.modelcontextprotocol/subscriptionId': id },
+              },
+            },
+          ]
+        : undefined,
+  },
 ]
 
 prove('Rounds', ROUND_RULES, FAULTS)
-prove('Subscriptions', SUBSCRIPTION_RULES, SUBSCRIPTION_FAULTS)
+prove('Subscriptions', SUBSCRIPTION_RULES, SUBSCRIPTION_FAULTS, SUBSCRIPTION_VARIANTS)

@@ -1,9 +1,13 @@
+import { createInterface } from 'node:readline'
+import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import type { Door } from '../../src/validate/door.ts'
-import { ALL, failed, passed, TRANSPORTS, type Rule } from '../../src/validate/rule.ts'
-import { checkServer } from '../../src/validate/run.ts'
+import { ALL, failed, noneOf, passed, TRANSPORTS, type Rule } from '../../src/validate/rule.ts'
+import { checkServer, type Outcome } from '../../src/validate/run.ts'
+import { validateServer } from '../../src/validate/server-run.ts'
 import { ServerSubject } from '../../src/validate/server-subject.ts'
 import { Trace } from '../../src/validate/trace.ts'
+import { LineWire } from '../../src/validate/wire-lines.ts'
 
 const DOOR: Door = { transport: 'stdio', open: () => Promise.reject(new Error('closed')) }
 
@@ -52,4 +56,76 @@ test('entries that a long trace does not keep still count', async () => {
     }),
   )
   expect(await run(rules)).toEqual(Array(8).fill('passed'))
+})
+
+test('a rule and a connection that do not end are left when the time for the run is over', async () => {
+  const [first, second] = await outcomesUntil(performance.now() + 50, [
+    ruleOf('V1', async (subject) => {
+      await subject.connect()
+      return new Promise(() => undefined)
+    }),
+    ruleOf('V2', () => passed),
+  ])
+  expect(first).toMatchObject({ is: 'unchecked', found: 'the time for the run was over' })
+  expect(second).toMatchObject({ is: 'unchecked', found: 'the time for the run was over' })
+})
+
+/** A connection that cannot be closed. */
+class Stuck extends LineWire {
+  override close(): Promise<void> {
+    return new Promise(() => undefined)
+  }
+}
+
+async function outcomesUntil(
+  until: number,
+  rules: readonly Rule<ServerSubject>[],
+): Promise<readonly Outcome[]> {
+  const trace = new Trace()
+  const streams = { input: new PassThrough(), output: new PassThrough() }
+  const door: Door = {
+    transport: 'stdio',
+    open: async () => new Stuck('stdio', streams, async () => undefined, trace),
+  }
+  const subject = new ServerSubject({ door, revision: '2025-11-25', trace, mayCall: false, ms: 100 })
+  return checkServer(rules, subject, { until, signal: new AbortController().signal })
+}
+
+test('revisions of a server that greets slowly are checked at the same time', async () => {
+  expect(await mostAtOnce(0)).toBe(1)
+  expect(await mostAtOnce(350)).toBeGreaterThan(1)
+})
+
+/** How many connections a run of one rule has open at once, if the server takes so long for a greeting. */
+async function mostAtOnce(greetMs: number): Promise<number> {
+  let open = 0
+  let most = 0
+  const door: Door = {
+    transport: 'tcp',
+    open: (trace) => {
+      most = Math.max(most, ++open)
+      const input = new PassThrough()
+      const output = new PassThrough()
+      createInterface({ input }).on('line', (line) => {
+        const { id, params } = JSON.parse(line) as { id?: number; params?: { protocolVersion?: string } }
+        const { protocolVersion } = params ?? {}
+        const serverInfo = { name: 'slow', version: '1' }
+        const result = protocolVersion === undefined ? {} : { protocolVersion, capabilities: {}, serverInfo }
+        if (id !== undefined)
+          setTimeout(() => output.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`), greetMs)
+      })
+      const close = async (): Promise<void> => void open--
+      return Promise.resolve(new LineWire('tcp', { input: output, output: input }, close, trace))
+    },
+  }
+  const { signal } = new AbortController()
+  const options = { doors: [door], only: ['R010'], mayCall: false, ms: 2_000, signal }
+  await validateServer({ ...options, until: performance.now() + 20_000 })
+  return most
+}
+
+test('a finding names up to five faults, and counts the others', async () => {
+  expect(await noneOf([])).toEqual(passed)
+  expect(await noneOf(['a', 'b'])).toEqual(failed('a; b'))
+  expect(await noneOf(['a', 'b', 'c', 'd', 'e', 'f', 'g'])).toEqual(failed('a; b; c; d; e; and 2 more'))
 })

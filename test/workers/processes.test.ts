@@ -94,6 +94,21 @@ test('a process that crashes is reported and replaced, while the others serve', 
   expect([...pids].some((text) => text.includes(String(many.pids[2])))).toBe(true)
 })
 
+test('a process that cannot read a message of its parent ends, and is replaced', async () => {
+  const many = await start({ workers: 2 })
+  many.command('garble')
+  many.command('updated')
+  await many.until(() => many.pids.length === 3)
+  const messages = many.at('log').map(({ message: text }) => text)
+  expect(messages).toEqual([
+    'a message of the parent process cannot be read, so this worker ends',
+    expect.stringMatching(/^worker [12] ended with code 1; the next one starts in \d+ ms$/),
+  ])
+  expect(many.pids.filter(isRunning)).toHaveLength(2)
+  const session = await open(many.port)
+  expect((await session.post(call('keep'))).status).toBe(200)
+})
+
 test('when all processes crash, those that follow use the same port, which the system chose', async () => {
   const many = await start({ workers: 2 })
   const session = await open(many.port)

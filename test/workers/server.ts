@@ -106,6 +106,7 @@ try {
 
   async function obey(command: string): Promise<void> {
     try {
+      if (command === 'garble') garble()
       if (command === 'updated') app.updated('note://a')
       if (command === 'close') {
         await app.close()
@@ -123,6 +124,23 @@ try {
   fail(error)
   // A store keeps its connection open.
   process.stdout.write('', () => process.exit(7))
+}
+
+/** Damages the next message to the first worker. */
+function garble(): void {
+  const child = Object.values(cluster.workers ?? {})[0]?.process as object
+  const name = Object.getOwnPropertySymbols(child).find(({ description }) => description === 'kChannelHandle')
+  type Write = (request: unknown, bytes: Uint8Array, ...more: readonly unknown[]) => number
+  const pipe = (child as { readonly [name: symbol]: { writeBuffer: Write } })[name as symbol] as {
+    writeBuffer: Write
+  }
+  const write = pipe.writeBuffer
+  pipe.writeBuffer = (request, bytes, ...more) => {
+    pipe.writeBuffer = write
+    // After its length and its version.
+    bytes.fill(0xee, 6)
+    return write.call(pipe, request, bytes, ...more)
+  }
 }
 
 function fail(error: unknown): void {

@@ -71,7 +71,7 @@ export class Many {
     return this.at('parent')[0]?.url as string
   }
 
-  command(command: 'restart' | 'updated' | 'close'): void {
+  command(command: 'restart' | 'updated' | 'close' | 'garble'): void {
     this.child.stdin?.write(`${command}\n`)
   }
 

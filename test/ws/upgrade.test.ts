@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { BOTH, headed, initialize, message } from '../http/messages.ts'
 import { Gate, tools } from '../http/server.ts'
 import { Raw as HttpRaw, send } from '../http/wire.ts'
@@ -308,6 +308,53 @@ describe('a request for an upgrade on a connection with others', () => {
     gate.open()
     await raw.until(/"id":502\b/)
     expect(idsIn(raw.text)).toEqual(['1', '2', ...ids.map(String)])
+    raw.destroy()
+  })
+
+  test('W.pipelined gives others a turn, and what is behind it is not copied again and again', async () => {
+    let inTurn = 0
+    let most = 0
+    onRequest(() => {
+      most = Math.max(most, ++inTurn)
+      setImmediate(() => (inTurn = 0))
+    })
+    const concat = vi.spyOn(Buffer, 'concat')
+    onTestFinished(() => concat.mockRestore())
+    const { port } = await start(tools())
+    const raw = new HttpRaw(port)
+    const ids = Array.from({ length: 300 }, (_, at) => at + 1)
+    const text = ids.map(upgrading).join('')
+    raw.write(text)
+    await raw.until(/"id":300\b/)
+    expect(idsIn(raw.text)).toEqual(ids.map(String))
+    expect(most).toBeLessThan(5)
+    const copied = concat.mock.results.reduce((sum, { value }) => sum + (value as Buffer).length, 0)
+    expect(copied).toBeLessThan(2 * text.length)
+    raw.destroy()
+  })
+
+  test.each<readonly [string, (socket: Socket) => unknown]>([
+    ['with a reset', (socket) => socket.resetAndDestroy()],
+    ['with an end', (socket) => socket.destroy()],
+  ])('may leave while others have their turn: %s', async (_, leave) => {
+    const { port } = await start(tools())
+    const raw = new HttpRaw(port)
+    raw.write(Array.from({ length: 300 }, (__, at) => upgrading(at + 1)).join(''))
+    await raw.until(/"id":3\b/)
+    leave(raw.socket)
+    expect((await send(port, { body: initialize(), headers: BOTH })).status).toBe(200)
+  })
+
+  test('may have a long body', async () => {
+    const { port } = await start(tools())
+    const raw = new HttpRaw(port)
+    const text = 'x'.repeat(1_000_000)
+    for (let id = 1; id < 4; id++) {
+      raw.write(post(headed('tools/call', { name: 'echo', arguments: { text } }, id).body, H2C))
+      await raw.until(new RegExp(`"id":${id}\\b`))
+    }
+    expect(idsIn(raw.text)).toEqual(['1', '2', '3'])
+    expect(raw.text.match(/HTTP\/1\.1 200/g)).toHaveLength(3)
     raw.destroy()
   })
 

@@ -31,6 +31,7 @@ const FIXED: readonly FixedLimit[] = [
   { constant: 'MAX_MEMBERS',       file: 'client/lists.ts',         meaning: 'Members of one listed tool, prompt, resource or template.',             outcome: 'The item is left out, and there is a warning.' },
   { constant: 'MAX_MEMBERS',       file: 'protocol/jsonrpc.ts',     meaning: 'Members of a message itself, of its params, of a result, of `inputResponses`, and of the `_meta` of params and results. Arguments and structured content do not count.', outcome: '`bad_message` for a message, `bad_params` for params, `bad_answer` for a result.' },
   { constant: 'MAX_ROUNDS',        file: 'client/rounds.ts',        meaning: 'Rounds of one request at 2026-07-28 that a client answers.',            outcome: 'The call fails.' },
+  { constant: 'MOST_BYTES',        file: 'store/events-memory.ts',  meaning: 'Bytes that all streams take together which a process keeps in memory for its workers, or for several servers.', outcome: 'The largest ones lose their events, from the oldest; clients that missed them get `unknown_event`, or 204.' },
 ]
 
 export function fixedLimits(): string {

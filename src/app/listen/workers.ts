@@ -8,7 +8,7 @@ import { Channel } from '../../workers/channel.ts'
 import { combineStores } from '../../workers/combine.ts'
 import { errorToData } from '../../workers/error-data.ts'
 import { parentStore, type StoreLink } from '../../workers/parent-store.ts'
-import { portToParent } from '../../workers/ports.ts'
+import { onUnreadable, portToParent } from '../../workers/ports.ts'
 import { openParentStores, StoreGuest, type News } from '../../workers/store-host.ts'
 import { Supervisor } from '../../workers/supervisor.ts'
 import { WORKER_VARIABLE, type Addresses, type Welcome } from '../../workers/worker-process.ts'
@@ -131,6 +131,13 @@ async function listenAsWorker(
       await local?.retire()
       await exitWhenClosed([app], 0)
     },
+  })
+  // Calls would wait for lost answers for ever. The parent starts another process.
+  onUnreadable((error) => {
+    serviceOf(app).report('error', 'a message of the parent process cannot be read, so this worker ends', {
+      error,
+    })
+    process.exit(1)
   })
   const welcome = (await channel.call('welcome')) as Welcome
   onNews = useStores(app, linkTo(channel), welcome.parent)

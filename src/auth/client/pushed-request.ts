@@ -28,7 +28,7 @@ export async function pushRequest(
   const endpoint = endpointOf(context)
   if (endpoint === undefined) {
     if (!isRequired) return params
-    const named = quoted(issuer.pushed_authorization_request_endpoint ?? '')
+    const named = quoted(String(issuer.pushed_authorization_request_endpoint ?? ''))
     throw new LoginProblem(
       `${issuer.issuer} wants authorization requests pushed to ${named}, which is not where its token endpoint is`,
     )
@@ -66,6 +66,7 @@ export async function pushRequest(
 /** The endpoint gets the credentials of the client, so it must be where these are sent anyway. */
 function endpointOf({ issuer }: GrantContext): string | undefined {
   const { pushed_authorization_request_endpoint: endpoint = '', token_endpoint: trusted = '' } = issuer
-  const isTrusted = isUrl(endpoint) && parseUrl(endpoint).origin === parseUrl(trusted).origin
+  const isTrusted =
+    typeof endpoint === 'string' && isUrl(endpoint) && parseUrl(endpoint).origin === parseUrl(trusted).origin
   return isTrusted ? endpoint : undefined
 }

@@ -59,10 +59,17 @@ export function openKeyringVault(
   }
 }
 
-/** The key of a file, whose folder is checked before anything is locked in it. Two processes must not both create one. */
+/**
+ * The key of a file, whose folder is checked before anything is locked in it. Two processes must not both create one; the entry of the keyring
+ * belongs to the whole account, so all files share the lock of the usual one.
+ */
 async function lockedKey(path: string, load: () => Promise<unknown>): Promise<Buffer> {
-  const found = (await locate(path, true)) as string
-  return withLock(`${found}.locks`, 'key', async () => keyIn(await entryIn(load)))
+  const own = (await locate(path, true)) as string
+  const shared = await locate(pathOf('keyringVault', undefined, 'keyring.json'), true).catch(() => undefined)
+  const read = async (): Promise<Buffer> => keyIn(await entryIn(load))
+  const ofAccount =
+    shared === undefined || shared === own ? read : () => withLock(`${shared}.locks`, 'key', read)
+  return withLock(`${own}.locks`, 'key', ofAccount)
 }
 
 async function entryIn(load: () => Promise<unknown>): Promise<KeyringEntry> {
@@ -94,6 +101,8 @@ async function keyIn(entry: KeyringEntry): Promise<Buffer> {
     if (key.length !== KEY_BYTES) throw unavailable('its entry "vault" of "pierhead" is not a key; remove it')
     return key
   }
+  if (stored !== undefined && stored !== null)
+    throw unavailable('its entry "vault" of "pierhead" is not a text; remove it')
   const key = randomBytes(KEY_BYTES)
   await attempt(() => entry.setPassword(key.toString('base64url')))
   return key

@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join, relative } from 'node:path'
+import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { itemFiles, keyOf, schemeOf, withItem, type ItemKind, type NewItem } from '../added-item.ts'
 import type { Command } from '../command.ts'
 import { wrongUsage } from '../failure.ts'
@@ -33,6 +33,7 @@ export const add: Command = {
     if (there !== undefined) throw wrongUsage(`${there.path} already exists`, 'Choose another name.')
     const text = withItem(user, item)
     const written = text === undefined ? files : [...files, { path: user.path, text }]
+    for (const file of written) requireInside(home, join(home, file.path))
     for (const file of written) {
       mkdirSync(dirname(join(home, file.path)), { recursive: true })
       writeFileSync(join(home, file.path), file.text)
@@ -61,6 +62,7 @@ function placed(kind: ItemKind, name: string, cwd: string): Placed {
   if (own === undefined) throw noServer(cwd)
   const home = own.cwd
   const source = sourceFile(own.file, home)
+  requireInside(home, source.path)
   const server = { path: relative(home, source.path), name: source.name }
   // Beside the server, unless the project has such items, or tools, at its top.
   const atTop = [`${kind}s`, 'tools'].some((folder) => existsSync(join(home, folder)))
@@ -78,6 +80,21 @@ function placed(kind: ItemKind, name: string, cwd: string): Placed {
     hasZod: hasZod(source.path),
   }
   return { home, item, user }
+}
+
+/** A project of somebody else must not lead us to other files, or put words into the code that we write. */
+function requireInside(home: string, file: string): void {
+  const path = relative(home, file)
+  if (/['"`\\\p{C}]/u.test(path.split(sep).join('/')))
+    throw wrongUsage(`${JSON.stringify(path)} has characters that code cannot name`, 'Rename the file.')
+  let there = file
+  while (!existsSync(there)) there = dirname(there)
+  const real = relative(realpathSync(home), realpathSync(there))
+  if (real === '..' || real.startsWith(`..${sep}`) || isAbsolute(real))
+    throw wrongUsage(
+      `${path} is outside the project`,
+      'Name a server inside it, and replace links to other folders.',
+    )
 }
 
 function noServer(cwd: string): Error {

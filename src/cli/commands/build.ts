@@ -14,6 +14,7 @@ export const build: Command = {
   arguments: [FILE_ARGUMENT],
   options: [
     { flags: '--single', summary: 'one file with all packages, which is the default' },
+    { flags: '--source-map', summary: 'also write a source map, for node --enable-source-maps' },
     { flags: '-o, --out <file>', summary: 'where to write it (dist and the name of the file)' },
   ],
   examples: [['build --single', 'builds the server of the project']],
@@ -23,7 +24,7 @@ export const build: Command = {
     const out = resolve(io.cwd, flags.text('out') ?? join(projectFolder(source.path), 'dist', `${name}.js`))
     const { bundleProgram } = await import('../bundle.ts')
     output.status('building …')
-    const { external } = await bundleProgram(source, out)
+    const { external } = await bundleProgram(source, out, flags.is('source-map'))
     output.status('')
     const { size } = statSync(out)
     const file = relative(io.cwd, out)

@@ -1,10 +1,8 @@
 import type { CallToolResult } from 'pierhead/client'
-import { suggestion } from '../arranged-line.ts'
 import type { Command } from '../command.ts'
 import { contentText } from '../content-text.ts'
 import { EXIT } from '../exit.ts'
-import { nearest } from '../../base/nearest.ts'
-import { type Failure, wrongUsage } from '../failure.ts'
+import { wrongUsage } from '../failure.ts'
 import { progressLine } from '../progress-line.ts'
 import type { Output } from '../output.ts'
 import type { ProgramOutput } from '../program-output.ts'
@@ -13,6 +11,7 @@ import { saveBytes, withSaved } from '../saved-bytes.ts'
 import { signatureOf } from '../signature.ts'
 import { untilInterrupted } from '../interrupted-call.ts'
 import { toolArguments } from '../tool-arguments.ts'
+import { unknownTool } from '../unknown-tool.ts'
 
 export const call: Command = {
   name: 'call',
@@ -92,15 +91,6 @@ async function noteCause({ content }: CallToolResult, printed: ProgramOutput, ou
   const lines = await printed.causeOf(reference)
   if (lines.length === 0) return output.note('--verbose shows what the program prints.')
   output.note(lines.map((line) => `  ${safe(line)}`).join('\n'))
-}
-
-function unknownTool(name: string, names: readonly string[]): Failure {
-  return wrongUsage(
-    `there is no tool "${name}"${suggestion(nearest(name, names))}`,
-    names.length === 0
-      ? 'The server has no tools.'
-      : `The tools are ${names.slice(0, 30).join(', ')}${names.length > 30 ? ', …' : ''}.`,
-  )
 }
 
 /** The arguments that a tool requires and that were not given. */

@@ -1,29 +1,46 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { isDuration, toMs } from '../../base/duration.ts'
 import type { Revision } from '../../protocol/revisions.ts'
-import type { Command, Invocation } from '../command.ts'
+import type { Command, Flags, Invocation, Option } from '../command.ts'
 import { TARGET_OPTIONS } from '../common-options.ts'
-import { EXIT } from '../exit.ts'
+import { EXIT, type ExitCode } from '../exit.ts'
 import { Failure, wrongUsage } from '../failure.ts'
-import type { Output } from '../output.ts'
-import { safe, safeLine } from '../safe-text.ts'
+import { timeOf } from '../option-values.ts'
+import { safeLine } from '../safe-text.ts'
 import { onlyTarget } from '../target.ts'
-import { doorsOf } from '../validate-doors.ts'
+import { tokenNeeded } from '../validate-login.ts'
+import { doorsOf, type Asked, type Checked } from '../validate-doors.ts'
+import { RunProgress, textOf } from '../validate-text.ts'
 import { FORMATS, formatReport, type Format } from '../../validate/report-formats.ts'
-import type { Group, Report } from '../../validate/result.ts'
+import { reportOf, type Report } from '../../validate/result.ts'
+import { TRANSPORTS as TRANSPORT_NAMES } from '../../validate/rule.ts'
+import { TIME_OVER } from '../../validate/run.ts'
+import type { ServerRun } from '../../validate/server-run.ts'
 
-/** The most time for a whole run. */
-const RUN_MS = 60_000
+/** The most time for checking a server. With closing what is open, a run takes at most a minute. */
+const RUN_MS = 54_000
+/** The same for a client, which is started up to a hundred times. */
+const CLIENT_RUN_MS = 114_000
 /** How long to wait for one answer, unless --timeout says otherwise. */
 const ANSWER_MS = 5_000
+
+const OWN_SUMMARIES: Readonly<Record<string, string>> = {
+  '--revision': 'not for this command, which has --target',
+  '--timeout': 'how long to wait for an answer, such as 20s or 2m (5s)',
+  '--total': 'how long the run may take (54s, or 114s for a client); rules that are left are not checked',
+}
 
 export const validate: Command = {
   name: 'validate',
   group: 'Check a server',
-  summary: 'check that a server follows the protocol, at every revision that it supports',
+  summary: 'check that a server or a client follows the protocol, at every revision',
   details:
-    'Speaks to the server as a client that also makes mistakes, and compares what it does with the rules of the specification. It only reads, unless --allow-calls ' +
-    'permits calls of tools; rules that need one are then not checked. It ends with code 8 if a rule that must hold is broken.',
+    'Speaks to the server as a client that also makes mistakes, and compares what it does with the rules of the specification. It only reads: ' +
+    'rules that need a call of a tool are not checked, unless --allow-calls permits calls. It ends with code 8 if a rule that must hold is broken, and with 7 if the time was over before all rules were checked. With --client it starts the client after ' +
+    '-- several times, each time with a server of its own, and watches what the client does: {url} in an argument is the address of the server, and {command} the words ' +
+    'that start it over stdio; without them, the address is the last argument. A server that requires authorization gets the stored login of pierhead auth login, the token in PIERHEAD_TOKEN, or ' +
+    'a header; without any of them only the rules about authorization are checked, and the command ends with code 3.',
   arguments: [
     {
       name: 'target',
@@ -35,66 +52,195 @@ export const validate: Command = {
     { flags: '--target <revision>', summary: 'only this revision: 2025-11-25, or 2025-11 for short' },
     {
       flags: '--allow-calls',
-      summary: 'call the tools of the server too, with arguments made from their schemas',
+      summary: 'call tools too, with arguments made from their schemas, except those with destructiveHint',
+    },
+    { flags: '--all', summary: 'with --allow-calls: also call tools that say that they are destructive' },
+    {
+      flags: '--latency <target>',
+      summary: 'fail if pings take longer: p99=50ms, or p50=10ms,p95=30ms',
+      isMany: true,
+    },
+    { flags: '--client', summary: 'check the client after --, with servers that the validator starts' },
+    {
+      flags: '--transport <name>',
+      summary: 'with --client: what the servers speak (http, or stdio for {command})',
+      choices: TRANSPORT_NAMES,
+      isMany: true,
     },
     { flags: '--rule <id>', summary: 'only this rule, such as R005', isMany: true },
+    { flags: '--ignore <id>', summary: 'report failures of this rule, and do not count them', isMany: true },
     { flags: '--strict', summary: 'end with code 8 for warnings too' },
     { flags: '--format <format>', summary: 'print the result for other programs', choices: FORMATS },
     { flags: '--report <file>', summary: 'also write an HTML page with the exchanges' },
-    ...TARGET_OPTIONS,
+    ...TARGET_OPTIONS.map(ownOption),
   ],
+  hasOwnTotal: true,
   examples: [
     ['validate http://localhost:3000/mcp', 'checks all revisions that the server supports'],
     ['validate --target 2025-11 --server-url http://localhost:3000/mcp', 'checks one revision'],
     ['validate server.ts --report report.html', 'also writes a page with all exchanges'],
+    ['validate http://localhost:3000/mcp --latency p99=50ms', 'also fails if answers are slow'],
     ['validate server.ts --allow-calls', 'starts server.ts, and also calls its tools'],
+    ['validate server.ts --total 5m', 'gives a server that starts slowly more time'],
+    ['validate --client -- node client.js', 'starts client.js with the URL of a server, several times'],
+    ['validate --client -- node client.js --stdio {command}', 'starts it with a command to start'],
   ],
-  async run(invocation) {
-    const { words, rest, flags, io, output } = invocation
-    const revisions = revisionsOf(flags.text('target'))
-    const target = onlyTarget({ words, program: rest }, flags, io)
-    const [{ validateServer }, { groupsOf, reportOf, weightOf }] = await Promise.all([
-      import('../../validate/server-run.ts'),
-      import('../../validate/result.ts'),
-    ])
-    const only = flags.list('rule')
-    let place = ''
-    const { outcomes, places } = await validateServer({
-      doors: await doorsOf(target, invocation),
-      revisions,
-      mayCall: flags.is('allow-calls'),
-      ms: answerMs(flags.text('timeout')),
-      only: only.length > 0 ? only : undefined,
-      until: performance.now() + RUN_MS,
-      signal: io.signal,
-      onPlace: (revision, transport) => {
-        place = `${revision} on ${transport}`
-      },
-      onOutcome: (_outcome, done, all) => output.status(`${place}: rule ${done} of ${all}`),
+  run: (invocation) => runValidation(invocation, false),
+}
+
+/** The options for targets, where they mean something else here. */
+function ownOption(option: Option): Option {
+  const name = /--[a-z-]+/.exec(option.flags)?.[0] ?? ''
+  return { ...option, summary: OWN_SUMMARIES[name] ?? option.summary }
+}
+
+export const conformance: Command = {
+  ...validate,
+  name: 'conformance',
+  summary: 'validate a server, and run the official conformance suite against it',
+  details:
+    'Does what validate does, and then runs the official suite with npm, which installs it when it is first used and needs Node 22. Both results are in one report. The suite calls tools, so --allow-calls is needed. ' +
+    'Most scenarios of the suite call tools that only its own server has; they do not apply to other servers.',
+  options: (validate.options ?? []).filter(({ flags }) => !/^--(?:client|transport)\b/.test(flags)),
+  examples: [
+    [
+      'conformance http://localhost:3000/mcp --allow-calls',
+      'checks a server with our rules and the official suite',
+    ],
+    ['conformance http://localhost:3000/mcp --allow-calls --report report.html', 'also writes a page'],
+  ],
+  run: (invocation) => runValidation(invocation, true),
+}
+
+/** Validates a server or a client, a server also with the official suite if that was asked for. */
+async function runValidation(invocation: Invocation, isOfficial: boolean): Promise<ExitCode> {
+  const { flags, io, output } = invocation
+  if (isOfficial) (await import('../official-suite.ts')).checkSuite(flags.is('allow-calls'), process.version)
+  checkOptions(flags)
+  const only = flags.list('rule')
+  const isClient = !isOfficial && flags.is('client')
+  using progress = new RunProgress(output)
+  const asked: Asked = {
+    revisions: revisionsOf(flags.text('target')),
+    only: only.length > 0 ? only : undefined,
+    until: performance.now() + (timeOf(flags, 'total') ?? (isClient ? CLIENT_RUN_MS : RUN_MS)),
+    progress,
+  }
+  const checked = isClient
+    ? await (await import('../validate-client.ts')).checkClientProgram(invocation, asked)
+    : await checkServerTarget(invocation, asked, isOfficial)
+  if (io.signal.aborted) return EXIT.interrupted
+  const { label, outcomes, places, headers = [] } = checked
+  const refused = isClient ? undefined : tokenNeeded(checked)
+  const failure = outcomes.length === 0 ? (refused ?? nothingChecked(label, places, flags)) : undefined
+  if (failure?.exit === EXIT.usage) throw failure
+  const ignored = flags.list('ignore')
+  for (const id of ignored.filter((one) => !outcomes.some((outcome) => outcome.id === one)))
+    output.warn(`--ignore ${safeLine(id)} does nothing: no rule with this id applies`)
+  const report = reportOf(label, outcomes, places, {
+    secrets: { values: output.secrets, headers },
+    ignored,
+    problem: failure?.message,
+  })
+  await writePage(report, flags.text('report'), invocation)
+  const format = flags.text('format')
+  if (format !== undefined) await output.raw(formatReport(report, format as Format))
+  else if (failure === undefined) await output.data(report, () => textOf(report, output))
+  else throw failure
+  const ending = failure ?? refused
+  if (ending !== undefined) output.error(ending.message, ending.hint)
+  const isBad = report.counts.failures > 0 || (flags.is('strict') && report.counts.warnings > 0)
+  if (isBad) return EXIT.checks
+  return ending?.exit ?? (report.isComplete ? EXIT.ok : EXIT.timeout)
+}
+
+/** Rejects options that would do nothing. */
+function checkOptions(flags: Flags): void {
+  if (flags.text('revision') !== undefined)
+    throw wrongUsage(
+      '--revision is for other commands',
+      `Write --target ${flags.text('revision') ?? ''} to check one revision.`,
+    )
+  if (flags.is('all') && !flags.is('allow-calls'))
+    throw wrongUsage('--all needs --allow-calls', 'Write --allow-calls --all to call all tools.')
+}
+
+/** Checks the server that the line names; with the official suite too if that was asked for. */
+async function checkServerTarget(
+  invocation: Invocation,
+  asked: Asked,
+  isOfficial: boolean,
+): Promise<Checked> {
+  const { words, rest, flags, io } = invocation
+  if (!isOfficial && flags.list('transport').length > 0)
+    throw wrongUsage('--transport is for clients', 'Leave it out: the target says how a server is reached.')
+  const latency = latencyOf(flags.list('latency'))
+  const target = onlyTarget({ words, program: rest }, flags, io)
+  const { validateServer } = await import('../../validate/server-run.ts')
+  const ms = timeOf(flags, 'timeout') ?? ANSWER_MS
+  const { progress } = asked
+  const doors = await doorsOf(target, invocation)
+  const official = isOfficial ? await import('../official-suite.ts') : undefined
+  const door = official?.httpDoor(doors)
+  const { outcomes, places } = await validateServer({
+    ...asked,
+    doors,
+    mayCall: flags.is('allow-calls'),
+    mayDestroy: flags.is('all'),
+    ms,
+    latency,
+    // The month is the name that the developer specification has for itself.
+    hasGist: flags.text('target') === '2025-11',
+    signal: io.signal,
+    onOutcome: ({ revision, transport }, done, all) =>
+      progress.at(`${revision} on ${transport}: rule ${done} of ${all}`),
+  })
+  const { label } = target
+  const address = 'url' in target.target ? String(target.target.url) : undefined
+  const headers = doors.flatMap((one) => Object.keys(one.headers ?? {}))
+  const isAnswered = places.some(({ problem }) => problem === undefined)
+  if (official === undefined || door === undefined || !isAnswered || io.signal.aborted)
+    return { outcomes, places, label, address, headers }
+  const revisions = asked.revisions ?? places.find(({ transport }) => transport === 'http')?.revisions
+  const until = flags.text('total') === undefined ? undefined : asked.until
+  const suite = await official.runOfficial(door, { revisions, ms, until }, invocation)
+  const wanted = suite.filter(({ id }) => asked.only?.includes(id) ?? true)
+  return { outcomes: [...outcomes, ...wanted], places, label, address, headers }
+}
+
+/** The error for a target at which no rule was checked. */
+function nothingChecked(label: string, places: ServerRun['places'], flags: Flags): Failure {
+  const isRule = flags.list('rule').length > 0 && places.some(({ problem }) => problem === undefined)
+  if (isRule)
+    return new Failure('no rule with this id applies', {
+      exit: EXIT.usage,
+      hint: 'Ids are written as in the report, such as R005 or V010. Leave out --rule to see those that apply to this revision and transport.',
     })
-    output.status('')
-    if (io.signal.aborted) return EXIT.interrupted
-    if (outcomes.length === 0)
-      throw new Failure(
-        only.length > 0
-          ? 'no rule with this id applies'
-          : `${target.label} could not be checked: ${places[0]?.problem ?? 'no rule applies'}`,
-        {
-          exit: only.length > 0 ? EXIT.usage : EXIT.unreachable,
-          hint: 'pierhead doctor finds out what is wrong with the way to it.',
-        },
-      )
-    const report = reportOf(target.label, outcomes, places)
-    const failed = groupsOf(outcomes.filter(({ is }) => is === 'failed'))
-    const unchecked = groupsOf(outcomes.filter(({ is }) => is === 'unchecked'))
-    await writePage(report, flags.text('report'), invocation)
-    const format = flags.text('format')
-    if (format === undefined)
-      await output.data(report, () => textOf(report, failed, unchecked, weightOf, output))
-    else await output.raw(formatReport(report, format as Format))
-    const isBad = report.counts.failures > 0 || (flags.is('strict') && report.counts.warnings > 0)
-    return isBad ? EXIT.checks : EXIT.ok
-  },
+  const { problem = 'no rule applies', transport } = places[0] ?? {}
+  const isLate = problem === TIME_OVER
+  // What a program or the system advises says more than we know.
+  const [what = '', advice] = problem.split(/[\s;]*\bfix: /)
+  return new Failure(`${label} could not be checked: ${safeLine(what, 500)}`, {
+    exit: isLate ? EXIT.timeout : EXIT.unreachable,
+    hint: isLate
+      ? 'Give it more time: --total 5m.'
+      : advice !== undefined
+        ? safeLine(advice, 500)
+        : flags.is('client')
+          ? clientHint(what)
+          : transport === 'stdio' && /error/i.test(what)
+            ? 'Correct that; the program must start without it.'
+            : 'pierhead doctor finds out what is wrong with the way to it.',
+  })
+}
+
+/** The hint for a client that never connected. */
+function clientHint(problem: string): string {
+  return /cannot find module|not found|could not be started|ENOENT|exit(?:ed)? with code|ended with/i.test(
+    problem,
+  )
+    ? 'The client ended before it connected: correct the command after --, or what the client says. The URL is its last argument, or in place of {url}.'
+    : 'The client must connect to the URL in its last argument, or in place of {url}.'
 }
 
 /** Writes the page that was asked for. */
@@ -124,54 +270,15 @@ function revisionsOf(text: string | undefined): readonly Revision[] | undefined 
   return [found]
 }
 
-function answerMs(text: string | undefined): number {
-  if (text === undefined) return ANSWER_MS
-  const found = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(text)
-  if (found === null) throw wrongUsage(`--timeout ${text} is not a duration`, 'Write 500ms, 5s or 1m.')
-  return Number(found[1]) * { ms: 1, s: 1_000, m: 60_000 }[found[2] as 'ms' | 's' | 'm']
-}
-
-function textOf(
-  { score, counts, places }: Report,
-  failed: readonly Group[],
-  unchecked: readonly Group[],
-  weightOf: (outcome: Group['first']) => 'failure' | 'warning',
-  { colors }: Output,
-): string {
-  const lines: string[] = []
-  for (const { first, where } of failed) {
-    const isFailure = weightOf(first) === 'failure'
-    const mark = isFailure ? colors.red('✗') : colors.yellow('!')
-    lines.push(`${mark} ${colors.bold(first.id)} ${first.rule}`)
-    lines.push(`  ${safe(first.found ?? '')} ${colors.dim(`(${where.join(', ')})`)}`)
-    for (const { from, text } of (first.entries ?? []).slice(-4))
-      lines.push(colors.dim(`    ${from === 'peer' ? '←' : '→'} ${safeLine(text, 160)}`))
-    lines.push(`  ${colors.cyan('fix:')} ${first.fix}`, '')
-  }
-  for (const [why, ids] of reasonsOf(unchecked))
-    lines.push(
-      colors.dim(
-        `- not checked, because ${safeLine(why, 200)}: ${ids.length > 8 ? `${ids.length} rules` : ids.join(', ')}`,
-      ),
-    )
-  const spoken = places.map(({ transport, revisions, problem }) =>
-    problem === undefined
-      ? `${transport}: ${revisions.join(', ')}`
-      : `${transport}: ${safeLine(problem, 200)}`,
+/** Targets such as `p99=50ms`, also several in one. */
+function latencyOf(texts: readonly string[]): Readonly<Record<string, number>> {
+  const parts = texts.flatMap((text) => text.split(','))
+  return Object.fromEntries(
+    parts.map((part) => {
+      const [, name, time] = /^(p(?:\d{1,2}(?:\.\d+)?|100))=(.+)$/.exec(part.trim()) ?? []
+      if (name === undefined || !isDuration(time))
+        throw wrongUsage(`--latency ${part} is not a target`, 'Write --latency p99=50ms or p50=0.1s.')
+      return [name, toMs(time, '--latency')]
+    }),
   )
-  lines.push('', ...spoken)
-  lines.push(
-    `${counts.passed} passed, ${counts.failures} failed, ${counts.warnings} warnings, ${counts.unchecked} not checked, ${counts.absent} do not apply; score ${score} of 100`,
-  )
-  return lines.join('\n').trim()
-}
-
-/** The rules that were not checked, by the reason. */
-function reasonsOf(unchecked: readonly Group[]): ReadonlyMap<string, readonly string[]> {
-  const reasons = new Map<string, string[]>()
-  for (const { first } of unchecked) {
-    const why = first.found ?? ''
-    reasons.set(why, [...new Set([...(reasons.get(why) ?? []), first.id])])
-  }
-  return reasons
 }

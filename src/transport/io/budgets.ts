@@ -2,7 +2,9 @@ import type { Limits } from '../../protocol/limits.ts'
 import type { Load } from '../../rpc/load.ts'
 import type { Service } from '../../rpc/service.ts'
 import { KeptPool } from './kept-pool.ts'
+import { NoticeBudget } from './notice-budget.ts'
 import { ReadPool } from './read-budget.ts'
+import { StoredBytes } from './stored-bytes.ts'
 import { WritePool } from './write-budget.ts'
 
 /** The bytes that one server is reading, writing and keeping, over all its transports. */
@@ -12,6 +14,10 @@ export interface Budgets {
   /** What waits for earlier replies on the same HTTP connections. */
   readonly pipelined: WritePool
   readonly kept: KeptPool
+  /** Notifications that wait in the store of several nodes. */
+  readonly notices: NoticeBudget
+  /** Subscriptions in the store of several nodes. */
+  readonly stored: StoredBytes
 }
 
 const budgets = new WeakMap<Load, Budgets>()
@@ -25,6 +31,8 @@ export function budgetsOf({ load }: Pick<Service, 'load'>, limits: Limits): Budg
       write: new WritePool(limits),
       pipelined: new WritePool(limits),
       kept: new KeptPool(limits),
+      notices: new NoticeBudget(limits),
+      stored: new StoredBytes(limits),
     }
     budgets.set(load, own)
   }

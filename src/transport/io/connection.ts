@@ -32,8 +32,8 @@ export interface ConnectionOptions {
   readonly source: RequestSource
   /** The id of its session, if the transport has one. */
   readonly id?: string
-  /** Writes one message. */
-  send(text: string): void
+  /** Writes one message. `request` is the one that it belongs to, if it is not a response. */
+  send(text: string, request?: RequestId): void
   /** Whether the client reads too slowly; it then does not get dispensable notifications. */
   isBehind?(): boolean
   /** Called when too many messages in a row were invalid, once the client got an error about it. Without it, any number is answered. */
@@ -65,7 +65,7 @@ export class Connection implements Channel, Responder<Reply, string> {
   source: RequestSource
   /** Passes notifications on, and answers and cancellations of requests that do not run here; undefined if there are no other nodes. */
   elsewhere: Elsewhere | undefined = undefined
-  readonly #send: (text: string) => void
+  readonly #send: ConnectionOptions['send']
   readonly #read: typeof readBounded
   readonly #isBehind: () => boolean
   readonly #session: Session
@@ -156,8 +156,8 @@ export class Connection implements Channel, Responder<Reply, string> {
     return withoutStacks(() => this.#read(text, this.#limits))
   }
 
-  emit(method: string, params: JsonObject, peer: Peer): void {
-    if (!this.#drops(method, params)) this.#send(encodeNotification(method, params, peer.dialect))
+  emit(method: string, params: JsonObject, peer: Peer, call?: Call): void {
+    if (!this.#drops(method, params)) this.#send(encodeNotification(method, params, peer.dialect), call?.id)
   }
 
   #notify(method: string, params: JsonObject, position?: number): void {
@@ -182,11 +182,15 @@ export class Connection implements Channel, Responder<Reply, string> {
     const { dialect } = this.#session
     const { allInFlight, questionMs } = this.#limits
     const answer = await this.#service.load.whileAsking(call, allInFlight, () =>
-      this.#session.pending.ask(method, (id) => this.#send(encodeRequest(id, method, params, dialect)), {
-        signal: call.askingSignal,
-        timeoutMs: questionMs,
-        cancel: (requestId) => this.emit('notifications/cancelled', { requestId }, this.#session),
-      }),
+      this.#session.pending.ask(
+        method,
+        (id) => this.#send(encodeRequest(id, method, params, dialect), call.id),
+        {
+          signal: call.askingSignal,
+          timeoutMs: questionMs,
+          cancel: (requestId) => this.emit('notifications/cancelled', { requestId }, this.#session),
+        },
+      ),
     )
     return decodeAnswer(method, answer, params, dialect)
   }

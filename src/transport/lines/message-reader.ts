@@ -4,7 +4,7 @@ import { type McpError, mcpError } from '../../errors/error.ts'
 import { ANSWER_TOO_LARGE } from '../../errors/client.ts'
 import type { TransportEvents } from '../../rpc/client-transport.ts'
 import type { MessageStream } from '../../rpc/message-stream.ts'
-import { exceedsValues } from '../../wire/values.ts'
+import { hasTooMany, type PartLimits } from '../../wire/values.ts'
 import { answeredId, receiveText, rejectAnswer, tooManyInvalid } from '../io/receive.ts'
 import { Inbox } from '../io/inbox.ts'
 import { LINES, type Framing } from './framing.ts'
@@ -89,7 +89,7 @@ export function createMessageReader(
 
   function onLine(text: string): void {
     // A server that dies while writing has not answered.
-    if (isStopped || (isOver && !isWhole(text, limits.values))) return
+    if (isStopped || (isOver && !isWhole(text, limits))) return
     if (mayBeMessage(text)) return check(receiveText(messages, text, limits), text)
     messages.invalid++
     check(false, text)
@@ -119,10 +119,10 @@ export function createMessageReader(
   }
 }
 
-/** Whether a text is complete; one with too many values counts as such and is not parsed. */
-function isWhole(text: string, maxValues: number): boolean {
+/** Whether a text is complete; one with too many parts counts as such and is not parsed. */
+function isWhole(text: string, limits: PartLimits): boolean {
   try {
-    return exceedsValues(text, maxValues) || JSON.parse(text) !== undefined
+    return hasTooMany(text, limits) || JSON.parse(text) !== undefined
   } catch {
     return false
   }

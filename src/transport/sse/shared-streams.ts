@@ -84,10 +84,13 @@ export class SharedSse {
     if (askedId(text) !== undefined) this.#checkStopping(client)
     request.session = connection
     connection.source = request
+    const { sent } = client.outbox
     connection.receive(text)
     connection.source = client.source
     client.noteRuns()
     await client.replica.settled()
+    // A request that is answered at once is noted nowhere: its response must not be lost with this node.
+    if (client.outbox.sent > sent) await client.outbox.reached()
   }
 
   keepAlive(): void {

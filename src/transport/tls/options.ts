@@ -46,9 +46,12 @@ export type TlsSource = () => TlsOptions | Promise<TlsOptions>
 
 /** A client, as its certificate identifies it. */
 export interface CertificateCaller {
-  /** The subject if an authority (`ca`) signed the certificate, otherwise the fingerprint. */
+  /**
+   * The subject if an authority (`ca`) signed the certificate, otherwise the fingerprint. If the subject is empty, all alternative names
+   * such as `URI:spiffe://example.com/anna`, separated by commas and spaces; if there are none that can be read, the fingerprint.
+   */
   readonly sub: string
-  /** The subject of the certificate, with a line for each part, such as `CN=anna`. */
+  /** The subject of the certificate, with a line for each part, such as `CN=anna`; may be empty. */
   readonly subject: string
   /** The issuer of the certificate, in the same form. */
   readonly issuer: string

@@ -82,17 +82,27 @@ export function readCertificates(
   }
 }
 
-/** The owner of a certificate. The subject is trustworthy only if an authority signed it. */
-function identify(
-  { subject, issuer, fingerprint256, validTo }: X509Certificate,
-  vouched: boolean,
-): CertificateCaller & Auth {
+/** The owner of a certificate. Its names are trustworthy only if an authority signed them. */
+function identify(certificate: X509Certificate, vouched: boolean): CertificateCaller & Auth {
+  const { fingerprint256, validTo } = certificate
+  // Node leaves out names that are empty.
+  const { subject = '', issuer = '' } = certificate as Partial<X509Certificate>
   return {
-    sub: vouched ? subject : fingerprint256,
+    sub: vouched ? subject || (alternativesOf(certificate) ?? fingerprint256) : fingerprint256,
     ...(vouched ? { iss: issuer } : {}),
     subject,
     issuer,
     fingerprint: fingerprint256,
     expiresAt: Date.parse(validTo) / 1000,
   }
+}
+
+/**
+ * All alternative names of a certificate, since others may have some of them too. None if Node cannot read one: it writes the same for
+ * all that it cannot read.
+ */
+function alternativesOf({ subjectAltName }: X509Certificate): string | undefined {
+  return subjectAltName === undefined || subjectAltName === '' || subjectAltName.includes('<unsupported>')
+    ? undefined
+    : subjectAltName
 }

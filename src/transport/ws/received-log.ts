@@ -1,15 +1,15 @@
 import type { Node } from '../../nodes/node.ts'
-import { idText, type RequestId } from '../../protocol/jsonrpc.ts'
-import { idOf } from '../../rpc/call-table.ts'
 import type { EventPage, EventRoom } from '../../rpc/event-store.ts'
-import { askedId } from '../io/asked-id.ts'
+import { requestIds } from '../../wire/request-ids.ts'
+import { notedId } from '../http/server/noted-id.ts'
+import { atMost, MOST_NOTED } from '../http/server/running-ids.ts'
 
 /** What a node notes about messages that arrived. */
 interface Note {
   readonly node: number
   /** How many arrived in the session so far. */
   readonly total: number
-  /** The ids of the requests among them, as JSON. */
+  /** The ids of the requests among them, as they are noted. */
   readonly ids: readonly string[]
   /** All requests that were running before, in some notes. */
   readonly running?: readonly string[]
@@ -24,7 +24,7 @@ interface Arrival {
   /** How many messages arrived in the session with these. */
   readonly total: number
   readonly texts: readonly string[]
-  /** The requests that run, as JSON. */
+  /** The requests that run, as they are noted. */
   running(): readonly string[]
 }
 
@@ -38,7 +38,7 @@ export interface Received {
   readonly runs: readonly Runs[]
 }
 
-/** The requests that a node may not have answered, as JSON. */
+/** The requests that a node may not have answered, as they are noted. */
 interface Runs {
   readonly node: number
   readonly ids: readonly string[]
@@ -49,6 +49,10 @@ const WHOLE_EVERY = 32
 /** How many notes are kept: enough that one of them has all running requests. */
 const KEPT = 2 * WHOLE_EVERY
 const KEPT_BYTES = 1 << 20
+/** The most characters of the ids of requests that may still run at one node. A single note has fewer, so that others need not go. */
+const MOST_RUNS = 4 * MOST_NOTED
+/** How many logs stay after they have ended: connections that open at the same time, at several nodes, may still look for them. */
+const ENDED = 8
 /** How many connections may have begun since the store was asked for the last one. */
 const MOST = 100
 
@@ -56,10 +60,12 @@ const MOST = 100
 export class ReceivedLog {
   readonly #node: Node
   readonly #room: EventRoom
+  readonly #maxBatch: number
 
-  constructor(node: Node, idleMs: number) {
+  constructor(node: Node, idleMs: number, maxBatch: number) {
     this.#node = node
     this.#room = { events: KEPT, bytes: KEPT_BYTES, idleMs }
+    this.#maxBatch = maxBatch
   }
 
   /** Begins the log of a connection. `total` is how many messages arrived before. Notes keep it alive. */
@@ -73,7 +79,7 @@ export class ReceivedLog {
     const note: Note = {
       node: this.#node.number,
       total,
-      ids: texts.flatMap(idsIn).map(idText),
+      ids: atMost(MOST_NOTED, this.#idsIn(texts)),
       ...(nth % WHOLE_EVERY === 0 && { running: running() }),
     }
     const text = JSON.stringify(note)
@@ -89,6 +95,13 @@ export class ReceivedLog {
     }
   }
 
+  /** Notes at the beginning of a log what still runs: a connection without messages would hide it from the next one. */
+  async carryOver(session: string, { epoch, total }: Received, running: readonly string[]): Promise<void> {
+    const note: Note = { node: this.#node.number, total, ids: [], running }
+    const text = JSON.stringify(note)
+    await this.#node.stores.events.append(session, nameOf(epoch + 1), { text }, this.#room)
+  }
+
   /** Ends the log of the last connection and begins the next one; undefined if there is none. `from` is a connection that was there. */
   async end(session: string, from: number): Promise<Received | undefined> {
     const { events } = this.#node.stores
@@ -100,10 +113,20 @@ export class ReceivedLog {
       const total = totalIn(page)
       runs.push(...runsIn(page))
       await this.begin(session, epoch + 1, total)
+      if (epoch >= ENDED) await events.forget(session, nameOf(epoch - ENDED))
       if (ended !== undefined) return { epoch, total, runs }
     }
     return undefined
   }
+
+  *#idsIn(texts: readonly string[]): Iterable<string> {
+    for (const text of texts) for (const id of requestIds(text, this.#maxBatch)) yield notedId(id)
+  }
+}
+
+/** The requests that are known to run, once each. If their ids are too long together, some are only noted as present. */
+export function joinRuns(...lists: readonly (readonly string[])[]): readonly string[] {
+  return atMost(MOST_RUNS, lists.flat())
 }
 
 function nameOf(epoch: number): string {
@@ -125,19 +148,5 @@ function runsIn(page: EventPage): readonly Runs[] {
     if (note.running !== undefined) ids.clear()
     for (const id of [...(note.running ?? []), ...note.ids]) ids.add(id)
   }
-  return ids.size === 0 ? [] : [{ node: notes[0]!.node, ids: [...ids] }]
-}
-
-/** The ids of the requests in a text. */
-function idsIn(text: string): readonly RequestId[] {
-  const id = askedId(text)
-  if (id !== undefined) return [id]
-  if (!text.includes('"id"')) return []
-  try {
-    const read: unknown = JSON.parse(text)
-    const all = Array.isArray(read) ? (read as readonly unknown[]) : [read]
-    return all.flatMap((one) => idOf(one) ?? [])
-  } catch {
-    return []
-  }
+  return ids.size === 0 ? [] : [{ node: notes[0]!.node, ids: joinRuns([...ids]) }]
 }

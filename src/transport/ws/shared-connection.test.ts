@@ -35,7 +35,7 @@ function toView(store: EventStore, number: number): View {
     },
   })
   const node = { number, stores: { events } } as unknown as Node
-  return Object.assign(view, { log: new ReceivedLog(node, 2 * IDLE_MS) })
+  return Object.assign(view, { log: new ReceivedLog(node, 2 * IDLE_MS, 100) })
 }
 
 interface Opened {
@@ -112,4 +112,23 @@ test('the log of a silent connection stays', async () => {
   expect(await connection.note(carrier, [CALL])).toBe(true)
   expect(ends).toEqual([])
   expect(await one.log.end('s', 0)).toMatchObject({ epoch: 0, total: 1, runs: [{ node: 1, ids: ['1'] }] })
+})
+
+test('C.values a message is noted before its limits are checked, so it is not parsed for that', async () => {
+  const store = new MemoryEventStore(new Lifetime())
+  const one = toView(store, 1)
+  await one.log.begin('s', 0, 0)
+  const { connection, carrier } = open(one.log)
+  const hidden = `{"params":{"x":{}},"jsonrpc":"2.0","method":"ping","id":7}`
+  const batch = `[${Array.from({ length: 101 }, (_, id) => `{"id":${id},"method":"ping"}`).join(',')}]`
+  const parse = vi.spyOn(JSON, 'parse')
+  try {
+    expect(await connection.note(carrier, [hidden, batch])).toBe(true)
+    expect(parse.mock.calls.flat()).not.toContain(hidden)
+    expect(parse.mock.calls.flat()).not.toContain(batch)
+  } finally {
+    parse.mockRestore()
+  }
+  // A batch that is too long is not accepted, so none of its requests runs.
+  expect(await one.log.end('s', 0)).toMatchObject({ total: 2, runs: [{ node: 1, ids: ['7'] }] })
 })

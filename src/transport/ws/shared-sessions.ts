@@ -9,7 +9,7 @@ import { SharedClients } from '../http/server/shared-clients.ts'
 import type { SharedClient } from '../http/server/shared-client.ts'
 import { STANDALONE } from '../http/server/sessions.ts'
 import { readCount } from './backlog.ts'
-import { ReceivedLog, type Received } from './received-log.ts'
+import { joinRuns, ReceivedLog, type Received } from './received-log.ts'
 import type { Carrier } from './session.ts'
 import { SharedConnection } from './shared-connection.ts'
 
@@ -50,7 +50,7 @@ export class SharedSessions {
       transport: 'ws',
       idleMs: 2 * limits.resumeMs,
     })
-    this.#log = new ReceivedLog(sharing.node, this.#clients.room.idleMs)
+    this.#log = new ReceivedLog(sharing.node, this.#clients.room.idleMs, limits.batch)
   }
 
   /** Finds or creates the session of a new connection, like `WsSessions.open`. Rejects if the store cannot be reached. */
@@ -106,6 +106,9 @@ export class SharedSessions {
     const last = await this.#log.end(id, Math.max(known, this.#latest.get(client)?.epoch ?? 0))
     if (last === undefined) return undefined
     this.#noteOthers(client, last)
+    // Before the number of the new connection hides the last one's log.
+    const runs = this.#ownRuns(client, last)
+    if (runs.length > 0) await this.#log.carryOver(id, last, runs)
     client.replica.change(EPOCH, String(last.epoch + 1))
     await client.replica.saved()
     await this.#clients.node.publish({ kind: 'attached', session: id })
@@ -125,10 +128,17 @@ export class SharedSessions {
   #noteOthers(client: SharedClient, { runs }: Received): void {
     for (const { node, ids } of runs) {
       if (node === this.#clients.node.number) continue
-      const all = [...new Set([...(client.others.get(node) ?? []), ...ids])]
+      const all = joinRuns(client.others.get(node) ?? [], ids)
       client.others = new Map([...client.others, [node, all]])
       client.replica.change(`${RUNS}${node}`, JSON.stringify(all))
     }
+  }
+
+  /** The requests of this node whose responses the store may not have. It must not wait for the store: a later connection may be faster elsewhere. */
+  #ownRuns(client: SharedClient, { runs }: Received): readonly string[] {
+    if (client.outbox.waiting === 0) return client.runs
+    const noted = runs.filter(({ node }) => node === this.#clients.node.number).flatMap(({ ids }) => ids)
+    return joinRuns(client.runs, noted)
   }
 
   #newSession(client: SharedClient, epoch: number, received: number): SharedConnection {

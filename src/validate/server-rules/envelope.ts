@@ -65,7 +65,7 @@ export const ENVELOPE_RULES: readonly Rule<ServerSubject>[] = [
     revisions: E_ONLY,
     transports: TRANSPORTS,
     rule: 'An unsupported version is answered with -32022, with data.supported and data.requested.',
-    how: `Sends server/discover with the version ${UNKNOWN_VERSION}.`,
+    how: `Sends a request with the version ${UNKNOWN_VERSION}.`,
     fix: 'Answer with -32022 and data: { supported: [...], requested: "…" }.',
     async check(subject) {
       const reply = await unknownVersion(subject)
@@ -225,7 +225,11 @@ export const ENVELOPE_RULES: readonly Rule<ServerSubject>[] = [
 
 /** Asks with a version that no server supports. */
 export async function unknownVersion(subject: ServerSubject): Promise<Reply> {
-  return (await subject.shared()).request('server/discover', undefined, {
+  const capabilities = await subject.capabilities()
+  const listed = ['tools', 'resources', 'prompts'].find((kind) => Object.hasOwn(capabilities, kind))
+  // Some servers answer server/discover whatever the version is, since clients look for versions with it.
+  const method = listed === undefined ? 'server/discover' : `${listed}/list`
+  return (await subject.shared()).request(method, undefined, {
     meta: { [PROTOCOL_VERSION]: UNKNOWN_VERSION },
     headers: { 'mcp-protocol-version': UNKNOWN_VERSION },
   })

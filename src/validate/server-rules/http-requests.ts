@@ -264,10 +264,10 @@ export const HTTP_REQUEST_RULES: readonly Rule<ServerSubject>[] = [
 ]
 
 /** Sends a greeting with changed headers. */
-async function greetingWith(
+export async function greetingWith(
   subject: ServerSubject,
   headers: Readonly<{ [name: string]: string }>,
-): Promise<{ readonly status: number }> {
+): Promise<HttpReply> {
   const session = await subject.silent()
   const message = session.isModern
     ? session.requestOf('server/discover', undefined)
@@ -276,9 +276,18 @@ async function greetingWith(
         capabilities: {},
         clientInfo: { name: 'pierhead-validator', version: '0.1.0' },
       })
-  const { http, problem } = await session.exchange(message, { headers, ms: Math.min(subject.ms, 2_000) })
+  const { http, problem } = await session.exchange(message, {
+    headers: { ...(headers['host'] !== undefined && ownHeadersRemoved(subject)), ...headers },
+    ms: Math.min(subject.ms, 2_000),
+  })
   if (http === undefined) throw new Error(problem ?? 'there is no reply')
   return http
+}
+
+/** Something in front of the server may choose by Host who gets a request, so one for another host has no credentials. */
+function ownHeadersRemoved({ door }: ServerSubject): Readonly<{ [name: string]: undefined }> {
+  const names = Object.keys(door.headers ?? {})
+  return Object.fromEntries(names.map((name) => [name.toLowerCase(), undefined]))
 }
 
 /** The connection of a session over HTTP. */

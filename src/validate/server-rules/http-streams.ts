@@ -9,14 +9,18 @@ import {
   unless,
   type Rule,
   type Transport,
+  type Verdict,
 } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
 import type { Session } from '../session.ts'
 import { callTool, type SurveyedCall } from '../survey.ts'
 import { HttpWire } from '../wire-http.ts'
 import { SseWire } from '../wire-sse.ts'
+import { isResponseTo, type HttpReply } from '../wire.ts'
 
 const HTTP: readonly Transport[] = ['http']
+/** How long to look for the end of a stream that was closed before. */
+const QUIET_MS = 50
 /** How long a stream may stay open after its response. */
 const CLOSE_MS = 500
 
@@ -54,7 +58,7 @@ export const HTTP_STREAM_RULES: readonly Rule<ServerSubject>[] = [
     async check(subject) {
       const session = await subject.session()
       if ((await openGet(session)) === undefined) return absent('the server has no GET stream')
-      for (const tool of (await subject.list('tools')).slice(0, 8)) await callTool(session, tool)
+      for (const tool of (await subject.callable()).slice(0, 8)) await callTool(session, tool)
       const seen = new Map<string, string>()
       for (const { text, stream, messages } of session.wire.received) {
         // The same notification may be meant twice, but not on two streams.
@@ -77,7 +81,7 @@ export const HTTP_STREAM_RULES: readonly Rule<ServerSubject>[] = [
     calls: true,
     async check(subject) {
       await subject.survey()
-      const { wire } = await subject.shared()
+      const { wire } = await subject.forCalls()
       const ids = eventIds(wire)
       if (ids.length === 0) return absent('the server gives events no ids')
       const twice = ids.find((id, i) => ids.indexOf(id) !== i)
@@ -144,6 +148,31 @@ export const HTTP_STREAM_RULES: readonly Rule<ServerSubject>[] = [
     },
   },
   {
+    id: 'R094',
+    level: 'should',
+    revisions: D_ONLY,
+    transports: HTTP,
+    rule: 'A server that closes a stream before the response says first when to come back.',
+    how: 'Calls every tool, and looks for streams that end without a response and without "retry".',
+    fix: 'Send "retry: …" before you close the connection.',
+    calls: true,
+    isLast: true,
+    async check(subject) {
+      const { calls } = await subject.survey()
+      const { wire } = await subject.forCalls()
+      const left = calls.filter(({ reply }) => reply.http?.isStream && reply.message === undefined)
+      const streams = left.flatMap(({ reply: { http } }) => (http === undefined ? [] : [http]))
+      const ends = await Promise.all(streams.map((http) => isEnded(http, QUIET_MS)))
+      const closed = streams.filter((_, i) => ends[i]).map(({ stream }) => stream)
+      if (closed.length === 0) return absent('the server closed no stream before its response')
+      return unless(
+        wire instanceof HttpWire && closed.some((stream) => !wire.retries.has(stream))
+          ? 'a stream was closed before its response, and "retry" was not sent'
+          : undefined,
+      )
+    },
+  },
+  {
     id: 'R096',
     level: 'should',
     revisions: ['2025-03-26', '2025-06-18'],
@@ -157,8 +186,11 @@ export const HTTP_STREAM_RULES: readonly Rule<ServerSubject>[] = [
       const { calls } = await subject.survey()
       const streams = calls.filter(({ reply }) => reply.http?.isStream)
       if (streams.length === 0) return unchecked('no call was answered with a stream')
-      const cut = streams.find(({ reply }) => reply.message === undefined)
-      return unless(cut && `the stream of a call of ${String(cut.tool['name'])} has no response`)
+      for (const { reply, tool } of streams)
+        // A tool may take longer than we wait; its stream is then still open.
+        if (reply.message === undefined && (await wasEnded(reply.http)))
+          return failed(`the stream of a call of ${String(tool['name'])} has no response`)
+      return passed
     },
   },
   {
@@ -175,11 +207,29 @@ export const HTTP_STREAM_RULES: readonly Rule<ServerSubject>[] = [
       const call = await streamedCall(subject, session)
       const http = call?.reply.http
       if (http === undefined) return unchecked('no call was answered with a stream')
-      const isEnded = await Promise.race([
-        http.ended.then(() => true),
-        new Promise<boolean>((resolve) => setTimeout(() => resolve(false), CLOSE_MS).unref()),
-      ])
-      return unless(isEnded ? undefined : 'the stream stays open after the response')
+      return unless((await isEnded(http)) ? undefined : 'the stream stays open after the response')
+    },
+  },
+  {
+    id: 'R098',
+    level: 'should',
+    revisions: B_TO_D,
+    transports: HTTP,
+    rule: 'A call goes on when its connection is lost.',
+    how: 'Calls a tool, closes the connection after the first event, and resumes the stream.',
+    fix: 'Do not take a lost connection for a cancellation; keep the response for the client that comes back.',
+    calls: true,
+    async check(subject) {
+      const { calls } = await subject.survey()
+      const slow = calls
+        .filter(({ reply }) => reply.http?.isStream && reply.before.length > 0 && reply.result !== undefined)
+        .toSorted((one, other) => other.ms - one.ms)[0]
+      if (slow === undefined) return unchecked('no call was answered with a stream of several messages')
+      for (let attempt = 0; attempt < 3; attempt++) {
+        const verdict = await resumedCall(await subject.session(), slow)
+        if (verdict !== undefined) return verdict
+      }
+      return unchecked('every call ended before its connection was closed')
     },
   },
   {
@@ -200,6 +250,47 @@ export const HTTP_STREAM_RULES: readonly Rule<ServerSubject>[] = [
     },
   },
 ]
+
+/** Whether the peer has ended a reply properly. */
+export function wasEnded(http: HttpReply | undefined): Promise<boolean> {
+  return Promise.race([http?.ended ?? false, new Promise<boolean>((resolve) => setImmediate(resolve, false))])
+}
+
+/** Whether the peer ends a reply soon. */
+export function isEnded({ ended }: HttpReply, ms: number = CLOSE_MS): Promise<boolean> {
+  return Promise.race([
+    ended.then(() => true),
+    new Promise<boolean>((resolve) => setTimeout(() => resolve(false), ms).unref()),
+  ])
+}
+
+/** Loses the connection of a call, and resumes its stream; undefined if the call was over before. */
+async function resumedCall(session: Session, { tool, input }: SurveyedCall): Promise<Verdict | undefined> {
+  const { wire } = session
+  if (!(wire instanceof HttpWire)) return unchecked('this is not HTTP')
+  const request = session.requestOf(
+    'tools/call',
+    { name: tool['name'], arguments: input },
+    { meta: { progressToken: 'lost' } },
+  )
+  const isOur = isResponseTo(request['id'])
+  const from = wire.trace.mark
+  const { stream, isStream, close } = await wire.send(JSON.stringify(request))
+  if (!isStream) return undefined
+  const first = await wire.wait((one) => one.stream === stream, { from, ms: 1_000 })
+  if (first?.eventId === undefined) return absent('the server gives events no ids')
+  if (wire.received.some((one) => one.at >= from && isOur(one))) return undefined
+  close()
+  const resumed = await wire.get({ headers: { 'last-event-id': first.eventId } })
+  if (!resumed.isStream) return absent(`a stream is not resumed: status ${resumed.status}`)
+  const answer = await wire.wait(isOur, { from, ms: Math.min(session.ms, 3_000) })
+  if (answer === undefined) return failed('a call whose connection was lost gets no response')
+  return unless(
+    answer.messages.some((message) => Object.hasOwn(message, 'error'))
+      ? `a call whose connection was lost is answered with ${answer.text.slice(0, 150)}`
+      : undefined,
+  )
+}
 
 /** Opens the GET stream of a session, and returns its name; undefined if there is none. */
 async function openGet({ wire }: Session): Promise<string | undefined> {

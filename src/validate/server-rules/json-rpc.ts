@@ -1,4 +1,13 @@
-import { isObject, isResponse, member, type Message, type Received } from '../message.ts'
+import {
+  isObject,
+  isRequest,
+  isResponse,
+  member,
+  messagesIn,
+  parsed,
+  type Message,
+  type Received,
+} from '../message.ts'
 import {
   A_TO_D,
   absent,
@@ -12,8 +21,10 @@ import {
   unless,
   type Rule,
   type Verdict,
+  answeredWith,
 } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
+import { HttpWire } from '../wire-http.ts'
 import type { Wire } from '../wire.ts'
 
 type ServerRule = Rule<ServerSubject>
@@ -32,8 +43,13 @@ export function allMessages({ wires }: ServerSubject): readonly Seen[] {
   )
 }
 
+/** Every message that the validator has sent in this run. */
+export function sentBy({ wires }: ServerSubject): readonly Message[] {
+  return wires.flatMap(({ sent }) => sent.flatMap(({ text }) => messagesIn(parsed(text))))
+}
+
 /** Fails with the first message that something is wrong with. */
-async function firstWrong(
+export async function firstWrong(
   subject: ServerSubject,
   wrong: (seen: Seen) => string | undefined,
 ): Promise<Verdict> {
@@ -89,6 +105,35 @@ export const JSON_RPC_RULES: readonly ServerRule[] = [
         ({ message: { id } }) => typeof id !== 'string' && !Number.isSafeInteger(id),
       )
       return unless(wrong && `a request has the id ${JSON.stringify(wrong.message['id'])}`)
+    },
+  },
+  {
+    id: 'R003',
+    level: 'must',
+    revisions: A_TO_D,
+    transports: TRANSPORTS,
+    rule: 'A server uses no id for two of its requests in a session.',
+    how: 'Calls every tool, and compares the ids of all requests of the server.',
+    fix: 'Count the requests of a session for their ids.',
+    calls: true,
+    isLast: true,
+    async check(subject) {
+      await subject.survey()
+      const { wire } = await subject.forCalls()
+      // Without a session each POST may be a conversation of its own.
+      if (wire instanceof HttpWire && wire.more['mcp-session-id'] === undefined)
+        return absent('the server has no sessions')
+      const requests = wire.received.flatMap(({ messages, eventId }) =>
+        messages.filter(isRequest).map(({ id }) => ({ id, eventId })),
+      )
+      if (requests.length < 2) return unchecked('the server sent fewer than two requests')
+      // An event that is repeated on a resumed stream is the same request.
+      const twice = requests.find(({ id, eventId }, i) =>
+        requests
+          .slice(0, i)
+          .some((one) => one.id === id && (eventId === undefined || one.eventId !== eventId)),
+      )
+      return unless(twice && `two requests have the id ${JSON.stringify(twice.id)}`)
     },
   },
   {
@@ -212,11 +257,7 @@ export const JSON_RPC_RULES: readonly ServerRule[] = [
     async check(subject) {
       const { error, problem } = await (await subject.shared()).request('validator/unknown')
       if (error === undefined) return failed(problem ?? 'an unknown method is answered with a result')
-      return unless(
-        error['code'] === -32_601
-          ? undefined
-          : `an unknown method is answered with code ${String(error['code'])}`,
-      )
+      return answeredWith(-32_601, error, 'an unknown method')
     },
   },
   {
@@ -324,7 +365,7 @@ async function checkBadText(subject: ServerSubject, text: string, code: number):
   const http = await session.wire.send(text)
   const isError = ({ messages }: Received): boolean =>
     messages.some((message) => Object.hasOwn(message, 'error'))
-  const received = await session.wire.wait(isError, { from, ms: Math.min(subject.ms, 2_000) })
+  const received = await session.waitBriefly(isError, from)
   const error = received?.messages.find((message) => Object.hasOwn(message, 'error'))
   if (error === undefined) {
     if (http !== undefined && http.status === 400) return passed

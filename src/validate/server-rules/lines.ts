@@ -1,4 +1,4 @@
-import { isResponse, parsed } from '../message.ts'
+import { isResponse, spreadOver } from '../message.ts'
 import { ALL, E_ONLY, failed, passed, unchecked, unless, type Rule, type Transport } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
 import { LineWire } from '../wire-lines.ts'
@@ -6,8 +6,6 @@ import { isResponseTo } from '../wire.ts'
 
 const STDIO: readonly Transport[] = ['stdio']
 const LINES: readonly Transport[] = ['stdio', 'tcp']
-/** The most lines that one message may be spread over, to be recognized. */
-const MOST_LINES = 200
 /** How long a server may take to end after its input has ended. */
 const END_MS = 3_000
 /** Tools that take longer than this can be cancelled. */
@@ -29,11 +27,8 @@ export const LINE_RULES: readonly Rule<ServerSubject>[] = [
       const wires = subject.wires.filter((wire) => wire instanceof LineWire)
       if (wires.every(({ received }) => received.length === 0)) return unchecked('the server sent nothing')
       for (const wire of wires) {
-        const texts = wire.received.map(({ text }) => text)
-        const at = texts.findIndex((text) => text.trim() !== '' && parsed(text) === undefined)
-        for (let to = at + 2; at >= 0 && to <= Math.min(texts.length, at + MOST_LINES); to++)
-          if (typeof parsed(texts.slice(at, to).join('\n')) === 'object')
-            return failed(`a message is spread over ${to - at} lines`)
+        const count = spreadOver(wire.received.map(({ text }) => text))
+        if (count !== undefined) return failed(`a message is spread over ${count} lines`)
       }
       return passed
     },
@@ -117,12 +112,12 @@ export const LINE_RULES: readonly Rule<ServerSubject>[] = [
       if ((await wire.wait(isResponseTo('crlf'), { from, ms: subject.ms })) === undefined)
         return failed('a line that ends with CRLF, after an empty one, gets no response')
       await wire.sendPart('no json\n')
-      const error = await wire.wait(
+      const error = await session.waitBriefly(
         ({ messages }) =>
           messages.some(
             (one) => isResponse(one) && (one['error'] as { code?: unknown } | undefined)?.code === -32_700,
           ),
-        { from, ms: Math.min(subject.ms, 2_000) },
+        from,
       )
       if (error === undefined) return failed('a line that is no JSON is not answered with -32700')
       const { result } = await session.request(subject.isModern ? 'server/discover' : 'ping')

@@ -1,7 +1,7 @@
 import { isResponse, member } from '../message.ts'
 import { ALL, E_ONLY, failed, passed, TRANSPORTS, unchecked, unless, type Rule } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
-import { allMessages } from './json-rpc.ts'
+import { allMessages, sentBy } from './json-rpc.ts'
 
 /** Rules about progress and cancellation. */
 export const PROGRESS_RULES: readonly Rule<ServerSubject>[] = [
@@ -16,8 +16,10 @@ export const PROGRESS_RULES: readonly Rule<ServerSubject>[] = [
     calls: true,
     isLast: true,
     async check(subject) {
-      const { calls } = await subject.survey()
-      const given = new Set<unknown>(calls.map(({ token }) => token))
+      await subject.survey()
+      const given = new Set<unknown>(
+        sentBy(subject).map((sent) => member(sent, 'params', '_meta', 'progressToken')),
+      )
       const found = progressOf(subject)
       if (found.length === 0) return unchecked('no tool sent progress')
       const foreign = found.find(({ token }) => !given.has(token))
@@ -38,8 +40,10 @@ export const PROGRESS_RULES: readonly Rule<ServerSubject>[] = [
       const { calls } = await subject.survey()
       const found = progressOf(subject)
       if (found.length === 0) return unchecked('no tool sent progress')
-      for (const { token, reply } of calls) {
-        const own = found.filter((one) => one.token === token)
+      for (const { token, reply, asked } of calls) {
+        // After a question the call is made again, and its progress begins again.
+        const from = asked.at(-1)?.received?.at ?? 0
+        const own = found.filter((one) => one.token === token && one.at >= from)
         const fallen = own.find(
           ({ progress }, i) =>
             typeof progress !== 'number' || (i > 0 && progress <= Number(own[i - 1]?.progress)),

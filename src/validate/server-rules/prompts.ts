@@ -1,4 +1,4 @@
-import { isObject, member, type Message } from '../message.ts'
+import { isObject, member, parsed, type Message } from '../message.ts'
 import {
   A_TO_D,
   absent,
@@ -11,8 +11,11 @@ import {
   unchecked,
   unless,
   type Rule,
+  answeredWith,
 } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
+import { callTool } from '../survey.ts'
+import { HttpWire } from '../wire-http.ts'
 import { allMessages } from './json-rpc.ts'
 
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
@@ -159,11 +162,7 @@ export const PROMPT_RULES: readonly Rule<ServerSubject>[] = [
       }
       const { error, problem } = await session.request('logging/setLevel', { level: 'validator' })
       if (error === undefined) return failed(problem ?? 'an unknown level is accepted')
-      return unless(
-        error['code'] === -32_602
-          ? undefined
-          : `an unknown level is answered with code ${String(error['code'])}`,
-      )
+      return answeredWith(-32_602, error, 'an unknown level')
     },
   },
   {
@@ -191,6 +190,40 @@ export const PROMPT_RULES: readonly Rule<ServerSubject>[] = [
           return failed(`the tool ${String(tool['name'])} logs, and nobody asked for it`)
       }
       return passed
+    },
+  },
+  {
+    id: 'R187',
+    level: 'must',
+    revisions: E_ONLY,
+    transports: ['http'],
+    rule: 'Log messages come only on the stream of the request that asked for them.',
+    how: 'Listens for changes, calls the tools that log with a level, and looks at the streams of all log messages.',
+    fix: 'Send a log message on the stream of its request, never on that of a subscription.',
+    calls: true,
+    isLast: true,
+    async check(subject) {
+      const { calls } = await subject.survey()
+      const call = calls.find(({ reply }) => reply.before.some(({ messages }) => messages.some(isLog)))
+      if (call === undefined) return unchecked('no tool logged')
+      const session = await subject.session()
+      const listen = session.requestOf('subscriptions/listen', { notifications: { toolsListChanged: true } })
+      const from = subject.trace.mark
+      await session.wire.send(JSON.stringify(listen), { headers: session.headersOf(listen) })
+      await session.wire.wait(() => true, { from, ms: Math.min(subject.ms, 1_000) })
+      await callTool(session, call.tool)
+      const wrong = subject.wires
+        .filter((wire) => wire instanceof HttpWire)
+        .flatMap(({ received, posts }) =>
+          received
+            .filter(({ messages }) => messages.some(isLog))
+            .map(({ stream }) => ({ request: parsed(posts.get(stream) ?? '') })),
+        )
+        .find(({ request }) => member(request, 'params', '_meta', LOG_LEVEL) === undefined)
+      return unless(
+        wrong &&
+          `a log message came on the stream of ${JSON.stringify(member(wrong.request, 'method')) ?? 'another request'}`,
+      )
     },
   },
 ]

@@ -1,4 +1,4 @@
-import { isObject, member, type Message } from '../message.ts'
+import { isObject, member, parsed, type Message } from '../message.ts'
 import {
   A_TO_D,
   absent,
@@ -11,9 +11,11 @@ import {
   unless,
   type Rule,
   type Verdict,
+  answeredWith,
 } from '../rule.ts'
 import type { Kind, ServerSubject } from '../server-subject.ts'
 import type { Reply } from '../session.ts'
+import { allMessages } from './json-rpc.ts'
 
 /** A resource that no server has. */
 const MISSING = 'validator://missing/resource'
@@ -88,11 +90,7 @@ export const RESOURCE_RULES: readonly Rule<ServerSubject>[] = [
     async check(subject) {
       const { error: found, verdict } = await readMissing(subject)
       if (found === undefined) return verdict
-      return unless(
-        found['code'] === -32_602
-          ? undefined
-          : `a missing resource is answered with code ${String(found['code'])}`,
-      )
+      return answeredWith(-32_602, found, 'a missing resource')
     },
   },
   {
@@ -119,6 +117,39 @@ export const RESOURCE_RULES: readonly Rule<ServerSubject>[] = [
           return failed(`${method} returns more than {}`)
       }
       return passed
+    },
+  },
+  {
+    id: 'R176',
+    level: 'should',
+    revisions: A_TO_D,
+    transports: TRANSPORTS,
+    rule: 'Changes are announced only for resources that the client subscribed to.',
+    how: 'Looks at every notifications/resources/updated.',
+    fix: 'Send it only for subscribed addresses, and for what is below them.',
+    isLast: true,
+    async check(subject) {
+      await subject.survey()
+      const updates = allMessages(subject).filter(
+        ({ message }) => message['method'] === 'notifications/resources/updated',
+      )
+      if (updates.length === 0) return absent('the server announced no change of a resource')
+      const foreign = updates.find(({ wire, message }) => {
+        const uri = String(member(message, 'params', 'uri'))
+        return !wire.sent.some(({ text }) => {
+          const sent = parsed(text)
+          const subscribed = member(sent, 'params', 'uri')
+          return (
+            member(sent, 'method') === 'resources/subscribe' &&
+            typeof subscribed === 'string' &&
+            uri.startsWith(subscribed)
+          )
+        })
+      })
+      return unless(
+        foreign &&
+          `a change of ${String(member(foreign.message, 'params', 'uri'))} is announced, and nobody subscribed to it`,
+      )
     },
   },
   {
@@ -163,11 +194,7 @@ export const RESOURCE_RULES: readonly Rule<ServerSubject>[] = [
         await subject.shared()
       ).request(`${kind}/list`, { cursor: 'validator-made-up' })
       if (error === undefined) return failed(problem ?? `${kind}/list accepts a made-up cursor`)
-      return unless(
-        error['code'] === -32_602
-          ? undefined
-          : `a made-up cursor is answered with code ${String(error['code'])}`,
-      )
+      return answeredWith(-32_602, error, 'a made-up cursor')
     },
   },
   {

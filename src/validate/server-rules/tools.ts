@@ -15,6 +15,7 @@ import {
   unless,
   type Rule,
   type Verdict,
+  answeredWith,
 } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
 import type { SurveyedCall } from '../survey.ts'
@@ -103,11 +104,7 @@ export const TOOL_RULES: readonly Rule<ServerSubject>[] = [
         await subject.shared()
       ).request('tools/call', { name: 'validator_unknown', arguments: {} })
       if (error === undefined) return failed(problem ?? 'a call of an unknown tool is answered with a result')
-      return unless(
-        error['code'] === -32_602
-          ? undefined
-          : `a call of an unknown tool is answered with code ${String(error['code'])}`,
-      )
+      return answeredWith(-32_602, error, 'a call of an unknown tool')
     },
   },
   {
@@ -120,7 +117,7 @@ export const TOOL_RULES: readonly Rule<ServerSubject>[] = [
     fix: 'Return { "content": [...], "isError": true } that says what is wrong with the arguments.',
     calls: true,
     async check(subject) {
-      const tool = (await subject.list('tools')).find(({ inputSchema }) => requiredOf(inputSchema) > 0)
+      const tool = (await subject.callable()).find(({ inputSchema }) => requiredOf(inputSchema) > 0)
       if (tool === undefined) return absent('no tool requires an argument')
       const { result, error, problem } = await (
         await subject.shared()

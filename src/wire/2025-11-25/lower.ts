@@ -1,3 +1,4 @@
+import { storedIn } from '../../base/stored-member.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
 import { STRUCTURED, TASK_SUPPORT } from '../../protocol/meta.ts'
 import type {
@@ -69,6 +70,8 @@ function lowerCallResult(result: CallToolResult): CallToolResult {
     const task = rename(result as unknown as JsonObject, HANDLE_NAMES)
     return { task, ...(_meta === undefined ? {} : { _meta }) } as unknown as CallToolResult
   }
+  // A long one whose text is known need not be parsed.
+  if (storedIn(result)?.get('structuredContent')?.startsWith('{') === true) return result
   const wrapped = wrapStructured(result)
   return wrapped === result ? result : { ...wrapped, _meta: { ...result._meta, [STRUCTURED]: 'result' } }
 }

@@ -3,7 +3,7 @@ import { McpError } from '../../../src/errors/error.ts'
 import { readText } from '../../../src/wire/read-text.ts'
 import { isQuiet } from '../../../src/wire/quiet.ts'
 import { scan } from '../../../src/wire/scan.ts'
-import { exceedsValues } from '../../../src/wire/values.ts'
+import { hasTooMany } from '../../../src/wire/values.ts'
 import { claim, target, type Target } from '../fuzz.ts'
 import { findingOf, sameFinding } from '../oracle.ts'
 import { messageText } from '../seeds.ts'
@@ -22,7 +22,10 @@ export const scanTarget: Target = target<string>({
     if (value === undefined)
       return claim(read(text) instanceof McpError, 'text that is not JSON is read as a message')
     const values = valuesOf(text)
-    claim(exceedsValues(text, values - 1), `of ${values} values, some are not counted`)
+    claim(
+      hasTooMany(text, { values: values - 1, keys: Infinity, containers: Infinity }),
+      `of ${values} values, some are not counted`,
+    )
     const expected = findingOf(text, DEPTH)
     claim(sameFinding(found, expected), `scan finds ${found?.kind}, but there is ${expected?.kind}`)
     claim(!quiet || expected === undefined, `isQuiet misses ${expected?.kind}`)

@@ -12,12 +12,12 @@ const AHEAD_BYTES = 4096
 export function afterEarlier(socket: Duplex, limitMs: number, act: () => void): void {
   const { _httpMessage: earlier } = socket as { _httpMessage?: ServerResponse | null }
   if (earlier === undefined || earlier === null) return act()
-  let ahead = Buffer.alloc(0)
+  let ahead: Uint8Array = new Uint8Array()
   let timer: Timer
   const leave = (): void => void socket.destroy()
   const take = (chunk: Uint8Array): void => {
-    // Many small parts would take far more memory than their bytes.
-    ahead = Buffer.concat([ahead, chunk])
+    // Many small parts would take far more memory than their bytes. A large one comes again for each request in it, and is not copied.
+    ahead = ahead.length === 0 ? chunk : Buffer.concat([ahead, chunk])
     if (ahead.length < AHEAD_BYTES) return
     socket.pause()
     timer ??= afterMs(limitMs, leave)

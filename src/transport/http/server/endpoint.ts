@@ -4,7 +4,7 @@ import { type McpError, mcpError } from '../../../errors/error.ts'
 import { BAD_ACCEPT, SESSION_REQUIRED } from '../../../errors/http.ts'
 import { CONNECTION_CLOSED, OVERLOADED } from '../../../errors/rpc.ts'
 import { ALREADY_INITIALIZED } from '../../../errors/server.ts'
-import { MUCH_LATER, SOON } from '../../../errors/retry-after.ts'
+import { SOON } from '../../../errors/retry-after.ts'
 import type { JsonObject, RequestId, Message } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { MethodParams } from '../../../protocol/wire-adapter.ts'
@@ -30,7 +30,8 @@ import type { EndpointOptions } from './endpoint-options.ts'
 import { checkCaller, createAuthenticate, isRevoked } from './authenticate.ts'
 import { Exchange, toJson } from './exchange.ts'
 import { createGuard, type Guard } from './guard.ts'
-import { checkHead, readAccept, readVersion, type Accepts } from './negotiate.ts'
+import { Listeners } from './listeners.ts'
+import { checkHead, readAccept, readVersion } from './negotiate.ts'
 import type { ExtraEndpoint, Headers, HttpHandler, HttpHead, HttpIn, HttpOut } from './parts.ts'
 import type { Replicas } from './replicas.ts'
 import { AcceptQueue } from '../../io/accept-queue.ts'
@@ -70,6 +71,7 @@ export class Endpoint implements HttpHandler {
   readonly #unwatch: () => void
   readonly #written: WritePool
   readonly #streams = new Set<EventStream>()
+  readonly #listeners: Listeners
   /** Closes idle sessions and keeps streams alive. */
   readonly sweeper: Sweeper
   readonly loopMonitor: LoopMonitor
@@ -81,6 +83,7 @@ export class Endpoint implements HttpHandler {
     this.limits = options.limits
     this.#onClosed = options.onClosed
     this.#inFlight = new InFlight(service, options.limits)
+    this.#listeners = new Listeners(options.limits, service.observers)
     if (options.replicas !== undefined) this.#inFlight.closingError = options.replicas.closingError
     const unwatch = service.leases.watch((concerns) => this.#inFlight.cancelOf(concerns))
     this.#written = budgetsOf(service, options.limits).write
@@ -296,7 +299,8 @@ export class Endpoint implements HttpHandler {
     const { peer, session, headers } = way
     if (request.isLate === true) throw mcpError(OVERLOADED, {}, SOON)
     const accepts = readAccept(request)
-    if (method === 'subscriptions/listen') this.#checkListening(accepts)
+    const listens = method === 'subscriptions/listen'
+    if (listens && !accepts.events) throw mcpError(BAD_ACCEPT, {})
     const { limits } = this
     const { batch } = request
     const cancelsOnDisconnect = peer.dialect.disconnect === 'cancel'
@@ -319,6 +323,7 @@ export class Endpoint implements HttpHandler {
       onGone,
     })
     const call = new Call(id, method, params, { peer, channel: exchange, source: request })
+    if (listens) this.#listeners.enter(call)
     const responder = new HttpResponder(
       this,
       exchange,
@@ -327,12 +332,6 @@ export class Endpoint implements HttpHandler {
       cancelsOnDisconnect ? onGone : undefined,
     )
     return this.#inFlight.run(call, responder)
-  }
-
-  /** Long-lived streams count against the same limit as sessions. */
-  #checkListening(accepts: Accepts): void {
-    if (!accepts.events) throw mcpError(BAD_ACCEPT, {})
-    if (this.#streams.size >= this.limits.sessions) throw mcpError(OVERLOADED, {}, MUCH_LATER)
   }
 
   /** Handles a notification, which needs no response. */

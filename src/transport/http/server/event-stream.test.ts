@@ -3,7 +3,8 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { toLimits } from '../../../base/limits.ts'
 import { DIALECTS } from '../../../protocol/switches.ts'
-import { EventStream, readEventId } from './event-stream.ts'
+import { KeptPool } from '../../io/kept-pool.ts'
+import { EventStream, readEventId, type EventRecorder } from './event-stream.ts'
 import type { Sink } from './parts.ts'
 
 setFlagsFromString('--expose-gc')
@@ -217,4 +218,26 @@ test('a stream that may forget keeps a message again after its client was back',
     expect(reader.seen).toEqual(seen)
     reader.gone()
   }
+})
+
+test('a stream that is given up keeps nothing in the store either, and goes on there', () => {
+  const steps: unknown[] = []
+  const recorder: EventRecorder = {
+    opened: Promise.resolve(),
+    bytes: 100,
+    record: (seq, _, isLast) => void steps.push(isLast ? ['last', seq] : seq),
+    trim: (before) => void steps.push(['trim', before]),
+    forget: () => void steps.push('forget'),
+  }
+  const pool = new KeptPool({ unsentBytes: 4 * 1500 })
+  const stream = new EventStream({ limits: toLimits({}), name: 'r1x1', pool, caller: 'a', recorder })
+  const reader = new Reader()
+  stream.attach(reader)
+  reader.gone()
+  stream.send('a'.repeat(1000))
+  expect(pool.bytes).toBeGreaterThan(1100)
+  stream.send('b'.repeat(1000))
+  expect([pool.bytes, stream.reaches(0), stream.reaches(1)]).toEqual([0, false, true])
+  stream.end('done')
+  expect(steps).toEqual([0, 1, ['trim', 2], ['last', 2]])
 })

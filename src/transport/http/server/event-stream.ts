@@ -37,8 +37,12 @@ export interface StreamOptions {
 export interface EventRecorder {
   /** Resolves when clients can resume the stream elsewhere, or when that could not be made sure. */
   readonly opened: Promise<void>
+  /** What the stream takes there besides its events. */
+  readonly bytes: number
   /** Adds an event, the last one if so. */
   record(seq: number, text: string, isLast: boolean): void
+  /** Discards the events before a number; clients can resume the stream only after them. */
+  trim(before: number): void
   /** Discards the stream; clients cannot resume it any more. */
   forget(): void
 }
@@ -146,13 +150,14 @@ export class EventStream {
     this.#bounded = true
     this.#taken = Number.NEGATIVE_INFINITY
     this.#unread = undefined
-    let text = ''
-    for (const event of this.#kept) if (event.seq > lastSeq) text += event.frame
+    const frames = this.#kept.filter(({ seq }) => seq > lastSeq).map(({ frame }) => frame)
     this.#sent = this.#seq - 1
     // This may discard what was just read.
     this.#recount()
     if (this.name === undefined) this.#kept = []
-    if (this.#ended) return this.#detach(text)
+    // Joined, they would be copied, also for a client that leaves at once.
+    if (this.#ended) return this.#detach(...frames)
+    const text = frames.join('')
     sink.onGone(() => this.#gone(sink))
     if (text !== '') this.#write(sink, text)
     if (this.#detachMs !== undefined) this.detach(this.#detachMs)
@@ -178,10 +183,10 @@ export class EventStream {
 
   /** Ends the stream, with a last message if given. The limit for slow readers does not apply to it. */
   end(last?: string): void {
-    const frame = last === undefined || this.#ended ? undefined : this.#frame(last, undefined, true)
+    const frames = last === undefined || this.#ended ? [] : [this.#frame(last, undefined, true)]
     if (last === undefined && !this.#ended) this.recorder?.record(this.#seq, '', true)
     this.#ended = true
-    this.#detach(frame)
+    this.#detach(...frames)
     this.#onGone = this.#onLost = undefined
   }
 
@@ -237,7 +242,9 @@ export class EventStream {
 
   /** Counts what all streams keep together. Until it is first read, a stream only waits for its handler. */
   #recount(): void {
-    if (this.#bounded) this.#buffer?.set(this.#keptSize + this.#kept.length * OVERHEAD)
+    if (!this.#bounded) return
+    const besides = this.#kept.length * OVERHEAD + (this.recorder?.bytes ?? 0)
+    this.#buffer?.set(this.#keptSize + besides)
   }
 
   /** Discards the kept events to make room. Without a client, a stream that must be complete ends. */
@@ -248,8 +255,10 @@ export class EventStream {
       this.#count(-bytes)
       this.#keeper?.forgot()
     }
+    // What the store keeps is counted here, so it goes too.
+    if (!this.#ended) this.recorder?.trim(this.#seq)
     if (this.#sink !== undefined || this.#lossy) return
-    // A running stream goes on in the store.
+    // A client may read a running stream on another node, where it goes on.
     if (this.recorder !== undefined && !this.#ended) return
     this.#ended = true
     this.#keeper?.discarded(this)
@@ -267,10 +276,10 @@ export class EventStream {
     sink.abort()
   }
 
-  #detach(text?: string): void {
+  #detach(...texts: readonly string[]): void {
     const sink = this.#sink
     this.#connect(undefined)
-    sink?.end(text)
+    sink?.end(...texts)
   }
 
   #gone(sink: Sink): void {

@@ -158,7 +158,8 @@ function toReadable(
     const fail = (): void => controller.error(tooSlow())
     const sink: Sink = {
       write,
-      end: (text = '') => {
+      end: (...texts) => {
+        const text = texts.join('')
         if (text !== '') write(text)
         close(() => controller.close())
       },

@@ -33,6 +33,7 @@ import type { Endpoint } from './endpoint.ts'
 import { serveNode } from './node.ts'
 import { acceptWaiting, answerAccepted, closeSent, dismiss, stopListening } from './closing.ts'
 import { afterEarlier } from './after-earlier.ts'
+import { ignoreUpgrade } from './ignore-upgrade.ts'
 import { rejectUnread } from './node-reply.ts'
 import { NodeHead, type NodeRequest } from './node-request.ts'
 import { NO_HEADERS, type HttpOut } from './parts.ts'
@@ -311,20 +312,6 @@ function rejectSocket(error: NodeJS.ErrnoException, socket: Socket, endpoint: En
   if (error.code === NO_HANDSHAKE || isUnused) endpoint.service.observers.count('slow_sender')
   if (!socket.writable || isMute || begun?.headersSent === true) return void socket.destroy()
   replyRaw(socket, endpoint.fail(undefined, toProblem(error, endpoint.limits), undefined, NO_HEADERS))
-}
-
-/** Ignores an upgrade to anything but WebSocket, such as HTTP/2, and continues in HTTP/1.1. */
-function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex, rest: Buffer): void {
-  const { method, url, rawHeaders } = request
-  let head = `${method} ${url} HTTP/1.1\r\n`
-  for (let at = 0; at < rawHeaders.length; at += 2)
-    if (!/^(?:connection|upgrade|http2-settings)$/i.test(rawHeaders[at] as string))
-      head += `${rawHeaders[at]}: ${rawHeaders[at + 1]}\r\n`
-  socket.unshift(Buffer.concat([Buffer.from(`${head}\r\n`, 'latin1'), rest]))
-  // Node leaves these behind, and will add them again.
-  for (const event of ['pause', 'resume']) socket.removeAllListeners(event)
-  // On a TLS connection the handshake is already complete.
-  server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket)
 }
 
 interface Upgrade {

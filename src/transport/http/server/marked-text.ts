@@ -18,23 +18,26 @@ export interface MarkedStream {
 export class MarkedText {
   readonly #text: string
   readonly #mark: string
+  readonly #requests: readonly string[]
   /** The store can have it only after this event; undefined if it cannot have it yet. */
   #after: number | undefined
 
-  /** `node` is the number of the node that adds it. */
-  constructor(text: string, node: number) {
+  /** `node` is the number of the node that adds it. `requests` are those that it belongs to. */
+  constructor(text: string, node: number, requests: readonly string[] = []) {
     this.#text = text
     this.#mark = `${node}-${++marks} `
+    this.#requests = requests
   }
 
-  /** Adds the text, unless the store has it, and answers its number; undefined if there is no such stream. `last` is an event that the store has. */
+  /** Adds the text, unless the store has it, and answers its number; undefined if there is no such stream, or if one of its requests is given up. `last` is an event that the store has. */
   async add({ events, session, room }: MarkedStream, last: number = -1): Promise<number | undefined> {
     if (this.#after === undefined) this.#after = last
     else {
       const found = await this.#find(events, session, this.#after)
       if (found !== undefined) return found
     }
-    return events.append(session, STANDALONE, { text: this.#mark + this.#text }, room)
+    const [text, requests] = [this.#mark + this.#text, this.#requests]
+    return events.append(session, STANDALONE, requests.length === 0 ? { text } : { text, requests }, room)
   }
 
   /** Looks for the text. If that fails, the next search goes on where this one was. */

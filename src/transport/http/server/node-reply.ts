@@ -13,10 +13,13 @@ import {
 } from './parts.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { countWaiting, isWaiting } from './pipeline.ts'
+import { longText } from './long-text.ts'
 import { WriteBudget, type Outlet } from '../../io/write-budget.ts'
 
 /** A body up to this size is cheaper to read than a new connection. */
 const SMALL_BYTES = 65_536
+/** A text of so many characters is converted to bytes as fast as the client reads it. */
+const LONG_CHARS = 1_048_576
 /** How long a client that is still sending has to read the reply. */
 const LINGER_MS = 500
 const NO_BYTES = new Uint8Array()
@@ -75,7 +78,7 @@ function writeReply(response: ServerResponse, out: HttpOut, handler?: HttpHandle
   if (out.stream !== undefined) {
     const sink = new ResponseSink(response, out, handler, request)
     if ((request?.auth ?? request?.certified) !== undefined)
-      response.once('close', handler?.service.leases.holdFor(request as HttpIn, () => sink.end()) ?? ignore)
+      response.once('close', handler?.service.leases.holdFor(request as HttpIn, () => sink.stop()) ?? ignore)
     out.stream.attach(sink)
     return sink.open()
   }
@@ -233,6 +236,8 @@ class ResponseSink implements Sink {
   readonly #handler: HttpHandler | undefined
   readonly #request: HttpIn | undefined
   #sending: WriteBudget | undefined
+  /** Whether the end of a long text is still to be written. */
+  #isEnding = false
 
   constructor(
     response: ServerResponse,
@@ -253,7 +258,7 @@ class ResponseSink implements Sink {
 
   write(text: string): void {
     // A stream whose token expired is over before its writer knows.
-    if (this.#response.writableEnded) return
+    if (this.#isOver) return
     const response = this.#begin()
     // Buffer bytes, not text: the length of a string is not its size in memory.
     response.write(response.writableLength > 0 || text.length > SMALL_BYTES ? Buffer.from(text) : text)
@@ -274,13 +279,33 @@ class ResponseSink implements Sink {
     this.#recount()
   }
 
-  end(text = ''): void {
-    if (this.#response.writableEnded) return
+  end(...texts: readonly string[]): void {
+    if (this.#isOver) return
+    const chars = texts.reduce((sum, { length: more }) => sum + more, 0)
+    if (chars >= LONG_CHARS && this.#response.socket !== null) return this.#endLong(texts)
+    const text = texts.join('')
     const length = Buffer.byteLength(text)
     this.#begin(length).end(toSend(text, length))
     countWaiting(this.#response, this.#request)
     if (length > SMALL_BYTES && this.#handler !== undefined)
       countUnsent(this.#response, length, this.#handler, this.#request)
+  }
+
+  /** A client may ask for a long text again and again, and leave before it is sent. */
+  #endLong(texts: readonly string[]): void {
+    this.#isEnding = true
+    writeSource(this.#begin(), longText(texts), this.#handler, this.#request)
+  }
+
+  /** Ends the stream of a caller who may read no more of it. */
+  stop(): void {
+    // The rest of a long text would still be sent.
+    if (this.#isEnding && !this.#response.writableEnded) this.#response.destroy()
+    else this.end()
+  }
+
+  get #isOver(): boolean {
+    return this.#isEnding || this.#response.writableEnded
   }
 
   abort(): void {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { mcpError } from '../../../errors/error.ts'
 import { STORE_UNREACHABLE } from '../../../errors/store.ts'
-import type { KnownChange } from '../../../nodes/recent-changes.ts'
+import type { PastChanges } from '../../../nodes/change-history.ts'
 import type { Node } from '../../../nodes/node.ts'
 import { LATEST } from '../../../protocol/revisions.ts'
 import type { SentChange } from '../../../rpc/changes.ts'
@@ -11,6 +11,7 @@ import type { Session } from '../../../rpc/session.ts'
 import { MemoryEventStore } from '../../../store/events-memory.ts'
 import { Lifetime } from '../../../store/lifetime.ts'
 import { withoutMark } from './marked-text.ts'
+import { NoticeBudget } from '../../io/notice-budget.ts'
 import { NoticeWriter } from './notice-writer.ts'
 import { STANDALONE } from './sessions.ts'
 
@@ -24,8 +25,11 @@ interface Written {
 }
 
 /** A writer whose store is away at first. Changes are notices of tools, which have positions. */
-function toWriter(room: EventRoom = ROOM): Written {
-  const store = new MemoryEventStore(new Lifetime())
+function toWriter(
+  room: EventRoom = ROOM,
+  past?: PastChanges,
+  store: MemoryEventStore = new MemoryEventStore(new Lifetime()),
+): Written {
   const written = { isAway: true }
   const events = new Proxy(store, {
     get: (target, name: keyof EventStore) => {
@@ -36,19 +40,26 @@ function toWriter(room: EventRoom = ROOM): Written {
       }
     },
   })
-  const changesAfter = async (after: number, upTo: number): Promise<readonly KnownChange[]> =>
-    Array.from({ length: upTo - after }, (_, at) => ({
-      position: after + at + 1,
-      change: { kind: 'tools' },
-    }))
+  const changesAfter = async (after: number, upTo: number): Promise<PastChanges> =>
+    past ?? {
+      changes: Array.from({ length: upTo - after }, (_, at) => ({
+        position: after + at + 1,
+        change: { kind: 'tools' },
+      })),
+      lost: [],
+    }
   const contents = {
-    allNotices: () => [],
+    allNotices: (_: Session, which: string): readonly Notice[] =>
+      [1, 2, 3].map((number) => ({ method: `notifications/${which}`, params: { number } })),
     noticeOf: (_: Session, { kind }: SentChange): Notice => ({ method: `notifications/${kind}`, params: {} }),
   } as unknown as SessionContents
   const writer = new NoticeWriter({
     node: { number: 1, stores: { events }, changesAfter, hasForgotten: () => false } as unknown as Node,
     contents,
     session: { id: 's', dialect: { revision: LATEST } } as unknown as Session,
+    countedFor: '',
+    isCounted: () => true,
+    budget: new NoticeBudget({ unsentBytes: 1e9 }),
     room,
     after: 0,
     onError(error) {
@@ -106,3 +117,35 @@ test('many changes are made again from those that the bus has', async () => {
   await vi.waitFor(() => expect(written.texts()).toHaveLength(500))
   await written.writer.done()
 })
+
+test('long notifications of changes do not wait in memory: they are made again from the changes', async () => {
+  const written = toWriter()
+  const { writer } = written
+  const add = vi.spyOn(writer, 'catchUp')
+  for (let at = 1; at <= 20; at++) writer.add(`{"change":"${'x'.repeat(8000)}"}`, at)
+  expect(add).toHaveBeenCalled()
+  expect(writer.waiting).toBeLessThan(5)
+  written.isAway = false
+  await writer.done()
+  expect(written.texts()).toHaveLength(20)
+})
+
+test.each([
+  { upTo: 3000, expected: 'lists lists updates updates updates' },
+  { upTo: 2500, expected: 'lists updates updates updates lists' },
+])(
+  'if only some changes are forgotten, the others are announced once and in order, by all nodes together, up to $upTo',
+  async ({ upTo, expected }) => {
+    const changes = [7, 2500].map((position) => ({ position, change: { kind: 'tools' } as const }))
+    const store = new MemoryEventStore(new Lifetime())
+    for (let node = 0; node < 2; node++) {
+      const written = toWriter(ROOM, { changes, lost: ['updates'] }, store)
+      written.isAway = false
+      written.writer.catchUp(upTo)
+      await written.writer.done()
+      const names = written.texts().map((text) => (text.includes('tools') ? 'lists' : 'updates'))
+      expect(names.join(' ')).toBe(expected)
+    }
+    expect(store.position('s', STANDALONE)).toBe(upTo)
+  },
+)

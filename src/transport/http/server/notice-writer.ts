@@ -1,3 +1,4 @@
+import { endOfTurn, nextTurn } from '../../../base/turn.ts'
 import { textBytes } from '../../../base/weight.ts'
 import type { KnownChange } from '../../../nodes/recent-changes.ts'
 import type { Node } from '../../../nodes/node.ts'
@@ -5,7 +6,9 @@ import { Steps } from '../../../nodes/steps.ts'
 import type { EventRoom } from '../../../rpc/event-store.ts'
 import type { Session } from '../../../rpc/session.ts'
 import type { Notice, SessionContents } from '../../../rpc/session-fields.ts'
+import type { Soon } from '../../../rpc/soon.ts'
 import { encodeNotification } from '../../../wire/encode.ts'
+import type { NoticeBudget, NoticeStream } from '../../io/notice-budget.ts'
 import { MarkedText } from './marked-text.ts'
 import { STANDALONE } from './sessions.ts'
 
@@ -13,7 +16,12 @@ export interface NoticeWriterOptions {
   readonly node: Node
   readonly contents: SessionContents
   readonly session: Session
+  /** The caller or the network that the session is counted with. */
+  readonly countedFor: string
   readonly room: EventRoom
+  readonly budget: NoticeBudget
+  /** Whether the budget counts what is added now. */
+  isCounted(): boolean
   /** The position of the last change that the client need not be notified of. */
   readonly after: number
   onError(error: unknown): void
@@ -26,8 +34,8 @@ type Step = () => Promise<void>
 /** How far behind a session may be before its position is noted: nodes remember more messages than that, and so does the bus. */
 const FAR = 1000
 
-/** How many notifications of changes wait while the store is away. Beyond that, they are made again from the changes. */
-const MOST_WAITING = 100
+/** How many notifications of changes wait while the store is away, and how many bytes they have. Beyond that, they are made again from the changes. */
+const [MOST_WAITING, MOST_BYTES] = [100, 16_384]
 
 /**
  * Adds the notifications of one session to its stream in the store. Every node with a replica of the session does so, and the store
@@ -36,17 +44,26 @@ const MOST_WAITING = 100
 export class NoticeWriter {
   readonly #options: NoticeWriterOptions
   readonly #steps: Steps
+  readonly #stream: NoticeStream
   /** All changes up to here are in the stream. */
   #after: number
   #isOpen = false
   /** The steps that have not begun: those that add changes, and those that add messages of this node, with their bytes. */
-  readonly #changes = new Set<Step>()
+  readonly #changes = new Map<Step, number>()
+  #changeBytes = 0
   readonly #messages = new Map<Step, number>()
   #messageBytes = 0
 
   constructor(options: NoticeWriterOptions) {
     this.#options = options
     this.#after = options.after
+    const { events } = options.node.stores
+    const session = options.session.id
+    this.#stream = {
+      session,
+      caller: options.countedFor,
+      trim: (before) => events.trim(session, STANDALONE, before),
+    }
     this.#steps = new Steps((error) => options.onError(error))
   }
 
@@ -55,12 +72,21 @@ export class NoticeWriter {
     return this.#steps.size
   }
 
+  /** Says that the client need not be notified of changes up to a position, or that they are in the stream. */
+  begin(position: number): void {
+    this.#after = Math.max(this.#after, position)
+  }
+
   /** Adds a notification; those without a position are added by this node only. */
   add(text: string, position: number | undefined): void {
     if (position === undefined) return this.#addMessage(text)
-    if (this.#changes.size < MOST_WAITING) return this.#addChange(() => this.#append(text, position))
-    for (const step of this.#changes) this.#steps.remove(step)
+    const bytes = textBytes(text)
+    const isMuch = this.#changes.size > 0 && this.#changeBytes + bytes > MOST_BYTES
+    if (this.#changes.size < MOST_WAITING && !isMuch)
+      return this.#addChange(() => this.#append(text, position), bytes)
+    for (const step of this.#changes.keys()) this.#steps.remove(step)
     this.#changes.clear()
+    this.#changeBytes = 0
     this.catchUp(position)
   }
 
@@ -72,6 +98,7 @@ export class NoticeWriter {
   /** Prolongs the life of the stream in the store, or begins it. */
   touch(): void {
     this.#isOpen = false
+    this.#options.budget.touch(this.#stream.session, this.#options.room)
     if (this.#steps.size === 0) this.#steps.add(() => this.#open())
   }
 
@@ -88,12 +115,14 @@ export class NoticeWriter {
     this.#steps.stop()
   }
 
-  #addChange(act: () => Promise<void>): void {
+  #addChange(act: () => Promise<void>, bytes = 0): void {
     const step = (): Promise<void> => {
-      this.#changes.delete(step)
+      // It runs again if the store fails.
+      if (this.#changes.delete(step)) this.#changeBytes -= bytes
       return act()
     }
-    this.#changes.add(step)
+    this.#changes.set(step, bytes)
+    this.#changeBytes += bytes
     this.#steps.add(step)
   }
 
@@ -103,7 +132,9 @@ export class NoticeWriter {
     const step = async (): Promise<void> => {
       this.#leaves(step)
       await this.#open()
-      await marked.add({ events: node.stores.events, session: session.id, room })
+      await this.#keep(text, (granted) =>
+        marked.add({ events: node.stores.events, session: session.id, room: granted }),
+      )
     }
     const bytes = textBytes(text)
     this.#messages.set(step, bytes)
@@ -132,10 +163,18 @@ export class NoticeWriter {
   }
 
   async #append(text: string, position: number): Promise<void> {
-    const { node, session, room } = this.#options
+    const { node, session } = this.#options
     await this.#open()
-    await node.stores.events.append(session.id, STANDALONE, { text, position }, room)
+    await this.#keep(text, (room) =>
+      node.stores.events.append(session.id, STANDALONE, { text, position }, room),
+    )
     this.#after = Math.max(this.#after, position)
+  }
+
+  /** Adds an event with the room that is left for the caller. */
+  async #keep(text: string, append: (room: EventRoom) => Soon<number | undefined>): Promise<void> {
+    const { budget, room } = this.#options
+    await (this.#options.isCounted() ? budget.add(this.#stream, text, room, append) : append(room))
   }
 
   async #catchUp(upTo: number): Promise<void> {
@@ -144,11 +183,10 @@ export class NoticeWriter {
     if (upTo <= this.#after) return
     // The stream may have much more than the session says.
     if (node.hasForgotten(this.#after)) this.#after = Math.max(this.#after, await this.#inStream())
-    const changes = await node.changesAfter(this.#after, upTo)
-    const notices =
-      changes === undefined
-        ? spread(contents.allNotices(session), this.#after, upTo)
-        : changes.flatMap((change) => placed(contents, session, change))
+    const { changes, lost } = await node.changesAfter(this.#after, upTo)
+    const known = await this.#placed(changes)
+    const others = lost.flatMap((which) => contents.allNotices(session, which))
+    const notices = [...known, ...spread(others, this.#after, upTo, changes)].sort(byPosition)
     if (notices.length > 0) {
       const done = await this.#inStream()
       for (const { method, params, position } of notices)
@@ -156,6 +194,19 @@ export class NoticeWriter {
     }
     this.#after = Math.max(this.#after, upTo)
     if (upTo - first > FAR) this.#options.onMoved(upTo)
+  }
+
+  /** The notices of changes. There may be very many, so others get a turn meanwhile. */
+  async #placed(changes: readonly KnownChange[]): Promise<readonly Placed[]> {
+    const { contents, session } = this.#options
+    const notices: Placed[] = []
+    let end = endOfTurn()
+    for (const { change, position } of changes) {
+      const notice = contents.noticeOf(session, change)
+      if (notice !== undefined) notices.push({ ...notice, position })
+      if (performance.now() > end) end = await nextTurn()
+    }
+    return notices
   }
 
   /** The position of the last change that is in the stream. */
@@ -167,17 +218,19 @@ export class NoticeWriter {
 
 type Placed = Notice & { readonly position: number }
 
-function placed(
-  contents: SessionContents,
-  session: Session,
-  { change, position }: KnownChange,
-): readonly Placed[] {
-  const notice = contents.noticeOf(session, change)
-  return notice === undefined ? [] : [{ ...notice, position }]
+function byPosition(one: Placed, other: Placed): number {
+  return one.position - other.position
 }
 
-/** Notices of everything that may have changed between two positions, each with a position of its own. */
-function spread(notices: readonly Notice[], after: number, upTo: number): readonly Placed[] {
-  const step = Math.min(1, (upTo - after) / notices.length)
-  return notices.map((notice, at) => ({ ...notice, position: upTo - (notices.length - 1 - at) * step }))
+/** Notices of what may have changed between two positions, each with a position of its own, which none of the known changes has. */
+function spread(
+  notices: readonly Notice[],
+  after: number,
+  upTo: number,
+  known: readonly KnownChange[],
+): readonly Placed[] {
+  // Known changes have whole numbers.
+  const last = known.at(-1)?.position === upTo ? upTo - 0.5 : upTo
+  const step = Math.min(0.4, last - after) / notices.length
+  return notices.map((notice, at) => ({ ...notice, position: last - (notices.length - 1 - at) * step }))
 }

@@ -5,6 +5,7 @@ import type { EventRoom } from '../../../rpc/event-store.ts'
 import { MarkedText, withoutMark } from './marked-text.ts'
 import { KeptBuffer, type KeptPool } from '../../io/kept-pool.ts'
 import { STANDALONE } from './sessions.ts'
+import { answeredIn } from './stored-answers.ts'
 
 export interface OutboxOptions {
   readonly node: Node
@@ -17,6 +18,8 @@ export interface OutboxOptions {
   readonly pool: KeptPool
   readonly caller: string
   onError(error: unknown): void
+  /** Called when another node has answered a request, because it took this one for dead. */
+  onGivenUp(request: string): void
   /** Called when messages are lost: the session cannot go on. */
   onLost(): void
 }
@@ -24,6 +27,7 @@ export interface OutboxOptions {
 /** A message that is on its way to the store. */
 interface Waiting {
   readonly text: string
+  readonly requests: readonly string[]
   readonly marked: MarkedText
   readonly bytes: number
   /** Its number, once that is known. */
@@ -43,6 +47,8 @@ export class Outbox {
   readonly #options: OutboxOptions
   readonly #steps: Steps
   #waiting = 0
+  #sent = 0
+  #stored = 0
   /** The connection, and the number of the next message for it. */
   #pass: ((text: string) => void) | undefined
   #next = 0
@@ -74,19 +80,29 @@ export class Outbox {
     return this.#waiting
   }
 
+  /** How many messages were sent here, and how many of them, the first ones, the store has or has refused. */
+  get sent(): number {
+    return this.#sent
+  }
+
+  get stored(): number {
+    return this.#stored
+  }
+
   /** Whether this node counts what the store keeps. */
   get isCounted(): boolean {
     return this.#buffer.bytes > 0
   }
 
-  /** Adds a message to the stream. */
-  send(text: string): void {
+  /** Adds a message to the stream, unless one of the requests that it belongs to is given up. */
+  send(text: string, requests: readonly string[] = []): void {
     if (this.#isOver) return
     const bytes = textBytes(text)
     if (this.#waiting > 0 && this.#waiting + bytes > this.#options.maxWaiting) return this.#lose()
     this.#waiting += bytes
-    const marked = new MarkedText(text, this.#options.node.number)
-    const waiting: Waiting = { text, bytes, marked, seq: undefined }
+    this.#sent++
+    const marked = new MarkedText(text, this.#options.node.number, requests)
+    const waiting: Waiting = { text, requests, bytes, marked, seq: undefined }
     this.#steps.add(() => this.#add(waiting))
   }
 
@@ -128,6 +144,11 @@ export class Outbox {
     return this.#steps.done()
   }
 
+  /** Resolves when the store has all messages that were sent until now, or when the session is over. */
+  reached(): Promise<void> {
+    return this.#steps.reached()
+  }
+
   stop(): void {
     this.#isOver = true
     this.detach()
@@ -140,8 +161,9 @@ export class Outbox {
     const { text, marked, bytes } = waiting
     if (waiting.seq === undefined) {
       waiting.seq = await marked.add({ events: node.stores.events, session, room }, this.#last)
-      if (waiting.seq === undefined) return this.#lose()
+      if (waiting.seq === undefined) return this.#refused(waiting)
       this.#waiting -= bytes
+      this.#stored++
       this.#know(waiting.seq)
     }
     if (this.#isLatest && waiting.seq === this.#toCount) this.#count(waiting.seq, bytes)
@@ -149,6 +171,23 @@ export class Outbox {
       this.#next++
       this.#pass(text)
     } else if (waiting.seq > this.#next) await this.#read()
+  }
+
+  /** The stream is gone, or another node has answered a request of the message: nothing more of it may reach the client. */
+  async #refused({ text, requests, bytes }: Waiting): Promise<void> {
+    const { node, session, onGivenUp } = this.#options
+    const [request, ...others] = requests
+    if (request === undefined) return this.#lose()
+    const page = await node.stores.events.read(session, STANDALONE, this.#last, 1)
+    if (page === undefined) return this.#lose()
+    this.#waiting -= bytes
+    this.#stored++
+    if (others.length === 0) return onGivenUp(request)
+    // The client still needs the other responses of a batch.
+    for (const member of JSON.parse(text) as readonly unknown[]) {
+      const one = `[${JSON.stringify(member)}]`
+      this.send(one, answeredIn(one))
+    }
   }
 
   #know(seq: number): void {

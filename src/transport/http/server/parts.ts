@@ -123,8 +123,8 @@ export interface ExtraEndpoint extends HttpHandler {
 /** Receives the frames of a stream. */
 export interface Sink {
   write(text: string): void
-  /** Writes a last text, if any, and ends the reply once everything has been sent. */
-  end(text?: string): void
+  /** Writes the last texts, if any, and ends the reply once everything has been sent. */
+  end(...texts: readonly string[]): void
   /** Aborts the connection and discards what was not sent. */
   abort(): void
   /** Bytes written that the client has not read yet. */

@@ -1,10 +1,8 @@
 import { mcpError } from '../../../errors/error.ts'
-import { NODE_LOST } from '../../../errors/http.ts'
 import { SESSION_LIMIT } from '../../../errors/limits.ts'
-import { toErrorObject } from '../../../errors/reply.ts'
 import { LATER, MUCH_LATER } from '../../../errors/retry-after.ts'
 import { OVERLOADED } from '../../../errors/rpc.ts'
-import type { NodeMessage } from '../../../nodes/messages.ts'
+import { sizeOf } from '../../../nodes/forwarded.ts'
 import type { Node } from '../../../nodes/node.ts'
 import type { JsonObject, Message, RequestId } from '../../../protocol/jsonrpc.ts'
 import type { RequestSource } from '../../../rpc/call.ts'
@@ -20,13 +18,16 @@ import {
   type SessionContents,
 } from '../../../rpc/session-fields.ts'
 import type { StoredSession } from '../../../rpc/session-store.ts'
-import { encodeError } from '../../../wire/reply.ts'
+import type { NoticeBudget } from '../../io/notice-budget.ts'
+import type { StoredBytes } from '../../io/stored-bytes.ts'
 import type { EventRecorder } from './event-stream.ts'
+import { lostResponse } from './lost-response.ts'
 import { NoticeWriter } from './notice-writer.ts'
 import { FRESH_MS } from './sessions.ts'
 import type { SharedSession } from './shared-part.ts'
 import type { StreamFollower } from './stream-follower.ts'
 import { StreamRecorder } from './stream-recorder.ts'
+import { toCancelled, toSubscribed } from './subscribed.ts'
 
 /** A session as its replica sees it. */
 export interface ReplicaSession {
@@ -37,6 +38,10 @@ export interface ReplicaSession {
   readonly session: Session
   /** Whether it is in use at this node. */
   readonly busy: boolean
+  /** Whether this node sends its messages over a connection, and counts what the store keeps of them. */
+  readonly isConnected?: boolean
+  /** Called before changes are saved: what changes with every message is looked at once for each save. */
+  beforeSave?(): void
 }
 
 /** The parts of a transport that its replicas use. */
@@ -48,6 +53,10 @@ export interface ReplicaParts {
   /** How long an unused session lives. */
   readonly idleMs: number
   readonly room: EventRoom
+  /** Counts the notifications that the store keeps. */
+  readonly budget: NoticeBudget
+  /** Counts the subscriptions that the store keeps. */
+  readonly stored: StoredBytes
   /** Whether the request that a message to other nodes belongs to waits for it, and learns of its failure. */
   readonly isAwaited: boolean
   now(): number
@@ -62,6 +71,8 @@ export interface ReplicaParts {
 const LONG_ANSWER = 65_536
 /** How long they stay there: a node that cannot reach the store for longer is taken for dead. */
 export const ANSWER_MS = 30_000
+/** How long nothing is saved for a caller that has sent too much: each attempt looks at all that it would send. */
+const REFUSED_MS = 1000
 
 /** What one node knows of a session that all nodes serve. */
 export class Replica implements SharedSession {
@@ -85,6 +96,7 @@ export class Replica implements SharedSession {
   /** Whether the store knows the client, which is not so before its handshake. */
   #isIntroduced = false
   #isClosed = false
+  #refusedUntil = Number.NEGATIVE_INFINITY
 
   constructor(session: ReplicaSession, parts: ReplicaParts) {
     this.#session = session
@@ -115,16 +127,20 @@ export class Replica implements SharedSession {
     for (const [name, value] of [...this.#leaving, ...this.#unsaved])
       if (value === null) current.delete(name)
       else current.set(name, value)
-    const { node, contents } = this.#parts
+    const { contents } = this.#parts
+    const position = Number(fields.get(POSITION) ?? 0)
     const isNew = this.#version === undefined
-    if (isNew) this.#notices = this.#newNotices(Number(fields.get(POSITION) ?? 0))
+    if (isNew) this.#notices = this.#newNotices(position)
+    else if (!session.ready) this.notices.begin(position)
     this.#unheard(() => contents.restore(session, current, source))
     this.#version = version
     this.#isIntroduced ||= fields.has(REVISION)
-    if (isNew) session.whenReady(() => this.notices.catchUp(node.position), this)
+    if (isNew) this.#catchUp()
   }
 
+  /** Throws if the store keeps too many subscriptions of the caller. */
   change(field: string, value: string | null): void {
+    if (field.startsWith(URI)) this.#countUri(field, value !== null)
     this.#unsaved.set(field, value)
     // A request that waits for it learns of a failure; the next one tries again.
     queueMicrotask(() => void this.saved()?.catch(() => undefined))
@@ -149,7 +165,10 @@ export class Replica implements SharedSession {
     if (this.#version === undefined)
       return session.opened ? (this.#creating ??= this.#create()) : this.#creating
     if (session.opened && !this.#isIntroduced) this.#introduce()
+    if (this.#saving === undefined) this.#session.beforeSave?.()
     if (this.#unsaved.size === 0 && this.#saving === undefined) return undefined
+    if (this.#saving === undefined && this.#parts.now() < this.#refusedUntil)
+      return Promise.reject(mcpError(OVERLOADED, {}, LATER))
     return (this.#saving ??= this.#save())
   }
 
@@ -182,7 +201,7 @@ export class Replica implements SharedSession {
       events: node.stores.events,
       session: this.#session.id,
       name,
-      writer: `${node.number} ${this.#lostResponse(id)}`,
+      writer: `${node.number} ${lostResponse(id, this.#session.session.dialect)}`,
       room,
       onError,
       onDone: () => this.#recorders.delete(recorder),
@@ -201,12 +220,10 @@ export class Replica implements SharedSession {
   }
 
   cancel(params: JsonObject): void {
-    const { requestId, reason } = params
-    if (typeof requestId !== 'string' && typeof requestId !== 'number') return
-    const session = this.#session.id
-    const message = { kind: 'cancelled', session, params: { requestId, reason: clipped(reason) } } as const
+    const message = toCancelled(this.#session.id, params)
+    if (message === undefined) return
     this.#send(async () => {
-      this.#count(1)
+      this.#count(sizeOf(JSON.stringify(message)))
       await this.#parts.node.publish(message)
     })
   }
@@ -250,9 +267,10 @@ export class Replica implements SharedSession {
   }
 
   #newNotices(after: number): NoticeWriter {
-    const { session } = this.#session
+    const { session, countedFor } = this.#session
     const onMoved = (position: number): void => this.change(POSITION, String(position))
-    return new NoticeWriter({ ...this.#parts, session, after, onMoved })
+    const isCounted = (): boolean => this.#session.isConnected !== true
+    return new NoticeWriter({ ...this.#parts, session, countedFor, isCounted, after, onMoved })
   }
 
   /** Tells the store of the client, once its handshake is over. */
@@ -261,6 +279,13 @@ export class Replica implements SharedSession {
     this.#isIntroduced = true
     for (const [name, value] of contents.fieldsOf(this.#session.session)) this.#unsaved.set(name, value)
     this.#unsaved.set(POSITION, String(node.position))
+    this.notices.begin(node.position)
+  }
+
+  /** Adds everything that has changed, once the client is ready. Until then, only the first change of each kind waits, and the client may get ready at another node. */
+  #catchUp(): void {
+    const { session } = this.#session
+    session.whenReady(() => this.notices.catchUp(this.#parts.node.position), this)
   }
 
   async #create(more: ReadonlyMap<string, string> = new Map()): Promise<void> {
@@ -268,6 +293,7 @@ export class Replica implements SharedSession {
     const { id, countedFor, owner, session } = this.#session
     this.#isIntroduced = session.opened
     this.#notices = this.#newNotices(node.position)
+    this.#catchUp()
     const own: readonly (readonly [string, string])[] = [
       [SERVER, node.server],
       [OWNER, owner],
@@ -292,7 +318,7 @@ export class Replica implements SharedSession {
       while (this.#unsaved.size > 0 && !this.#isClosed) {
         this.#leaving = this.#unsaved
         this.#unsaved = new Map()
-        const subscribed = this.#subscribed(this.#leaving)
+        const subscribed = toSubscribed(this.#session.id, this.#leaving)
         // Before the store has them, since a caller that sends too many must not.
         if (subscribed !== undefined) await this.#countSoon(sizeOf(JSON.stringify(subscribed)))
         const version = await node.stores.sessions.change(this.#session.id, this.#leaving)
@@ -301,6 +327,7 @@ export class Replica implements SharedSession {
         // Otherwise another node has changed something too, which the next use tells.
         if (version === (this.#version as number) + 1) this.#version = version
         this.#leaving = new Map()
+        this.#session.beforeSave?.()
       }
     } catch (error) {
       this.#unsaved = new Map([...this.#leaving, ...this.#unsaved])
@@ -309,16 +336,6 @@ export class Replica implements SharedSession {
       this.#leaving = new Map()
       this.#saving = undefined
     }
-  }
-
-  /** The message that lets all nodes with a replica watch the same resources, before the next change of one; undefined if there is none. */
-  #subscribed(fields: ReadonlyMap<string, string | null>): NodeMessage | undefined {
-    const uris = [...fields].filter(([name]) => name.startsWith(URI))
-    if (uris.length === 0) return undefined
-    const named = (isWatched: boolean): readonly string[] =>
-      uris.filter(([, value]) => (value !== null) === isWatched).map(([name]) => name.slice(URI.length))
-    const session = this.#session.id
-    return { kind: 'subscribed', session, added: named(true), removed: named(false) }
   }
 
   async #prolong(): Promise<void> {
@@ -333,7 +350,15 @@ export class Replica implements SharedSession {
     const { now, idleMs } = this.#parts
     if (now() - this.#touchedAt < idleMs / 3) return
     this.#touchedAt = now()
+    this.#parts.stored.touch({ session: this.#session.id, idleMs })
     this.notices.touch()
+  }
+
+  #countUri(field: string, isAdded: boolean): void {
+    const { stored, idleMs } = this.#parts
+    const { id: session, countedFor: caller } = this.#session
+    if (isAdded) stored.take({ session, caller, idleMs }, field)
+    else stored.free(session, field)
   }
 
   #send(send: () => Promise<void>): void {
@@ -362,27 +387,11 @@ export class Replica implements SharedSession {
 
   /** The same for a save, which must not fail before it is under way. */
   async #countSoon(size: number): Promise<void> {
+    this.#refusedUntil = this.#parts.now() + REFUSED_MS
     this.#count(size)
+    this.#refusedUntil = Number.NEGATIVE_INFINITY
   }
-
-  /** The response that a client gets if this node dies before it sends another one: to a request, or to all requests of a batch. */
-  #lostResponse(id: RequestId | readonly RequestId[] | undefined): string {
-    if (id === undefined) return ''
-    const { dialect } = this.#session.session
-    const error = toErrorObject(mcpError(NODE_LOST, {}), dialect)
-    if (typeof id !== 'object') return encodeError(id, error, dialect)
-    return id.length === 0 ? '' : `[${id.map((one) => encodeError(one, error, dialect)).join(',')}]`
-  }
-}
-
-/** What a message counts. */
-function sizeOf(text: string): number {
-  return Math.ceil(text.length / LONG_ANSWER)
 }
 
 /** A version that no stored session has. */
 const UNKNOWN_VERSION = -1
-
-function clipped(reason: unknown): string | undefined {
-  return typeof reason === 'string' ? reason.slice(0, 256) : undefined
-}

@@ -21,6 +21,7 @@ import { callerOf, type Headers, type HttpIn, type HttpOut } from './parts.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { ANSWER_MS, Replica, type ReplicaParts } from './replica.ts'
 import type { HttpSession } from './sessions.ts'
+import { SessionUses } from './session-uses.ts'
 import type { SharedSession } from './shared-part.ts'
 import { StoredStreams } from './stored-streams.ts'
 
@@ -43,6 +44,7 @@ export class Replicas implements NodeListener {
   readonly #service: Service
   readonly #parts: ReplicaParts
   readonly #streams: StoredStreams
+  readonly #uses: SessionUses
   #endpoint!: Endpoint
   #unlisten: () => void = () => undefined
 
@@ -61,12 +63,18 @@ export class Replicas implements NodeListener {
       maxSessions: limits.sessions,
       idleMs,
       room,
+      budget: budgetsOf(service, limits).notices,
+      stored: budgetsOf(service, limits).stored,
       isAwaited: true,
       now: () => performance.now(),
       onError,
       onProlonged: (session) => this.#streams.prolong(session),
       onEnded: (id) => this.#ended(id),
     }
+    this.#uses = new SessionUses((id) => {
+      const known = this.#endpoint.sessions.find(id)?.shared as Replica | undefined
+      return node.stores.sessions.use(id, known?.version, idleMs)
+    })
   }
 
   /** The error of requests while the node stops: other nodes go on with its sessions, so clients keep theirs, unless all end. */
@@ -108,13 +116,17 @@ export class Replicas implements NodeListener {
     const lastEventId = request.header('last-event-id')
     if (lastEventId === undefined) return this.#streams.open(session, headers)
     if (session.holds(lastEventId)) return undefined
-    budgetsOf(this.#service, this.#limits).write.check(callerOf(request))
-    return this.#streams.resume(session, lastEventId, headers)
+    const { write } = budgetsOf(this.#service, this.#limits)
+    return this.#streams.resume(session, lastEventId, headers, () => write.check(callerOf(request)))
   }
 
   onMessage(message: NodeMessage, isOwn: boolean): void {
     if (!('session' in message)) return
     const session = this.#endpoint.sessions.find(message.session)
+    if (message.kind === 'ended') {
+      this.#parts.budget.forget(message.session)
+      this.#parts.stored.forget(message.session)
+    }
     if (message.kind === 'attached') this.#streams.attached(message.session, isOwn)
     if (session === undefined) return
     if (message.kind === 'cancelled') session.calls.cancel(message.params)
@@ -145,17 +157,19 @@ export class Replicas implements NodeListener {
   }
 
   /** Makes sure that this node knows a session as it is in the store, or does not know it. */
-  async #use(id: string, request: HttpIn): Promise<void> {
+  #use(id: string, request: HttpIn): Promise<void> {
+    return this.#uses.use(id, (stored) => this.#take(id, stored, request))
+  }
+
+  #take(id: string, stored: StoredSession | undefined, request: HttpIn): void | Promise<void> {
     const { sessions } = this.#endpoint
-    const known = sessions.find(id)?.shared as Replica | undefined
-    const stored = await this.#node.stores.sessions.use(id, known?.version, this.#parts.idleMs)
     const session = sessions.find(id)
     if (stored === undefined) {
       if (session !== undefined) sessions.end(session)
     } else if (session !== undefined) {
       if (session.owner === ownerOf(request.auth)) (session.shared as Replica).refresh(stored, request)
       sessions.touch(session)
-    } else if (stored.fields === undefined) await this.#use(id, request)
+    } else if (stored.fields === undefined) return this.#use(id, request)
     else this.#adopt(id, stored, stored.fields, request)
   }
 

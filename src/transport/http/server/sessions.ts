@@ -13,12 +13,15 @@ import { encodeNotification } from '../../../wire/encode.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import type { KeptPool } from '../../io/kept-pool.ts'
 import { Owners } from '../../io/owners.ts'
+import { Evictable } from './evictable.ts'
 import { EventStream, readEventId, type StreamKeeper, type StreamOptions } from './event-stream.ts'
 import { REPLICA_MS, type SharedSession } from './shared-part.ts'
 
 /** The stream for messages that do not belong to a request. */
 export const STANDALONE = 's'
 const SWEEP_MS = 30_000
+/** The same while there is no room for newcomers. */
+const FULL_SWEEP_MS = 1000
 /** Sessions used more recently than this are not evicted. */
 export const FRESH_MS = 10_000
 /** The part of its sessions that an owner loses at a time while the server needs memory. */
@@ -217,6 +220,9 @@ export class Sessions {
   readonly #now: () => number
   readonly #table = new Map<string, HttpSession>()
   readonly #owners = new Owners<HttpSession>()
+  /** The sessions that may be evicted for anyone, and for an owner with far fewer. */
+  readonly #idle = new Evictable<HttpSession>((session) => this.#isEvictable(session, false), true)
+  readonly #unused = new Evictable<HttpSession>((session) => this.#isEvictable(session, true), false)
   readonly #share: ((session: HttpSession) => SharedSession) | undefined
   readonly #idleMs: number
   #swept: number
@@ -324,7 +330,7 @@ export class Sessions {
   #makeRoom(owner: string): void {
     const { sessions } = this.#limits
     if (this.#table.size < sessions) return
-    this.sweep()
+    if (this.#now() - this.#swept > FULL_SWEEP_MS) this.sweep()
     if (this.#table.size < sessions) return
     const oldest = this.#evictable(owner)
     if (oldest === undefined) throw mcpError(SESSION_LIMIT, { limit: sessions }, MUCH_LATER)
@@ -360,12 +366,7 @@ export class Sessions {
   /** The session to evict for one of `owner`; those in use only if another owner has far more than this one. */
   #evictable(owner: string): HttpSession | undefined {
     const { items, isLarge } = this.#owners.largest(owner)
-    let oldest: HttpSession | undefined
-    for (const session of items) {
-      if (!this.#isEvictable(session, isLarge)) continue
-      if (oldest === undefined || session.seen < oldest.seen) oldest = session
-    }
-    return oldest
+    return (isLarge ? this.#unused : this.#idle).next(items, this.#now())
   }
 
   /** Whether a session was idle for too long, counted from the end of its last stream or request. */

@@ -1,5 +1,4 @@
 import type { Node } from '../../../nodes/node.ts'
-import { idText } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import type { RequestSource } from '../../../rpc/call.ts'
 import type { Service } from '../../../rpc/service.ts'
@@ -8,9 +7,12 @@ import { HOLDER, RUNS } from '../../../rpc/session-fields.ts'
 import type { StoredSession } from '../../../rpc/session-store.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { Connection } from '../../io/connection.ts'
+import { isNotable, LONG_ID, notedId } from './noted-id.ts'
 import { Outbox } from './outbox.ts'
 import { Replica, type ReplicaParts, type ReplicaSession } from './replica.ts'
+import { RunningIds } from './running-ids.ts'
 import type { SessionFacts } from './sessions.ts'
+import { answeredIn, readId } from './stored-answers.ts'
 
 /** The connection of a client. */
 export interface Holder {
@@ -55,7 +57,13 @@ export class SharedClient implements ReplicaSession {
   #runs: string
   /** The requests that the store knows to run here. */
   #noted: string | null = null
+  readonly #runningIds: RunningIds
+  /** Whether to look at them before the next save. */
+  #isToNote = false
+  /** Whether another node may have noted requests of this one. */
+  #isDoubtful = false
   #holder: Holder | undefined
+  #isClosed = false
 
   constructor({ service, limits, replica, end }: SharedParts, facts: SessionFacts, source: RequestSource) {
     const { node, room, onError, now } = replica
@@ -72,7 +80,11 @@ export class SharedClient implements ReplicaSession {
       limits,
       source,
       id: facts.id,
-      send: (text) => this.outbox.send(text),
+      send: (text, request) =>
+        this.outbox.send(
+          text,
+          request === undefined ? answeredIn(text).filter(isNotable) : [notedId(request)],
+        ),
       isBehind: () => this.#holder?.isBehind === true || this.outbox.waiting > limits.streamBytes,
       onInvalid: () => this.#holder?.refuse('invalid'),
       evict: () => end(this),
@@ -85,8 +97,10 @@ export class SharedClient implements ReplicaSession {
       pool: budgetsOf(service, limits).kept,
       caller: facts.countedFor,
       onError,
+      onGivenUp: (request) => this.#cancel(request),
       onLost: () => end(this),
     })
+    this.#runningIds = new RunningIds(this.connection.calls, this.outbox)
     this.replica = new Replica(this, replica)
     this.session.keeper = this.replica
     this.connection.elsewhere = {
@@ -103,6 +117,10 @@ export class SharedClient implements ReplicaSession {
 
   get busy(): boolean {
     return this.#holder !== undefined || this.connection.isBusy
+  }
+
+  get isConnected(): boolean {
+    return this.#holder !== undefined
   }
 
   /** The connection, if this node has it. */
@@ -123,6 +141,8 @@ export class SharedClient implements ReplicaSession {
 
   /** Sends everything after the first `count` messages over a connection. */
   attach(holder: Holder, count: number): void {
+    // Its session may have ended while the connection opened.
+    if (this.#isClosed) return holder.refuse('evicted')
     this.#holder = holder
     this.outbox.attach((text) => holder.send(text), count)
   }
@@ -136,9 +156,9 @@ export class SharedClient implements ReplicaSession {
     return true
   }
 
-  /** The ids of the requests that run here, as JSON. */
+  /** The ids of the requests that run here, or whose responses the store does not have, as they are noted. */
   get runs(): readonly string[] {
-    return this.connection.calls.ids.map(idText)
+    return this.#runningIds.noted
   }
 
   /** Whether the store knows of requests that run here. */
@@ -146,8 +166,20 @@ export class SharedClient implements ReplicaSession {
     return this.#noted !== null
   }
 
-  /** Tells other nodes which requests run here, so that one of them can answer them if this one dies. `isForced` if another node may have said so. */
+  /**
+   * Tells other nodes which requests run here, so that one of them can answer them if this one dies. While a save is under way, the next one
+   * does it for all messages that arrive meanwhile. `isForced` if another node may have said so.
+   */
   noteRuns(isForced = false): void {
+    this.#isDoubtful ||= isForced
+    this.#isToNote = true
+    queueMicrotask(() => void this.replica.saved()?.catch(() => undefined))
+  }
+
+  beforeSave(): void {
+    if (!this.#isToNote) return
+    this.#isToNote = false
+    const isSending = this.outbox.waiting > 0
     const { runs } = this
     const field = runsField(this.#node)
     if (field !== this.#runs) {
@@ -157,9 +189,17 @@ export class SharedClient implements ReplicaSession {
       this.#noted = null
     }
     const noted = runs.length === 0 ? null : JSON.stringify(runs)
-    if (noted === this.#noted && !isForced) return
+    if (noted === this.#noted && (isSending || !this.#isDoubtful)) return
+    this.#isDoubtful &&= isSending
     this.#noted = noted
     this.replica.change(this.#runs, noted)
+  }
+
+  /** Stops a request that another node has answered. */
+  #cancel(request: string): void {
+    if (request === LONG_ID) return
+    const reason = 'another node took this one for dead, and answered the request'
+    this.connection.calls.cancel({ requestId: readId(request) as string, reason })
   }
 
   /** Answers running requests, up to a limit, and gives the store everything. */
@@ -171,6 +211,7 @@ export class SharedClient implements ReplicaSession {
   /** Forgets the client at this node. */
   close(): void {
     const holder = this.#holder
+    this.#isClosed = true
     this.#holder = undefined
     this.outbox.stop()
     this.session.keeper = undefined

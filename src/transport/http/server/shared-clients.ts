@@ -1,24 +1,23 @@
 import { pause } from '../../../base/backoff.ts'
-import { mcpError } from '../../../errors/error.ts'
-import { NODE_LOST } from '../../../errors/http.ts'
-import { toErrorObject } from '../../../errors/reply.ts'
 import type { NodeMessage } from '../../../nodes/messages.ts'
 import type { Node } from '../../../nodes/node.ts'
 import type { NodeListener } from '../../../nodes/node-options.ts'
 import { Suspects } from '../../../nodes/suspects.ts'
-import { isObject } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import { anonymousNetwork, ownerOf, type RequestSource } from '../../../rpc/call.ts'
 import type { Service } from '../../../rpc/service.ts'
 import { COUNTED_FOR, HOLDER, OWNER, RUNS, SERVER, TRANSPORT } from '../../../rpc/session-fields.ts'
-import { encodeError } from '../../../wire/reply.ts'
+import type { StoredSession } from '../../../rpc/session-store.ts'
+import { budgetsOf } from '../../io/budgets.ts'
 import { within } from '../../io/timer.ts'
-import { withoutMark } from './marked-text.ts'
+import { LONG_ID } from './noted-id.ts'
 import type { ReplicaParts } from './replica.ts'
 import { LONGEST_IDLE_MS, settleHere, type Sharing } from './replicas.ts'
-import { STANDALONE, type SessionFacts } from './sessions.ts'
+import { SessionUses } from './session-uses.ts'
+import type { SessionFacts } from './sessions.ts'
 import { SharedClient, type SharedParts } from './shared-client.ts'
 import { REPLICA_MS } from './shared-part.ts'
+import { StoredAnswers } from './stored-answers.ts'
 
 export interface SharedClientsOptions {
   readonly sharing: Sharing
@@ -30,8 +29,6 @@ export interface SharedClientsOptions {
   readonly idleMs: number
 }
 
-/** How many events are read at once. */
-const PAGE = 100
 /** How often to look whether other nodes have answered, and how many looks in a row must show it: a request may have just arrived. */
 const [LOOK_MS, QUIET_LOOKS] = [50, 3]
 
@@ -45,6 +42,7 @@ export class SharedClients implements NodeListener {
   readonly #unlisten: () => void
   readonly #unwatch: () => void
   readonly #suspects: Suspects
+  readonly #uses: SessionUses
   #sweptAt: number
 
   constructor({ sharing, service, limits, transport, idleMs }: SharedClientsOptions) {
@@ -60,6 +58,8 @@ export class SharedClients implements NodeListener {
       maxSessions: limits.sessions,
       idleMs: this.#idleMs,
       room,
+      budget: budgetsOf(service, limits).notices,
+      stored: budgetsOf(service, limits).stored,
       // A message over a WebSocket gets no reply.
       isAwaited: transport === 'sse',
       now: () => performance.now(),
@@ -68,6 +68,9 @@ export class SharedClients implements NodeListener {
       onEnded: (id) => this.#ended(id),
     }
     this.#parts = { service, limits, replica, end: (client) => void this.end(client) }
+    this.#uses = new SessionUses((id) =>
+      node.stores.sessions.use(id, this.#all.get(id)?.replica.version, this.#idleMs),
+    )
     this.#unlisten = node.listen(this)
     this.#sweptAt = performance.now()
     // Connections end by themselves.
@@ -119,25 +122,8 @@ export class SharedClients implements NodeListener {
   }
 
   /** The client of a session as the store knows it, for its owner only. */
-  async use(id: string, source: RequestSource): Promise<SharedClient | undefined> {
-    const known = this.#all.get(id)
-    const stored = await this.node.stores.sessions.use(id, known?.replica.version, this.#idleMs)
-    const client = this.#all.get(id)
-    if (stored === undefined) {
-      if (client !== undefined) this.#forget(client)
-      return undefined
-    }
-    if (client === undefined) {
-      const { fields } = stored
-      if (fields === undefined) return this.use(id, source)
-      const adopted = this.#adopt(id, fields, source)
-      if (adopted === undefined) return undefined
-      this.#refreshNew(adopted, stored, source)
-      return adopted
-    }
-    if (client.owner !== ownerOf(source.auth)) return undefined
-    client.refresh(stored, source)
-    return client
+  use(id: string, source: RequestSource): Promise<SharedClient | undefined> {
+    return this.#uses.use(id, (stored) => this.#take(id, stored, source))
   }
 
   /** Ends the session of a client at all nodes. */
@@ -175,15 +161,19 @@ export class SharedClients implements NodeListener {
   }
 
   /** Looks for requests of a client that run at other nodes. */
-  async lookAround(client: SharedClient): Promise<void> {
-    const { sessions } = this.node.stores
-    const stored = await sessions.use(client.id, client.replica.version, this.#idleMs)
-    if (stored === undefined) return this.#forget(client)
-    client.refresh(stored, client.connection.source)
+  lookAround(client: SharedClient): Promise<void> {
+    return this.#uses.use(client.id, (stored) => {
+      if (stored === undefined) return this.#forget(client)
+      client.refresh(stored, client.connection.source)
+    })
   }
 
   onMessage(message: NodeMessage, isOwn: boolean): void {
     if (!('session' in message)) return
+    if (message.kind === 'ended') {
+      this.#parts.replica.budget.forget(message.session)
+      this.#parts.replica.stored.forget(message.session)
+    }
     const client = this.#all.get(message.session)
     if (client === undefined) return
     if (message.kind === 'attached' && !isOwn) this.#moved(client)
@@ -237,14 +227,38 @@ export class SharedClients implements NodeListener {
     await client.outbox.done()
     const running = [...client.others.values()].flat()
     if (running.length === 0) return false
-    const answered = await this.#answered(client.id)
-    return running.some((id) => !answered.has(id))
+    const answers = this.#answersOf(client)
+    await answers.read()
+    // A request with a long id runs until its node says otherwise.
+    return running.some((id) => id === LONG_ID || !answers.has(id))
   }
 
   async #flush(client: SharedClient): Promise<void> {
     await client.outbox.done()
     client.noteRuns()
     await Promise.allSettled([client.replica.settled(), client.replica.flushed()])
+  }
+
+  #take(
+    id: string,
+    stored: StoredSession | undefined,
+    source: RequestSource,
+  ): SharedClient | undefined | Promise<SharedClient | undefined> {
+    const client = this.#all.get(id)
+    if (stored === undefined) {
+      if (client !== undefined) this.#forget(client)
+      return undefined
+    }
+    if (client === undefined) {
+      const { fields } = stored
+      if (fields === undefined) return this.use(id, source)
+      const adopted = this.#adopt(id, fields, source)
+      if (adopted !== undefined) this.#refreshNew(adopted, stored, source)
+      return adopted
+    }
+    if (client.owner !== ownerOf(source.auth)) return undefined
+    client.refresh(stored, source)
+    return client
   }
 
   #new(facts: SessionFacts, { auth, ip, certified }: RequestSource): SharedClient {
@@ -309,49 +323,23 @@ export class SharedClients implements NodeListener {
     client.outbox.look()
     for (const [number, ids] of client.others) {
       const seemsAlive = await this.node.stores.nodes.isAlive(number)
-      if (this.#suspects.isDead(number, seemsAlive)) await this.answerLost(client, number, ids)
+      if (this.#suspects.isDead(number, seemsAlive)) await this.#answerLost(client, number, ids)
     }
   }
 
-  /** Answers requests of a node that is dead, unless it has. */
-  async answerLost(client: SharedClient, number: number, ids: readonly string[]): Promise<void> {
-    const { dialect } = client.session
-    const answered = await this.#answered(client.id)
-    const error = toErrorObject(mcpError(NODE_LOST, {}), dialect)
-    for (const id of ids.filter((one) => !answered.has(one)))
-      client.outbox.send(encodeError(readId(id), error, dialect))
+  /** Answers requests of a node that is dead, unless it has. One whose id nobody knows cannot be answered, so its client begins again. */
+  async #answerLost(client: SharedClient, number: number, ids: readonly string[]): Promise<void> {
+    const answers = this.#answersOf(client)
+    for (const id of ids) if (id !== LONG_ID) await answers.giveUp(id, client.session.dialect)
+    client.outbox.look()
     await client.outbox.done()
+    if (ids.includes(LONG_ID)) return this.end(client)
     client.replica.change(`${RUNS}${number}`, null)
     await client.replica.saved()
     client.others = new Map([...client.others].filter(([other]) => other !== number))
   }
 
-  /** The ids of the requests whose responses are in the stream of a session. */
-  async #answered(session: string): Promise<ReadonlySet<string>> {
-    const found = new Set<string>()
-    for (let after = -1; ;) {
-      const page = await this.node.stores.events.read(session, STANDALONE, after, PAGE)
-      for (const { text } of page?.events ?? []) for (const id of answeredIn(withoutMark(text))) found.add(id)
-      const last = page?.events.at(-1)
-      if (last === undefined) return found
-      after = last.seq
-    }
+  #answersOf({ id }: SharedClient): StoredAnswers {
+    return new StoredAnswers({ events: this.node.stores.events, session: id, room: this.room })
   }
-}
-
-/** The ids that the responses in a text have, as JSON. */
-function answeredIn(text: string): readonly string[] {
-  const read: unknown = JSON.parse(text)
-  const all = Array.isArray(read) ? (read as readonly unknown[]) : [read]
-  return all.flatMap((one) =>
-    isObject(one) && one['method'] === undefined && one['id'] !== undefined
-      ? [JSON.stringify(one['id'])]
-      : [],
-  )
-}
-
-/** The id in a JSON text. */
-function readId(text: string): string | number | bigint {
-  const id = JSON.parse(text) as string | number
-  return typeof id === 'string' || Number.isSafeInteger(id) ? id : BigInt(text)
 }

@@ -66,3 +66,41 @@ test('a node that seems dead gets a second look, however many of its streams are
   }
   expect(ended).toEqual(['a', 'b', 'c'])
 })
+
+test('a client that opens its stream again and again lets few notes wait for the store', async () => {
+  const events = new MemoryEventStore(new Lifetime())
+  const notes: string[] = []
+  let isHeld = true
+  const cache = {
+    add: () => false,
+    get: () => '0 -1',
+    set: async (_: string, text: string) => {
+      if (!text.startsWith('0 ')) return
+      notes.push(text)
+      while (isHeld) await new Promise((resolve) => setTimeout(resolve, 10))
+    },
+  }
+  const stores = { events, cache, nodes: { isAlive: () => true } }
+  const node = { number: 2, beatMs: BEAT_MS, stores, publish: async () => undefined } as unknown as Node
+  const onError = (): void => undefined
+  const streams = new StoredStreams({ node, room: ROOM, idleMs: 600_000, maxUnread: 1_000_000, onError })
+  const shared = { followers: new Set(), notices: { open: () => events.open('a', 's', '', ROOM) } }
+  const session = { id: 'a', shared, session: { dialect: {} } } as unknown as HttpSession
+  for (let nth = 0; nth < 100; nth++) {
+    const { stream } = await streams.open(session, {})
+    let leave = (): void => undefined
+    stream?.attach({
+      waiting: 0,
+      write: () => undefined,
+      end: () => undefined,
+      abort: () => undefined,
+      onGone: (gone) => void (leave = gone),
+    })
+    leave()
+    await vi.advanceTimersByTimeAsync(1)
+  }
+  isHeld = false
+  await vi.advanceTimersByTimeAsync(1000)
+  await streams.done()
+  expect(notes).toHaveLength(2)
+})

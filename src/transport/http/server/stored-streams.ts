@@ -10,7 +10,8 @@ import { messageEvent } from '../../../wire/sse.ts'
 import type { Headers, HttpOut, Sink } from './parts.ts'
 import type { Replica, ReplicaSession } from './replica.ts'
 import { STANDALONE, type HttpSession } from './sessions.ts'
-import { StreamFollower } from './stream-follower.ts'
+import { StreamFollower, type FollowerOptions } from './stream-follower.ts'
+import { Turns } from './turns.ts'
 
 export interface StreamParts {
   readonly node: Node
@@ -34,13 +35,19 @@ interface Claim {
 
 /** The streams of requests, by the names that nodes give them. */
 const REQUEST_STREAM = /^r\d+x/
+/** How many clients of this node may read one stream at the same time. One that resumes may not know yet that its last connection is lost. */
+const MOST_FOLLOWERS = 8
 
 /** Sends clients the events of their sessions that are in the store: of the stream of a session, and of requests that another node runs. */
 export class StoredStreams {
   readonly #parts: StreamParts
   readonly #claims = new Map<string, Claim>()
   readonly #steps: Steps
+  /** The latest note about each session that waits for the store: a client that opens its stream again and again must not keep others waiting. */
+  readonly #notes = new Map<string, string>()
   readonly #suspects: Suspects
+  /** Streams may be large, so a session reads one page at a time, and counts it before the next. */
+  readonly #reads = new Turns()
 
   constructor(parts: StreamParts) {
     this.#parts = parts
@@ -54,13 +61,21 @@ export class StoredStreams {
     return this.#standalone(session, undefined, headers)
   }
 
-  /** Continues a stream after an event. */
-  async resume(session: HttpSession, eventId: string, headers: Headers): Promise<HttpOut> {
+  /** Continues a stream after an event. `check` throws if the caller has left too much unread. */
+  async resume(
+    session: HttpSession,
+    eventId: string,
+    headers: Headers,
+    check: () => void = () => undefined,
+  ): Promise<HttpOut> {
     const { events } = this.#parts.node.stores
     const place = readEventId(eventId)
     if (place === undefined) throw mcpError(UNKNOWN_EVENT, {})
     const { name, seq } = place
-    const page = await events.read(session.id, name, seq, 1)
+    const page = await this.#reads.run(session.id, () => {
+      check()
+      return events.read(session.id, name, seq, 1)
+    })
     if (page === undefined && !REQUEST_STREAM.test(name)) throw mcpError(UNKNOWN_EVENT, {})
     // Tells the client not to reconnect: nothing follows.
     if (page === undefined) return { status: 204, headers }
@@ -71,7 +86,7 @@ export class StoredStreams {
       this.#replace(session.id)
       return this.#standalone(session, seq, headers)
     }
-    return toStream(this.#follow(session, name, seq), headers)
+    return toStream(this.#follow(session, name, seq, { mayBegin: () => passes(check) }), headers)
   }
 
   /** Notices that a node has opened the stream of a session: its client reads it only once. */
@@ -124,7 +139,9 @@ export class StoredStreams {
       if (isPrimed(session.session.dialect))
         await node.stores.events.append(id, STANDALONE, { text: '' }, room)
       if (claim.isReplaced) throw mcpError(STREAM_EXISTS, {})
-      claim.follower = this.#follow(session, STANDALONE, after, (sent) => this.#release(id, claim, sent))
+      claim.follower = this.#follow(session, STANDALONE, after, {
+        onDetached: (sent) => this.#release(id, claim, sent),
+      })
       return toStream(claim.follower, headers)
     } catch (error) {
       if (this.#claims.get(id) === claim) this.#claims.delete(id)
@@ -162,14 +179,22 @@ export class StoredStreams {
   /** Notes in the background which node has the stream of a session open (0 for none), and what it has sent. */
   #note(session: string, node: number, sent: number): void {
     const { cache } = this.#parts.node.stores
-    this.#steps.add(() => cache.set(keyOf(session), `${node} ${sent}`, this.#parts.idleMs))
+    const isWaiting = this.#notes.has(session)
+    this.#notes.set(session, `${node} ${sent}`)
+    if (isWaiting) return
+    let text: string | undefined
+    this.#steps.add(async () => {
+      text = this.#notes.get(session) ?? text
+      this.#notes.delete(session)
+      if (text !== undefined) await cache.set(keyOf(session), text, this.#parts.idleMs)
+    })
   }
 
   #follow(
     session: HttpSession,
     name: string,
     after: number,
-    onDetached: (sent: number) => void = () => undefined,
+    { mayBegin, onDetached }: Pick<Partial<FollowerOptions>, 'mayBegin' | 'onDetached'>,
   ): StreamFollower {
     const { node, maxUnread, onError } = this.#parts
     const { followers } = session.shared as Replica
@@ -180,12 +205,17 @@ export class StoredStreams {
       after,
       maxUnread,
       isLossy: name === STANDALONE,
+      inTurn: (act) => this.#reads.run(session.id, act),
+      ...(mayBegin !== undefined && { mayBegin }),
       onError,
       ...(name !== STANDALONE && { check: (writer) => this.#endIfLost(session.id, name, writer) }),
-      onAttached: () => followers.add(follower),
+      onAttached: () => {
+        endOldest(followers, name)
+        followers.add(follower)
+      },
       onDetached: (sent) => {
         followers.delete(follower)
-        onDetached(sent)
+        onDetached?.(sent)
       },
     })
     return follower
@@ -202,7 +232,9 @@ export class StoredStreams {
     headers: Headers,
   ): Promise<HttpOut> {
     const response = writer.slice(writer.indexOf(' ') + 1)
-    const page = await this.#parts.node.stores.events.read(session, name, seq - 1, 1)
+    if (response === '') return { status: 204, headers }
+    const { events } = this.#parts.node.stores
+    const page = await this.#reads.run(session, () => events.read(session, name, seq - 1, 1))
     const last = page?.events[0]?.text ?? response
     if (last !== response) return { status: 204, headers }
     const event = messageEvent(response, `${name}_${seq + 1}`)
@@ -220,8 +252,26 @@ export class StoredStreams {
     const end = writer.indexOf(' ')
     const number = Number(writer.slice(0, end))
     if (end < 0 || !this.#suspects.isDead(number, await nodes.isAlive(number))) return
-    await events.append(session, name, { text: writer.slice(end + 1), isLast: true }, room)
+    const response = writer.slice(end + 1)
+    // Nobody can answer the request, so its stream ends without a response.
+    if (response === '') await events.forget(session, name)
+    else await events.append(session, name, { text: response, isLast: true }, room)
   }
+}
+
+function passes(check: () => void): boolean {
+  try {
+    check()
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Makes room for another reader of a stream: a client reads it only once, so the oldest connection is most likely lost. */
+function endOldest(followers: ReadonlySet<StreamFollower>, name: string): void {
+  const same = [...followers].filter((one) => one.name === name)
+  if (same.length >= MOST_FOLLOWERS) same[0]?.end()
 }
 
 function keyOf(session: string): string {

@@ -69,6 +69,7 @@ function follow(options: {
     after,
     maxUnread: 1000,
     isLossy,
+    inTurn: (act) => act(),
     onError: () => undefined,
     onAttached: () => undefined,
     onDetached: (sent) => void detached.push(sent),

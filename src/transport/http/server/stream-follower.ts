@@ -14,6 +14,10 @@ export interface FollowerOptions {
   readonly maxUnread: number
   /** Whether the client may miss events that the store has discarded. */
   readonly isLossy: boolean
+  /** Lets one reader at a time read pages and write them. */
+  inTurn<Result>(act: () => Promise<Result>): Promise<Result>
+  /** Whether the caller has read enough to begin. */
+  mayBegin?(): boolean
   /** Looks after a stream whose writer may have died. */
   check?(writer: string): Promise<void>
   onError(error: unknown): void
@@ -32,6 +36,7 @@ export class StreamFollower {
   #sent: number
   #sink: Sink | undefined
   #unwatch: (() => void) | undefined
+  #hasBegun = false
   #writer = ''
   /** The bytes that had to wait, and how many of them the client had read at the last check. */
   #waited = 0
@@ -90,11 +95,16 @@ export class StreamFollower {
 
   async #read(): Promise<void> {
     const { events, session, name } = this.#options
-    for (let isMore = true; isMore && this.#sink !== undefined;) {
+    const readPage = async (): Promise<boolean> => {
+      if (!this.#hasBegun && this.#options.mayBegin?.() === false) this.end()
+      if (this.#sink === undefined) return false
       const page = await events.read(session, name, this.#sent, PAGE)
-      isMore = page !== undefined && this.#send(page)
-      if (page === undefined) this.end()
+      this.#hasBegun = true
+      if (page !== undefined) return this.#send(page)
+      this.end()
+      return false
     }
+    while (await this.#options.inTurn(readPage));
   }
 
   /** Sends a page; says whether there may be more. */

@@ -1,6 +1,8 @@
+import { Deferred } from '../../../base/deferred.ts'
 import { textBytes } from '../../../base/weight.ts'
 import { Steps } from '../../../nodes/steps.ts'
 import type { EventRoom, EventStore } from '../../../rpc/event-store.ts'
+import { afterMs } from '../../io/timer.ts'
 import type { EventRecorder } from './event-stream.ts'
 import { REPLICA_MS } from './shared-part.ts'
 
@@ -16,9 +18,14 @@ export interface RecorderOptions {
   onDone(): void
 }
 
+/** How long a reply waits until the store has its stream. */
+const OPEN_MS = 15_000
+/** How many bytes may wait for the store when a stream is trimmed. */
+const MOST_WAITING = 65_536
+
 /** Adds the events of a stream that only this node writes to the store, in the background and in order. */
 export class StreamRecorder implements EventRecorder {
-  readonly opened: Promise<void>
+  readonly #opened = new Deferred<void>()
   readonly #options: RecorderOptions
   readonly #steps: Steps
   /** The bytes that wait. */
@@ -27,7 +34,21 @@ export class StreamRecorder implements EventRecorder {
   constructor(options: RecorderOptions) {
     this.#options = options
     this.#steps = new Steps((error) => options.onError(error))
-    this.opened = new Promise((resolve) => this.#steps.add(() => this.#open().finally(resolve)))
+    this.#steps.add(() => this.#open())
+    const timer = afterMs(OPEN_MS, () => this.#opened.resolve())
+    void this.opened.then(() => clearTimeout(timer))
+  }
+
+  /**
+   * Resolves when other nodes can find the stream: a client that saw an event of it may resume there. Nobody waits for ever for a store that is
+   * away, or for a stream that will not be recorded.
+   */
+  get opened(): Promise<void> {
+    return this.#opened.promise
+  }
+
+  get bytes(): number {
+    return textBytes(this.#options.writer)
   }
 
   record(seq: number, text: string, isLast: boolean): void {
@@ -42,6 +63,13 @@ export class StreamRecorder implements EventRecorder {
     })
   }
 
+  /** Discards the events before a number. If many of them wait for the store, the stream is discarded: it must not take them after others had to go. */
+  trim(before: number): void {
+    const { events, session, name } = this.#options
+    if (this.#waiting > MOST_WAITING) this.#giveUp()
+    else this.#steps.add(() => events.trim(session, name, before))
+  }
+
   /** Prolongs the life of the stream in the store. */
   touch(): void {
     if (this.#steps.size === 0) this.#steps.add(() => this.#open())
@@ -54,11 +82,13 @@ export class StreamRecorder implements EventRecorder {
 
   stop(): void {
     this.#steps.stop()
+    this.#opened.resolve()
   }
 
   async #open(): Promise<void> {
     const { events, session, name, writer, room } = this.#options
     await events.open(session, name, writer, room)
+    this.#opened.resolve()
   }
 
   forget(): void {
@@ -74,6 +104,7 @@ export class StreamRecorder implements EventRecorder {
   #giveUp(): void {
     this.#steps.clear()
     this.forget()
+    this.#opened.resolve()
   }
 }
 

@@ -1,0 +1,71 @@
+import { CHANGE_CLASSES, ChangeLog, PART_MESSAGES, type ChangeClass } from './change-log.ts'
+import type { NodeStores } from './node-options.ts'
+import type { KnownChange } from './recent-changes.ts'
+
+/** The changes after a position. */
+export interface PastChanges {
+  /** Those that are known, in order. */
+  readonly changes: readonly KnownChange[]
+  /** The classes of which some may be missing. */
+  readonly lost: readonly ChangeClass[]
+}
+
+/** The changes that sessions may have missed, of all classes. */
+export class ChangeHistory {
+  readonly #logs: readonly ChangeLog[]
+  /** The position at which the logs may need another part. */
+  #nextPart = 0
+
+  constructor(stores: Pick<NodeStores, 'events' | 'changes'>, server: string) {
+    this.#logs = CHANGE_CLASSES.map((name) => new ChangeLog(name, stores, server))
+  }
+
+  /** Begins with the messages after a position. */
+  start(position: number): void {
+    this.beginAfter(position)
+    this.#nextPart = afterPart(position)
+  }
+
+  /** Begins again after a position, because the bus has lost its messages, and positions are used again. */
+  restart(position: number): void {
+    this.start(position)
+    for (const log of this.#logs) void log.forget()
+  }
+
+  /** Forgets everything up to a position. */
+  beginAfter(position: number): void {
+    for (const log of this.#logs) log.beginAfter(position)
+  }
+
+  add(change: KnownChange): void {
+    for (const log of this.#logs) log.add(change)
+  }
+
+  /** Says that all messages up to a position were heard. Now and then, this lets nodes that start later know of the changes among them. */
+  heard(position: number): void {
+    if (position < this.#nextPart) return
+    this.#nextPart = afterPart(position)
+    for (const log of this.#logs) void log.write(position)
+  }
+
+  /** Whether the node remembers all changes after a position. */
+  hasAllAfter(position: number): boolean {
+    return this.#logs.every((log) => log.hasAllAfter(position))
+  }
+
+  /** The changes after a position, up to another one that the node has heard of. */
+  async find(after: number, upTo: number): Promise<PastChanges> {
+    if (!this.hasAllAfter(after)) await Promise.all(this.#logs.map((log) => log.read()))
+    const known = this.#logs.filter((log) => log.hasAllAfter(after))
+    const changes = known.flatMap((log) => log.between(after, upTo))
+    return {
+      changes: changes.sort((one, other) => one.position - other.position),
+      lost: this.#logs.filter((log) => !known.includes(log)).map(({ name }) => name),
+    }
+  }
+}
+
+/** A position that is one part of a log after another, or somewhat more: nodes differ, so that mostly only one of them writes a part. */
+function afterPart(position: number): number {
+  return position + Math.ceil(PART_MESSAGES * (1 + Math.random()))
+}

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest'
+import { Deferred } from '../base/deferred.ts'
+import { toLimits } from '../base/limits.ts'
+import { Call } from './call.ts'
+import { CallTable } from './call-table.ts'
+import { InFlight, type Responder } from './in-flight.ts'
+import { Load } from './load.ts'
+import { Observers } from './observer.ts'
+import type { Service } from './service.ts'
+
+const LONG = 2_000
+/** Ids of the same length that differ only at their ends: comparing two takes as long as it can. */
+const longId = (number: number): string => `${number}`.padStart(LONG, 'x')
+
+function make(): {
+  run: (id: string) => string | Promise<string>
+  calls: CallTable
+  load: Load
+  finish: (() => void)[]
+} {
+  const load = new Load()
+  const calls = new CallTable()
+  const finish: (() => void)[] = []
+  const answer = (): Promise<object> => new Promise((resolve) => finish.push(() => resolve({})))
+  const observers = new Observers(() => undefined)
+  const service = { load, observers, answer, report: () => undefined } as unknown as Service
+  const inFlight = new InFlight<string, string>(service, toLimits({}))
+  const responder: Responder<string, string> = {
+    caller: 'a',
+    size: LONG + 100,
+    isInBatch: false,
+    calls,
+    encode: () => 'encoded',
+    result: (_call, text) => text,
+    error: (_call, { kind }) => kind,
+    cancelled: () => 'cancelled',
+    pending: () => new Deferred(),
+  }
+  const run = (id: string): string | Promise<string> =>
+    inFlight.run(new Call(id, 'tools/call', {}, { source: {} } as never), responder)
+  return { run, calls, load, finish }
+}
+
+test('only a few unanswered requests of a client may have long ids, since each new one is compared with all of them', async () => {
+  const { run, calls, finish } = make()
+  const first = Array.from({ length: 40 }, (_, number) => run(longId(number)))
+  expect(first.filter((out) => out === 'id_too_long')).toHaveLength(24)
+  expect(calls.size).toBe(16)
+  const short = Array.from({ length: 40 }, (_, number) => run(`${number}`))
+  expect(calls.size).toBe(56)
+  finish.splice(0).forEach((end) => end())
+  for (const out of [...first.slice(0, 16), ...short]) expect(await out).toBe('encoded')
+  expect([run(longId(1)), run(longId(1))]).toEqual([expect.any(Promise), 'id_in_use'])
+  calls.cancel({ requestId: longId(1) })
+  expect([...Array(20).keys()].filter((number) => run(longId(number + 2)) !== 'id_too_long')).toHaveLength(15)
+})
+
+test('a long id counts in the memory of running requests until its request is answered', async () => {
+  const { run, load, finish } = make()
+  const latin = run(longId(1))
+  expect(load.bytes).toBeGreaterThanOrEqual(LONG)
+  const before = load.bytes
+  const wide = run('ā'.repeat(LONG))
+  expect(load.bytes - before).toBeGreaterThanOrEqual(2 * LONG)
+  finish.splice(0).forEach((end) => end())
+  expect([await latin, await wide, load.bytes]).toEqual(['encoded', 'encoded', 0])
+})
+
+test('requests of a batch that have not begun are not remembered by long ids', () => {
+  const calls = new CallTable()
+  const members = ['short', longId(1), longId(2)].map((id) => ({ id, method: 'ping' }))
+  calls.expect(members, members)
+  expect(calls.ids).toEqual(['short'])
+  expect(calls.claim(members[1], members)).toBeUndefined()
+  expect(calls.cancel({ requestId: 'short' })).toBe(true)
+  expect(calls.claim(members[0], members)?.kind).toBe('cancelled')
+})

@@ -1,0 +1,66 @@
+import { nextTask } from '../../../base/next-task.ts'
+import type { StoredSession } from '../../../rpc/session-store.ts'
+import type { Soon } from '../../../rpc/soon.ts'
+
+/** How many requests go on in one turn of the event loop: their messages are parsed and handled in it. */
+const AT_ONCE = 32
+
+interface Waiter {
+  take(stored: StoredSession | undefined): void
+  fail(error: unknown): void
+}
+
+/**
+ * Asks the store about sessions, at most once at a time for each: a session may be large, and many small requests would fetch all of it at
+ * the same time. Requests that arrive meanwhile share the next question, never the one that is under way: that may have begun before a
+ * change which their client has already seen.
+ */
+export class SessionUses {
+  readonly #ask: (id: string) => Soon<StoredSession | undefined>
+  /** Those who wait for the next question about a session, while one is under way. */
+  readonly #waiting = new Map<string, Waiter[]>()
+
+  constructor(ask: (id: string) => Soon<StoredSession | undefined>) {
+    this.#ask = ask
+  }
+
+  /** Calls `take` with the state of a session, before the next question about it; answers what that returns. */
+  use<Taken>(
+    id: string,
+    take: (stored: StoredSession | undefined) => Taken | Promise<Taken>,
+  ): Promise<Taken> {
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        take(stored) {
+          try {
+            resolve(take(stored))
+          } catch (error) {
+            reject(error as Error)
+          }
+        },
+        fail: reject,
+      }
+      const waiting = this.#waiting.get(id)
+      if (waiting !== undefined) waiting.push(waiter)
+      else void this.#askAll(id, waiter)
+    })
+  }
+
+  async #askAll(id: string, first: Waiter): Promise<void> {
+    for (let turn = [first]; turn.length > 0;) {
+      const next: Waiter[] = []
+      this.#waiting.set(id, next)
+      try {
+        const stored = await this.#ask(id)
+        for (const [at, one] of turn.entries()) {
+          if (at > 0 && at % AT_ONCE === 0) await nextTask()
+          one.take(stored)
+        }
+      } catch (error) {
+        for (const one of turn) one.fail(error)
+      }
+      turn = next
+    }
+    this.#waiting.delete(id)
+  }
+}

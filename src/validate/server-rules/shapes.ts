@@ -1,0 +1,167 @@
+import { isNotification, isObject, isResponse, member, type Message } from '../message.ts'
+import { ALL, TRANSPORTS, type Rule } from '../rule.ts'
+import type { ServerSubject } from '../server-subject.ts'
+import { firstWrong, sentBy } from './json-rpc.ts'
+
+/** The type of a member: a JSON type, the name of a shape, a list of either in brackets, or several with `|` between them. */
+type Types = Readonly<Record<string, string>>
+
+const ID = 'string|integer'
+const DESCRIBED = { name: 'string', title: 'string', description: 'string', icons: '[Icon]', _meta: 'object' }
+
+/** The members that the specification gives a type, where they are present. Other rules know which must be. */
+const SHAPES: Readonly<Record<string, Types>> = {
+  Implementation: { ...DESCRIBED, version: 'string', websiteUrl: 'string' },
+  Capabilities: {
+    tools: 'object',
+    resources: 'object',
+    prompts: 'object',
+    logging: 'object',
+    completions: 'object',
+    experimental: 'object',
+    extensions: 'object',
+  },
+  Icon: { src: 'string', mimeType: 'string', sizes: '[string]', theme: 'string' },
+  Tool: { ...DESCRIBED, inputSchema: 'object', outputSchema: 'object', annotations: 'ToolHints' },
+  ToolHints: {
+    title: 'string',
+    readOnlyHint: 'boolean',
+    destructiveHint: 'boolean',
+    idempotentHint: 'boolean',
+    openWorldHint: 'boolean',
+  },
+  Resource: { ...DESCRIBED, uri: 'string', mimeType: 'string', size: 'number', annotations: 'Annotations' },
+  Template: { ...DESCRIBED, uriTemplate: 'string', mimeType: 'string', annotations: 'Annotations' },
+  Annotations: { audience: '[Role]', priority: 'number', lastModified: 'string' },
+  Prompt: { ...DESCRIBED, arguments: '[Argument]' },
+  Argument: { ...DESCRIBED, required: 'boolean' },
+  PromptMessage: { role: 'Role', content: 'Block' },
+  Block: {
+    type: 'string',
+    text: 'string',
+    data: 'string',
+    mimeType: 'string',
+    resource: 'Contents',
+    uri: 'string',
+    annotations: 'Annotations',
+    _meta: 'object',
+  },
+  Contents: { uri: 'string', mimeType: 'string', text: 'string', blob: 'string', _meta: 'object' },
+  Completion: { values: '[string]', total: 'integer', hasMore: 'boolean' },
+}
+
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  Role: ['user', 'assistant'],
+  Level: ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'],
+}
+
+const PAGE = { nextCursor: 'string', _meta: 'object' }
+
+const RESULTS: Readonly<Record<string, Types>> = {
+  initialize: {
+    protocolVersion: 'string',
+    capabilities: 'Capabilities',
+    serverInfo: 'Implementation',
+    instructions: 'string',
+  },
+  'server/discover': { supportedVersions: '[string]', capabilities: 'Capabilities', instructions: 'string' },
+  'tools/list': { ...PAGE, tools: '[Tool]' },
+  'tools/call': { content: '[Block]', isError: 'boolean', _meta: 'object' },
+  'resources/list': { ...PAGE, resources: '[Resource]' },
+  'resources/templates/list': { ...PAGE, resourceTemplates: '[Template]' },
+  'resources/read': { contents: '[Contents]', _meta: 'object' },
+  'prompts/list': { ...PAGE, prompts: '[Prompt]' },
+  'prompts/get': { description: 'string', messages: '[PromptMessage]', _meta: 'object' },
+  'completion/complete': { completion: 'Completion', _meta: 'object' },
+}
+
+const NOTIFICATIONS: Readonly<Record<string, Types>> = {
+  'notifications/message': { level: 'Level', logger: 'string' },
+  'notifications/progress': { progressToken: ID, progress: 'number', total: 'number', message: 'string' },
+  'notifications/cancelled': { requestId: ID, reason: 'string' },
+  'notifications/resources/updated': { uri: 'string' },
+}
+
+export const SHAPE_RULES: readonly Rule<ServerSubject>[] = [
+  {
+    id: 'V090',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'The members of results and notifications have the types of the specification.',
+    how: 'Looks at every result and notification that the server sent.',
+    fix: 'Send the member with the type that the schema of the protocol gives it, or leave it out.',
+    isLast: true,
+    async check(subject) {
+      await subject.survey()
+      const methods = new Map<unknown, string>()
+      for (const { id, method } of sentBy(subject)) methods.set(id, String(method))
+      return firstWrong(subject, ({ message }) => {
+        if (isNotification(message))
+          return wrongIn(message, 'params', NOTIFICATIONS[String(message['method'])])
+        return wrongIn(message, 'result', RESULTS[methods.get(message['id']) ?? ''])
+      })
+    },
+  },
+  {
+    id: 'V091',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'Every response answers a request.',
+    how: 'Compares the ids of all responses with those of the requests that were sent.',
+    fix: 'Answer each request once, with its id, and notifications not at all.',
+    isLast: true,
+    async check(subject) {
+      await subject.survey()
+      const asked = new Set<unknown>()
+      for (const { id } of sentBy(subject)) asked.add(id)
+      return firstWrong(subject, ({ message }) => {
+        if (!isResponse(message)) return undefined
+        const id = message['id'] ?? null
+        // A text that could not be read is answered without an id.
+        if (id === null && Object.hasOwn(message, 'error')) return undefined
+        return asked.has(id) ? undefined : `a response has the id ${JSON.stringify(id)}, which no request had`
+      })
+    },
+  },
+]
+
+function wrongIn(message: Message, key: 'params' | 'result', types: Types | undefined): string | undefined {
+  const value = member(message, key)
+  return types === undefined || !isObject(value) ? undefined : wrongMember(value, types, key)
+}
+
+/** What is wrong with the type of a member, and where. */
+function wrongMember(value: Message, types: Types, path: string): string | undefined {
+  for (const [key, type] of Object.entries(types)) {
+    const found = member(value, key)
+    const wrong = found === undefined ? undefined : wrongValue(found, type, `${path}.${key}`)
+    if (wrong !== undefined) return wrong
+  }
+  return undefined
+}
+
+function wrongValue(value: unknown, type: string, path: string): string | undefined {
+  if (type.startsWith('[')) {
+    if (!Array.isArray(value)) return `${path} is not a list`
+    const inner = type.slice(1, -1)
+    for (const [at, item] of value.entries()) {
+      const wrong = wrongValue(item, inner, `${path}[${at}]`)
+      if (wrong !== undefined) return wrong
+    }
+    return undefined
+  }
+  const shape = SHAPES[type]
+  if (shape !== undefined)
+    return isObject(value) ? wrongMember(value, shape, path) : `${path} is not an object`
+  const words = WORDS[type]
+  if (words !== undefined)
+    return words.includes(value as string) ? undefined : `${path} is not one of ${words.join(', ')}`
+  return type.split('|').some((one) => isOf(value, one)) ? undefined : `${path} is not of type ${type}`
+}
+
+function isOf(value: unknown, type: string): boolean {
+  if (type === 'integer') return Number.isInteger(value)
+  return type === 'object' ? isObject(value) : typeof value === type
+}
