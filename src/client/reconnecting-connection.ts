@@ -119,7 +119,7 @@ export class ReconnectingConnection {
           if (live !== this.#current) continue
           return await this.#exchange(live, { method, params, options, deadline, opens })
         } catch (error) {
-          history ??= { tries: 0, waits: 0, done: new Set() }
+          history ??= { tries: 0, redirects: 0, waits: 0, done: new Set() }
           history.tries++
           if (!(await this.#mayRetry(error, live, { method, options, deadline, history }))) throw error
           if (!deadline.aborted) {

@@ -15,6 +15,7 @@ interface Case {
   readonly repeatable?: boolean
   readonly unsent?: boolean
   readonly tries?: number
+  readonly redirects?: number
   readonly waits?: number
   readonly done?: readonly Step['action'][]
   readonly renews?: boolean
@@ -22,9 +23,17 @@ interface Case {
 
 function step(
   error: McpError,
-  { repeatable = false, unsent = false, tries = 1, waits = 0, done = [], renews = false }: Case = {},
+  {
+    repeatable = false,
+    unsent = false,
+    tries = 1,
+    redirects = 0,
+    waits = 0,
+    done = [],
+    renews = false,
+  }: Case = {},
 ) {
-  const history = { tries, waits, done: new Set(done) }
+  const history = { tries, redirects, waits, done: new Set(done) }
   return nextStep({ error, history, options: { repeatable }, unsent }, SETTINGS, renews, () => 0)
 }
 
@@ -132,6 +141,13 @@ describe('the number of retries', () => {
     expect(step(refused('RATE_LIMIT_EXCEEDED'), { tries: 5 })).toBeUndefined()
   })
 
+  test('does not count the connections to a node that stops, as long as there may be such connections', () => {
+    const stopping = refused('SERVICE_UNAVAILABLE', 100)
+    expect(step(stopping, { tries: 5, redirects: 31 })).toEqual({ action: 'wait', waitMs: 100 })
+    expect(step(stopping, { tries: 5, redirects: 32 })).toBeUndefined()
+    expect(step(refused('SERVICE_UNAVAILABLE', 101), { tries: 5 })).toBeUndefined()
+  })
+
   test('a request reopens the connection once [S2-8.5-4]', () => {
     expect(step(refused('SERVER_UNINITIALIZED'), { done: ['wait'] })?.action).toBe('reopen')
     expect(step(refused('SERVER_UNINITIALIZED'), { done: ['reopen'] })).toBeUndefined()
@@ -159,7 +175,7 @@ describe('errors without a refusal', () => {
   })
 
   test('a timeout is not retried unless the option asks for it [S2-8.5-3]', () => {
-    const history = { tries: 1, waits: 0, done: new Set<Step['action']>() }
+    const history = { tries: 1, redirects: 0, waits: 0, done: new Set<Step['action']>() }
     const silent = { error: failed('timeout'), history, options: { repeatable: true }, unsent: false }
     expect(nextStep(silent, SETTINGS, false)).toBeUndefined()
     expect(nextStep(silent, { ...SETTINGS, timeouts: true }, false)?.action).toBe('wait')
@@ -206,7 +222,7 @@ describe('between two attempts', () => {
       holdOff: (ms) => void held.push(ms),
     })
     const deadline = new Deadline({ method: 'tools/list', idleMs, totalMs, signal })
-    const history: FailedAttempt['history'] = { tries: 1, waits: 0, done: new Set() }
+    const history: FailedAttempt['history'] = { tries: 1, redirects: 0, waits: 0, done: new Set() }
     const retire = vi.fn<() => void>()
     const prepare = (error: McpError): Promise<boolean> =>
       recovery.prepare({
@@ -233,6 +249,15 @@ describe('between two attempts', () => {
     expect(await prepared).toBe(true)
     expect([history.waits, deadline.aborted]).toEqual([1, false])
     expect(warnings).toEqual(['retrying tools/list in 900 ms (RATE_LIMIT_EXCEEDED; try 2 of 5)'])
+  })
+
+  test('a request that another node serves is repeated without counting as a try', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0)
+    const { prepare, history } = refuse()
+    const prepared = prepare(refused('SERVICE_UNAVAILABLE', 100))
+    await vi.advanceTimersByTimeAsync(100)
+    expect(await prepared).toBe(true)
+    expect(history).toMatchObject({ tries: 0, redirects: 1, waits: 0 })
   })
 
   test('a wait that would exceed the total timeout does not start', async () => {

@@ -1,4 +1,5 @@
 import type { McpError } from '../errors/error.ts'
+import { AT_ONCE } from '../errors/retry-after.ts'
 import { refusalRow } from '../errors/refusal.ts'
 import { methodRow } from '../protocol/methods.ts'
 import type { RefusalRow } from '../protocol/refusals.ts'
@@ -11,6 +12,8 @@ import type { RecoverySettings } from './recovery-options.ts'
 export interface RetryHistory {
   /** The number of attempts, including those that could not be sent. */
   tries: number
+  /** The number of attempts that a server asked to repeat at once, because another node serves them. They do not count as tries. */
+  redirects: number
   waits: number
   /** The actions taken, since some are taken only once per request. */
   readonly done: Set<Step['action']>
@@ -32,6 +35,12 @@ export interface FailedAttempt extends Attempt {
   /** Lets the next connection open with more scopes; undefined if the connection cannot. */
   readonly stepUp?: ((scopes: readonly string[]) => void) | undefined
 }
+
+/**
+ * A client may have kept several connections to a node that stops, each of which rejects one request. More rejections than this are
+ * no longer due to that.
+ */
+const MAX_REDIRECTS = 32
 
 /** The action before a retry. */
 export interface Step {
@@ -73,12 +82,15 @@ export class Recovery {
     if (isStepUp(error)) stepUp?.(error.data?.['scopes'] as readonly string[])
     if (action !== 'wait') retire()
     if (action === 'move') this.#host.holdOff(waitMs)
+    if (isRedirect(error, history)) {
+      history.redirects++
+      history.tries--
+    } else if (waitMs > 0) history.waits++
     if (waitMs > 0) await this.#wait(failed, waitMs)
     return !this.#host.closing.aborted
   }
 
   async #wait({ error, method, deadline, history }: FailedAttempt, ms: number): Promise<void> {
-    history.waits++
     const details = `${error.refusal ?? error.kind}; try ${history.tries + 1} of ${this.#settings.tries}`
     this.#host.warn(`retrying ${method} in ${Math.ceil(ms)} ms (${details})`)
     const { closing } = this.#host
@@ -102,7 +114,7 @@ export function nextStep(
   renews: boolean,
   random: () => number = Math.random,
 ): Step | undefined {
-  if (history.tries >= settings.tries) return undefined
+  if (history.tries >= settings.tries && !isRedirect(error, history)) return undefined
   const action = isStepUp(error) ? stepUp && 'reopen' : reactionTo(error, history, renews)
   const mayRepeat = unsent || options.repeatable === true
   if (action === undefined || (!mayRepeat && error.data?.['mayHaveRun'] === true)) return undefined
@@ -123,6 +135,11 @@ function reactionTo(error: McpError, history: RetryHistory, renews: boolean): St
     return status === 429 || status === 503 ? 'wait' : undefined
   const row = refusalRow(error.refusal)
   return row === undefined ? undefined : reactionToRefusal(error, row, history)
+}
+
+/** Whether another node would serve the request at once. */
+function isRedirect({ refusal, retryAfterMs }: McpError, { redirects }: RetryHistory): boolean {
+  return refusal !== undefined && retryAfterMs === AT_ONCE.retryAfterMs && redirects < MAX_REDIRECTS
 }
 
 /** Whether a server rejected the credentials, or that there were none. */

@@ -103,7 +103,7 @@ function clientDoes(name: RefusalName): string {
     nextStep(
       {
         error: new McpError('remote', '', { refusal: name }),
-        history: { tries: 1, waits: 0, done: new Set() },
+        history: { tries: 1, redirects: 0, waits: 0, done: new Set() },
         options: { repeatable },
         unsent: false,
       },

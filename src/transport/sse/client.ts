@@ -100,7 +100,7 @@ class SseClientTransport implements ClientTransport {
       return undefined
     })
     if (signal.aborted) throw signal.reason
-    if (response === undefined || !isStream(response)) return this.#decline(response)
+    if (response === undefined || !isStream(response)) return this.#decline(response, signal)
     const address = await this.#readStream(response, signal)
     if (address === undefined) return false
     const base = response.url === '' ? target : parseUrl(response.url)
@@ -165,10 +165,11 @@ class SseClientTransport implements ClientTransport {
     this.#stream?.release()
   }
 
-  #decline(response: Response | undefined): false {
+  async #decline(response: Response | undefined, signal: AbortSignal): Promise<false> {
     if (response === undefined) return false
+    if (DECIDED.has(response.status))
+      await readFailure(response, { method: 'initialize', id: undefined }, this.#reading(signal))
     dropBody(response)
-    if (DECIDED.has(response.status)) throw toFailure(response, 'initialize')
     return false
   }
 

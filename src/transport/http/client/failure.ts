@@ -31,10 +31,13 @@ export function hintOf401(challenge: string | null | undefined): string {
 /** Requests whose failure shows what a server supports, so the status matters. */
 const OPENING: ReadonlySet<string> = new Set(['initialize', 'server/discover'])
 
+/** The request that failed. A stream that was requested has no id. */
+type Failed = Pick<OutgoingRequest, 'method'> & { readonly id: number | undefined }
+
 /** Reads a reply with a bad status: returns the server's own error response, or throws ours. */
 export async function readFailure(
   response: Response,
-  outgoing: OutgoingRequest,
+  outgoing: Failed,
   options: ReadingOptions,
 ): Promise<Message> {
   const answer = await readErrorBody(response, outgoing, options)
@@ -44,7 +47,7 @@ export async function readFailure(
 
 async function readErrorBody(
   response: Response,
-  { id }: OutgoingRequest,
+  { id }: Failed,
   { limits, signal }: ReadingOptions,
 ): Promise<Message | undefined> {
   if (mediaTypeOf(response.headers) !== 'application/json') {
@@ -67,7 +70,8 @@ export function toFailure(response: Response, method: string, answer?: Message):
   const { status, headers } = response
   const wwwAuthenticate = headers.get('www-authenticate')
   const reported = answer?.error === undefined ? undefined : fromErrorObject(answer.error)
-  const retryAfterMs = retryAfterOf(headers) ?? reported?.retryAfterMs
+  // The header has whole seconds.
+  const retryAfterMs = reported?.retryAfterMs ?? retryAfterOf(headers)
   const data = {
     status,
     ...(wwwAuthenticate !== null && { wwwAuthenticate }),

@@ -22,7 +22,7 @@ export function readReceived(text: string, limits: ContentLimits): readonly Mess
 }
 
 /** Whether a message answers a request. An error without an id does, because no other request can be meant. */
-export function answers(message: Message, id: number): boolean {
+export function answers(message: Message, id: number | undefined): boolean {
   if (message.method !== undefined) return false
   return message.id === id || (message.id === undefined && message.error !== undefined)
 }
