@@ -1,4 +1,5 @@
 import type { Revision } from '../protocol/revisions.ts'
+import { parseUrl } from '../protocol/url.ts'
 import { usualAnswer } from './answer.ts'
 import type { Door } from './door.ts'
 import { isObject, member, type Message } from './message.ts'
@@ -36,6 +37,11 @@ const CLOSE_MS = 1_000
 
 /** The most pages of a list that are read. */
 const MOST_PAGES = 10
+
+/** Whether hints say that a tool is destructive. The hint means something only for tools that change things. */
+function isDestructive(annotations: unknown): boolean {
+  return member(annotations, 'destructiveHint') === true && member(annotations, 'readOnlyHint') !== true
+}
 
 const LISTS = {
   tools: ['tools/list', 'tools', 'tools'],
@@ -102,6 +108,19 @@ export class ServerSubject {
     return session
   }
 
+  /** The same without anything of the user, over HTTP: neither headers nor the query of the address, which may have a key. */
+  async stranger(): Promise<Session> {
+    const { url } = this.door
+    if (this.transport !== 'http' || url === undefined) return this.silent()
+    const bare = parseUrl(url.origin + url.pathname)
+    const wire = new HttpWire({ url: bare, headers: {}, trace: this.trace, ms: this.ms })
+    this.wires.push(wire)
+    this.#open.push(wire)
+    const session = this.#sessionOn(wire, OUR_CAPABILITIES)
+    this.#open.push(session)
+    return session
+  }
+
   /** Opens a conversation. It is closed after the check. Throws if the server does not answer the greeting. */
   async session(capabilities: Message = OUR_CAPABILITIES): Promise<Session> {
     const session = await this.silent(capabilities)
@@ -163,23 +182,12 @@ export class ServerSubject {
     const tools = await this.list('tools')
     return this.#mayDestroy
       ? tools
-      : tools.filter((tool) => member(tool, 'annotations', 'destructiveHint') !== true)
+      : tools.filter(({ annotations }) => !isDestructive(annotations))
   }
 
   async #readList(kind: Kind): Promise<readonly Message[]> {
-    const [method, key, capability] = LISTS[kind]
-    if (!Object.hasOwn(await this.capabilities(), capability)) return []
-    const session = await this.shared()
-    const items: Message[] = []
-    let cursor: unknown
-    for (let page = 0; page < MOST_PAGES; page++) {
-      const { result } = await session.request(method, cursor === undefined ? undefined : { cursor })
-      const found = member(result, key)
-      if (Array.isArray(found)) items.push(...found.filter(isObject))
-      cursor = member(result, 'nextCursor')
-      if (cursor === undefined) break
-    }
-    return items
+    const [, , capability] = LISTS[kind]
+    return Object.hasOwn(await this.capabilities(), capability) ? readList(await this.shared(), kind) : []
   }
 
   /** Uses everything that the server offers once, so that rules about its messages have messages to look at. Never throws. */
@@ -218,6 +226,21 @@ export class ServerSubject {
     })
     await Promise.all(closing)
   }
+}
+
+/** Reads all pages of a list, up to a limit. */
+export async function readList(session: Session, kind: Kind): Promise<readonly Message[]> {
+  const [method, key] = LISTS[kind]
+  const items: Message[] = []
+  let cursor: unknown
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const { result } = await session.request(method, cursor === undefined ? undefined : { cursor })
+    const found = member(result, key)
+    if (Array.isArray(found)) items.push(...found.filter(isObject))
+    cursor = member(result, 'nextCursor')
+    if (cursor === undefined) break
+  }
+  return items
 }
 
 async function greet(session: Session): Promise<void> {

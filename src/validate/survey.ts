@@ -1,9 +1,9 @@
-import { encodedHeader } from './header-value.ts'
 import { inputFor } from './generated-cases.ts'
 import { isObject, member, type Message } from './message.ts'
 import { usualAnswer } from './answer.ts'
 import type { Reply, Session } from './session.ts'
 import type { ServerSubject } from './server-subject.ts'
+import { toolCall } from './tool-call.ts'
 
 /** A call of a tool and what came of it. */
 export interface SurveyedCall {
@@ -101,13 +101,8 @@ export async function callTool(session: Session, tool: Message): Promise<Surveye
     ...(session.isModern && { 'io.modelcontextprotocol/logLevel': 'debug' }),
   }
   const began = performance.now()
-  const rounds = await withRounds(
-    session,
-    'tools/call',
-    { name: tool['name'], arguments: input },
-    meta,
-    paramHeaders(tool, input),
-  )
+  const { params, headers } = toolCall(session, tool, input)
+  const rounds = await withRounds(session, 'tools/call', params, meta, headers)
   return { tool, input, ...rounds, from, token, ms: performance.now() - began }
 }
 
@@ -115,20 +110,6 @@ export async function callTool(session: Session, tool: Message): Promise<Surveye
 export function inputOf(tool: Message): Message {
   const schema = tool['inputSchema']
   return inputFor(isObject(schema) ? schema : {})
-}
-
-/** The headers that repeat arguments of a tool, at 2026-07-28. */
-export function paramHeaders(tool: Message, input: Message): Readonly<{ [name: string]: string }> {
-  const properties = member(tool, 'inputSchema', 'properties')
-  if (!isObject(properties)) return {}
-  const pairs = Object.entries(properties).flatMap(([key, schema]) => {
-    const header = member(schema, 'x-mcp-header')
-    const value = input[key]
-    return typeof header === 'string' && ['string', 'number', 'boolean'].includes(typeof value)
-      ? [[`mcp-param-${header}`, encodedHeader(String(value as string))] as const]
-      : []
-  })
-  return Object.fromEntries(pairs)
 }
 
 /** Sends a request, and answers the questions in its results until it is complete. */

@@ -25,6 +25,8 @@ interface OutcomeOptions {
   /** Headers of the user, over HTTP. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly latency?: Latency | undefined
+  /** Whether tools may be called. Default: `true`. */
+  readonly mayCall?: boolean | undefined
 }
 
 /** Another correct server, and how it is reached. */
@@ -38,11 +40,11 @@ export interface Setting {
 export async function outcomesOf(
   served: Served,
   rules: readonly ServerRule[],
-  { revision, transport, fault, headers, latency }: OutcomeOptions,
+  { revision, transport, fault, headers, latency, mayCall = true }: OutcomeOptions,
 ): Promise<readonly Outcome[]> {
   const { door, close } = await faultyDoor(served, transport, fault, headers)
   const trace = new Trace()
-  const subject = new ServerSubject({ door, revision, trace, mayCall: true, ms: PATIENCE_MS, latency })
+  const subject = new ServerSubject({ door, revision, trace, mayCall, ms: PATIENCE_MS, latency })
   try {
     return await checkServer(rules, subject, {
       until: performance.now() + 60_000,

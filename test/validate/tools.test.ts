@@ -101,7 +101,7 @@ const FAULTS: readonly Fault[] = [
     does: 'changes the order',
     message: (message, request) => {
       const tools = member(message, 'result', 'tools') as readonly Message[] | undefined
-      if (request?.['method'] !== 'tools/list' || tools === undefined || Number(message['id']) % 2 === 0)
+      if (request?.['method'] !== 'tools/list' || tools === undefined || Number(message['id']) % 4 < 2)
         return message
       return { ...message, result: { ...(message['result'] as Message), tools: tools.toReversed() } }
     },

@@ -12,6 +12,7 @@ import {
 } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
 import { CLIENT_CAPABILITIES, CLIENT_INFO, PROTOCOL_VERSION, type Reply } from '../session.ts'
+import { requestTool } from '../tool-call.ts'
 import { initializeMessage, refusal, textOf, UNKNOWN_VERSION } from './refusal.ts'
 import { allMessages, isModernResult } from './json-rpc.ts'
 
@@ -155,9 +156,7 @@ export const ENVELOPE_RULES: readonly Rule<ServerSubject>[] = [
       const asking = calls.filter(({ asked }) => asked.length > 0)
       if (asking.length === 0) return unchecked('no tool asked a question')
       for (const { tool, input } of asking) {
-        const reply = await (
-          await subject.shared()
-        ).request('tools/call', { name: tool['name'], arguments: input }, { capabilities: {} })
+        const reply = await requestTool(await subject.shared(), [tool, input], { capabilities: {} })
         if (member(reply.result, 'resultType') === 'input_required')
           return failed(`the tool ${String(tool['name'])} asks a client that declared no capability`)
         if (reply.error?.['code'] !== -32_021) continue
@@ -244,11 +243,13 @@ async function untrueCapability(subject: ServerSubject, capabilities: Message): 
     ['prompts', 'prompts/list'],
   ] as const) {
     const { result, error } = await session.request(method)
+    const listed = member(result, capability)
+    const isOffered = Array.isArray(listed) && listed.length > 0
     const isDeclared = Object.hasOwn(capabilities, capability)
     if (isDeclared && result === undefined)
       return failed(`the server declares ${capability}, and ${method} fails: ${textOf(error)}`)
-    if (!isDeclared && result !== undefined)
-      return failed(`the server answers ${method}, and does not declare ${capability}`)
+    if (!isDeclared && isOffered)
+      return failed(`the server lists ${capability}, and does not declare ${capability}`)
   }
   return passed
 }

@@ -14,6 +14,7 @@ import {
 import type { ServerSubject } from '../server-subject.ts'
 import type { Session } from '../session.ts'
 import { callTool, type SurveyedCall } from '../survey.ts'
+import { toolCall } from '../tool-call.ts'
 import { HttpWire } from '../wire-http.ts'
 import { SseWire } from '../wire-sse.ts'
 import { isResponseTo, type HttpReply } from '../wire.ts'
@@ -268,14 +269,13 @@ export function isEnded({ ended }: HttpReply, ms: number = CLOSE_MS): Promise<bo
 async function resumedCall(session: Session, { tool, input }: SurveyedCall): Promise<Verdict | undefined> {
   const { wire } = session
   if (!(wire instanceof HttpWire)) return unchecked('this is not HTTP')
-  const request = session.requestOf(
-    'tools/call',
-    { name: tool['name'], arguments: input },
-    { meta: { progressToken: 'lost' } },
-  )
+  const { params, headers } = toolCall(session, tool, input)
+  const request = session.requestOf('tools/call', params, { meta: { progressToken: 'lost' } })
   const isOur = isResponseTo(request['id'])
   const from = wire.trace.mark
-  const { stream, isStream, close } = await wire.send(JSON.stringify(request))
+  const { stream, isStream, close } = await wire.send(JSON.stringify(request), {
+    headers: { ...session.headersOf(request), ...headers },
+  })
   if (!isStream) return undefined
   const first = await wire.wait((one) => one.stream === stream, { from, ms: 1_000 })
   if (first?.eventId === undefined) return absent('the server gives events no ids')

@@ -15,10 +15,13 @@ import {
 } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
 import { callTool } from '../survey.ts'
+import { requestTool } from '../tool-call.ts'
 import { HttpWire } from '../wire-http.ts'
 import { allMessages } from './json-rpc.ts'
 
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
+/** The most completions that are asked for. */
+const MOST_REFS = 20
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel'
 
 /** Rules about prompts, completion and log messages. */
@@ -84,19 +87,15 @@ export const PROMPT_RULES: readonly Rule<ServerSubject>[] = [
     revisions: B_TO_E,
     transports: TRANSPORTS,
     rule: 'A server that completes declares the capability completions.',
-    how: 'Asks for a completion, and compares with the declared capabilities.',
+    how: 'If the capability is not declared, asks for completions of the arguments of prompts and the variables of templates.',
     fix: 'Declare "completions": {}, or answer completion/complete with -32601.',
     async check(subject) {
-      const isDeclared = Object.hasOwn(await subject.capabilities(), 'completions')
-      const ref = await refOf(subject)
-      if (ref === undefined) return absent('the server has nothing to complete')
-      const { result, problem, error } = await (await subject.shared()).request('completion/complete', ref)
-      if (isDeclared && result === undefined)
-        return failed(problem ?? `completion/complete fails with code ${String(error?.['code'])}`)
+      const refs = await refsOf(subject)
+      if (refs.length === 0) return absent('the server has nothing to complete')
+      if (Object.hasOwn(await subject.capabilities(), 'completions')) return passed
+      const completions = await completionsOf(subject, refs)
       return unless(
-        !isDeclared && result !== undefined
-          ? 'the server completes, and does not declare completions'
-          : undefined,
+        completions.length > 0 ? 'the server completes, and does not declare completions' : undefined,
       )
     },
   },
@@ -106,21 +105,21 @@ export const PROMPT_RULES: readonly Rule<ServerSubject>[] = [
     revisions: ALL,
     transports: TRANSPORTS,
     rule: 'A completion has at most 100 values, which are texts.',
-    how: 'Asks for a completion of each argument of the first prompts and templates.',
+    how: `Asks for completions of the arguments of prompts and the variables of templates, of ${MOST_REFS} at most.`,
     fix: 'Return at most 100 texts, and say hasMore.',
     async check(subject) {
-      const ref = await refOf(subject)
-      if (ref === undefined) return absent('the server has nothing to complete')
-      const { result } = await (await subject.shared()).request('completion/complete', ref)
-      if (result === undefined) return absent('the server does not complete')
-      const values = member(result, 'completion', 'values')
-      if (!Array.isArray(values)) return failed('the result has no completion.values')
-      if (values.length > 100) return failed(`a completion has ${values.length} values`)
-      return unless(
-        values.every((value) => typeof value === 'string')
-          ? undefined
-          : 'a value of a completion is not a text',
-      )
+      const refs = await refsOf(subject)
+      if (refs.length === 0) return absent('the server has nothing to complete')
+      const completions = await completionsOf(subject, refs)
+      if (completions.length === 0) return absent('the server does not complete')
+      for (const result of completions) {
+        const values = member(result, 'completion', 'values')
+        if (!Array.isArray(values)) return failed('the result has no completion.values')
+        if (values.length > 100) return failed(`a completion has ${values.length} values`)
+        if (!values.every((value) => typeof value === 'string'))
+          return failed('a value of a completion is not a text')
+      }
+      return passed
     },
   },
   {
@@ -151,18 +150,21 @@ export const PROMPT_RULES: readonly Rule<ServerSubject>[] = [
     revisions: A_TO_D,
     transports: TRANSPORTS,
     rule: 'A server with the capability logging accepts the eight levels, and answers others with -32602.',
-    how: 'Sends logging/setLevel with every level, and with one that does not exist.',
+    how: 'Sends logging/setLevel with a level that does not exist; with --allow-calls also with every level, debug last.',
     fix: 'Answer {} for debug to emergency, and -32602 for others.',
     async check(subject) {
       if (!Object.hasOwn(await subject.capabilities(), 'logging')) return absent('the server does not log')
       const session = await subject.session()
-      for (const level of LEVELS) {
-        const { result, problem } = await session.request('logging/setLevel', { level })
-        if (result === undefined) return failed(problem ?? `the level ${level} is refused`)
-      }
       const { error, problem } = await session.request('logging/setLevel', { level: 'validator' })
       if (error === undefined) return failed(problem ?? 'an unknown level is accepted')
-      return answeredWith(-32_602, error, 'an unknown level')
+      const verdict = answeredWith(-32_602, error, 'an unknown level')
+      // The level may be that of the whole server, so it is changed only with consent.
+      if (verdict.is !== 'passed' || !subject.mayCall) return verdict
+      for (const level of LEVELS.toReversed()) {
+        const { result, problem: silence } = await session.request('logging/setLevel', { level })
+        if (result === undefined) return failed(silence ?? `the level ${level} is refused`)
+      }
+      return passed
     },
   },
   {
@@ -181,11 +183,7 @@ export const PROMPT_RULES: readonly Rule<ServerSubject>[] = [
       const session = await subject.session()
       for (const { tool, input } of logging) {
         const from = subject.trace.mark
-        await session.request(
-          'tools/call',
-          { name: tool['name'], arguments: input },
-          { meta: { [LOG_LEVEL]: undefined } },
-        )
+        await requestTool(session, [tool, input])
         if (session.wire.messagesFrom(from).some(isLog))
           return failed(`the tool ${String(tool['name'])} logs, and nobody asked for it`)
       }
@@ -232,17 +230,36 @@ function isLog({ method }: Message): boolean {
   return method === 'notifications/message'
 }
 
-/** Something to complete: the first argument of a prompt, or the first variable of a template. */
-async function refOf(subject: ServerSubject): Promise<Message | undefined> {
-  for (const { name, arguments: list } of await subject.list('prompts')) {
-    const argument = Array.isArray(list) ? member(list[0], 'name') : undefined
-    if (typeof argument === 'string')
-      return { ref: { type: 'ref/prompt', name }, argument: { name: argument, value: '' } }
+/** What can be completed: the arguments of prompts, and the variables of templates. */
+async function refsOf(subject: ServerSubject): Promise<readonly Message[]> {
+  const prompts = (await subject.list('prompts')).flatMap(({ name, arguments: list }) =>
+    (Array.isArray(list) ? list : []).flatMap((one) => {
+      const argument = member(one, 'name')
+      return typeof argument === 'string'
+        ? [{ ref: { type: 'ref/prompt', name }, argument: { name: argument, value: '' } }]
+        : []
+    }),
+  )
+  const templates = (await subject.list('templates')).flatMap(({ uriTemplate }) =>
+    [...String(uriTemplate).matchAll(/\{[+#./;?&]?([^{}]{1,200})\}/g)]
+      .flatMap(([, names = '']) => names.split(',').map((name) => name.replace(/(?:\*|:\d+)$/, '')))
+      .map((name) => ({ ref: { type: 'ref/resource', uri: uriTemplate }, argument: { name, value: '' } })),
+  )
+  return [...prompts, ...templates].slice(0, MOST_REFS)
+}
+
+/** The results of those completions that have one. */
+async function completionsOf(
+  subject: ServerSubject,
+  refs: readonly Message[],
+): Promise<readonly Message[]> {
+  const session = await subject.shared()
+  const results: Message[] = []
+  for (const ref of refs) {
+    const { result, message, error } = await session.request('completion/complete', ref)
+    if (result !== undefined) results.push(result)
+    // A server that does not know the method, or does not answer, completes nothing else either.
+    if (message === undefined || error?.['code'] === -32_601) break
   }
-  for (const { uriTemplate } of await subject.list('templates')) {
-    const variable = /\{[+#./;?&]?(\w+)/.exec(String(uriTemplate))?.[1]
-    if (variable !== undefined)
-      return { ref: { type: 'ref/resource', uri: uriTemplate }, argument: { name: variable, value: '' } }
-  }
-  return undefined
+  return results
 }

@@ -3,6 +3,7 @@ import { E_ONLY, failed, passed, TRANSPORTS, unchecked, unless, type Rule, type 
 import type { ServerSubject } from '../server-subject.ts'
 import type { Reply } from '../session.ts'
 import { answersTo, type SurveyedCall } from '../survey.ts'
+import { requestTool } from '../tool-call.ts'
 import { allMessages } from './json-rpc.ts'
 
 /** The methods that may ask the client for input. */
@@ -75,9 +76,7 @@ export const ROUND_RULES: readonly Rule<ServerSubject>[] = [
         const capabilities = Object.fromEntries(
           ['elicitation', 'sampling', 'roots'].filter((one) => !needed.has(one)).map((one) => [one, {}]),
         )
-        const { result } = await (
-          await subject.shared()
-        ).request('tools/call', { name: tool['name'], arguments: input }, { capabilities })
+        const { result } = await requestTool(await subject.shared(), [tool, input], { capabilities })
         const wrong = questionsOf(result).find(({ method }) => needed.has(NEEDS[String(method)] ?? ''))
         if (wrong !== undefined)
           return failed(
@@ -94,7 +93,7 @@ export const ROUND_RULES: readonly Rule<ServerSubject>[] = [
     transports: TRANSPORTS,
     rule: 'A requestState that was changed is rejected.',
     how: 'Answers a question with a changed requestState.',
-    fix: 'Sign the state, and answer with -32602 if the signature is wrong.',
+    fix: 'Sign the state; if the signature is wrong, answer with an error, a result with isError, or the question again.',
     calls: true,
     async check(subject) {
       const call = (await askingCalls(subject)).find(
@@ -105,19 +104,14 @@ export const ROUND_RULES: readonly Rule<ServerSubject>[] = [
       const state = String(first.result?.['requestState'])
       const middle = Math.floor(state.length / 2)
       const changed = `${state.slice(0, middle)}${state[middle] === 'A' ? 'B' : 'A'}${state.slice(middle + 1)}`
-      const { error, result } = await (
-        await subject.shared()
-      ).request('tools/call', {
-        name: call.tool['name'],
-        arguments: call.input,
-        ...answersTo(first),
-        requestState: changed,
-      })
-      return unless(
-        error === undefined && result?.['resultType'] !== 'input_required'
-          ? 'a changed requestState is accepted'
-          : undefined,
-      )
+      const more = { ...answersTo(first), requestState: changed }
+      const reply = await requestTool(await subject.shared(), [call.tool, call.input, more])
+      const { message, result, problem } = reply
+      if (message === undefined) return unchecked(problem ?? 'there is no response')
+      // A protocol error, a result with isError and another question reject it alike.
+      const isAccepted =
+        result !== undefined && result['resultType'] !== 'input_required' && result['isError'] !== true
+      return unless(isAccepted ? 'a changed requestState is accepted' : undefined)
     },
   },
   {
@@ -134,13 +128,10 @@ export const ROUND_RULES: readonly Rule<ServerSubject>[] = [
       const [first] = call?.asked ?? []
       if (call === undefined || first === undefined) return unchecked('no tool asked a question')
       const session = await subject.shared()
-      const params = { name: call.tool['name'], arguments: call.input }
+      const { tool, input } = call
       const state = first.result?.['requestState']
-      const again = await session.request('tools/call', {
-        ...params,
-        inputResponses: {},
-        ...(state !== undefined && { requestState: state }),
-      })
+      const none = { inputResponses: {}, ...(state !== undefined && { requestState: state }) }
+      const again = await requestTool(session, [tool, input, none])
       if (again.result?.['resultType'] !== 'input_required')
         return failed('missing answers are not asked for again')
       const answers = answersTo(again)
@@ -151,7 +142,7 @@ export const ROUND_RULES: readonly Rule<ServerSubject>[] = [
           'validator-unknown': { action: 'accept' },
         },
       }
-      const { result } = await session.request('tools/call', { ...params, ...more })
+      const { result } = await requestTool(session, [tool, input, more])
       return unless(result === undefined ? 'an answer that nobody asked for is not ignored' : undefined)
     },
   },

@@ -13,7 +13,8 @@ import {
 } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
 import type { Reply } from '../session.ts'
-import { inputOf, paramHeaders } from '../survey.ts'
+import { inputOf } from '../survey.ts'
+import { requestTool } from '../tool-call.ts'
 import { refusal, textOf } from './refusal.ts'
 import {
   cancelledTask,
@@ -299,15 +300,9 @@ async function noRun(subject: ServerSubject): Promise<Verdict> {
 /** Calls a tool as a client of 2025-11-25 asks for a task. */
 async function callOldWay(subject: ServerSubject, tool: Message): Promise<Reply> {
   const session = await subject.shared()
-  const input = inputOf(tool)
-  return session.request(
-    'tools/call',
-    { name: tool['name'], arguments: input, task: { ttl: 60_000 } },
-    {
-      capabilities: { ...session.capabilities, tasks: { list: {}, cancel: {} } },
-      headers: paramHeaders(tool, input),
-    },
-  )
+  return requestTool(session, [tool, inputOf(tool), { task: { ttl: 60_000 } }], {
+    capabilities: { ...session.capabilities, tasks: { list: {}, cancel: {} } },
+  })
 }
 
 function missingPart(state: Message): string | undefined {

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isObject, member, type Message } from '../message.ts'
 import type { ServerSubject } from '../server-subject.ts'
 import type { Reply, Session } from '../session.ts'
-import { answersTo, inputOf, paramHeaders } from '../survey.ts'
+import { answersTo, inputOf } from '../survey.ts'
+import { requestTool } from '../tool-call.ts'
 
 const TASKS = 'io.modelcontextprotocol/tasks'
 /** The states that a task does not leave. */
@@ -105,24 +106,19 @@ async function likelyTools(subject: ServerSubject): Promise<readonly Message[]> 
 /** Calls a tool so that it becomes a task. */
 async function startTask(session: Session, tool: Message): Promise<Reply> {
   const input = inputOf(tool)
-  const params = {
-    name: tool['name'],
-    arguments: input,
-    ...(!session.isModern && { task: { ttl: 60_000 } }),
-  }
+  const task = session.isModern ? {} : { task: { ttl: 60_000 } }
   const options = session.isModern
     ? {
         capabilities: withTasks(session),
-        headers: paramHeaders(tool, input),
         meta: {
           progressToken: `task-${session.newId()}`,
           'io.modelcontextprotocol/logLevel': 'debug',
         },
       }
     : {}
-  let reply = await session.request('tools/call', params, options)
+  let reply = await requestTool(session, [tool, input, task], options)
   for (let round = 0; round < MOST_ROUNDS && reply.result?.['resultType'] === 'input_required'; round++)
-    reply = await session.request('tools/call', { ...params, ...answersTo(reply) }, options)
+    reply = await requestTool(session, [tool, input, { ...task, ...answersTo(reply) }], options)
   return reply
 }
 

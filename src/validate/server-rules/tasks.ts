@@ -14,6 +14,7 @@ import {
 } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
 import { inputOf } from '../survey.ts'
+import { requestTool } from '../tool-call.ts'
 import { textOf } from './refusal.ts'
 import {
   cancelledTask,
@@ -164,9 +165,8 @@ export const TASK_RULES: readonly Rule<ServerSubject>[] = [
       if (!(await hasTasks(subject))) return NO_TASKS
       const [tool] = await taskTools(subject, ['required'])
       if (tool === undefined) return absent('no tool requires a task')
-      const { error, result, problem } = await (
-        await subject.shared()
-      ).request('tools/call', { name: tool['name'], arguments: inputOf(tool) })
+      const session = await subject.shared()
+      const { error, result, problem } = await requestTool(session, [tool, inputOf(tool)])
       const what = result?.['isError'] === true ? 'a result with isError' : 'a result'
       if (error === undefined)
         return failed(problem ?? `a call of ${String(tool['name'])} without "task" returns ${what}`)
@@ -194,9 +194,9 @@ export const TASK_RULES: readonly Rule<ServerSubject>[] = [
       const answered = calls.filter(({ reply }) => Array.isArray(reply.result?.['content']))
       const call = answered.find(({ tool }) => able.includes(tool)) ?? answered[0]
       if (call === undefined) return unchecked('no tool returned a result')
-      const { result, error, problem } = await (
-        await subject.shared()
-      ).request('tools/call', { name: call.tool['name'], arguments: call.input, task: { ttl: 60_000 } })
+      const { tool, input } = call
+      const asked = [tool, input, { task: { ttl: 60_000 } }] as const
+      const { result, error, problem } = await requestTool(await subject.shared(), asked)
       if (result === undefined)
         return failed(problem ?? `a call with "task" is answered with an error: ${textOf(error)}`)
       return unless(

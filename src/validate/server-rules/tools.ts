@@ -17,8 +17,12 @@ import {
   type Verdict,
   answeredWith,
 } from '../rule.ts'
-import type { ServerSubject } from '../server-subject.ts'
+import { readList, type ServerSubject } from '../server-subject.ts'
 import type { SurveyedCall } from '../survey.ts'
+import { requestTool } from '../tool-call.ts'
+
+/** The most tools that are called with wrong arguments. */
+const MOST_TRIED = 5
 
 /** Rules about tools. */
 export const TOOL_RULES: readonly Rule<ServerSubject>[] = [
@@ -29,15 +33,15 @@ export const TOOL_RULES: readonly Rule<ServerSubject>[] = [
     transports: TRANSPORTS,
     rule: 'A server declares the capability tools if and only if it has tools.',
     how: 'Compares the declared capabilities with the answer to tools/list.',
-    fix: 'Declare "tools": {} if you answer tools/list, and answer it with -32601 otherwise.',
+    fix: 'Declare "tools": {} if you list tools; if you have none, return an empty list or error -32601.',
     async check(subject) {
       const isDeclared = Object.hasOwn(await subject.capabilities(), 'tools')
       const { result } = await (await subject.shared()).request('tools/list')
-      const isServed = Array.isArray(member(result, 'tools'))
-      if (isDeclared && !isServed) return failed('the server declares tools, and tools/list returns none')
-      return unless(
-        !isDeclared && isServed ? 'the server answers tools/list, and does not declare tools' : undefined,
-      )
+      const tools = member(result, 'tools')
+      if (isDeclared && !Array.isArray(tools))
+        return failed('the server declares tools, and tools/list returns no list of them')
+      const isOffered = Array.isArray(tools) && tools.length > 0
+      return unless(!isDeclared && isOffered ? 'the server lists tools, and does not declare tools' : undefined)
     },
   },
   {
@@ -65,14 +69,17 @@ export const TOOL_RULES: readonly Rule<ServerSubject>[] = [
     how: 'Calls every tool, and looks at the results.',
     fix: 'Return "content": [...], which may be empty.',
     calls: true,
-    check: (subject) =>
-      eachCall(subject, ({ tool, reply: { result } }) => {
-        if (result === undefined || isTask(result)) return undefined
-        const content = result['content']
+    async check(subject) {
+      const { calls } = await subject.survey()
+      if (calls.length > 0 && !calls.some(isComplete)) return unchecked('no call came to its result')
+      return eachCall(subject, (call) => {
+        if (!isComplete(call)) return undefined
+        const content = call.reply.result?.['content']
         return Array.isArray(content) && content.every((block) => typeof member(block, 'type') === 'string')
           ? undefined
-          : `the result of ${String(tool['name'])} has no proper list of content`
-      }),
+          : `the result of ${String(call.tool['name'])} has no proper list of content`
+      })
+    },
   },
   {
     id: 'R143',
@@ -117,15 +124,19 @@ export const TOOL_RULES: readonly Rule<ServerSubject>[] = [
     fix: 'Return { "content": [...], "isError": true } that says what is wrong with the arguments.',
     calls: true,
     async check(subject) {
-      const tool = (await subject.callable()).find(({ inputSchema }) => requiredOf(inputSchema) > 0)
-      if (tool === undefined) return absent('no tool requires an argument')
-      const { result, error, problem } = await (
-        await subject.shared()
-      ).request('tools/call', { name: tool['name'], arguments: {} })
-      if (result?.['isError'] === true) return passed
-      const what = `a call of ${String(tool['name'])} without its arguments`
-      if (result !== undefined) return failed(`${what} succeeds`)
-      return failed(problem ?? `${what} is answered with the protocol error ${String(error?.['code'])}`)
+      const needy = (await subject.callable()).filter(({ inputSchema }) => requiredOf(inputSchema) > 0)
+      if (needy.length === 0) return absent('no tool requires an argument')
+      const session = await subject.shared()
+      for (const tool of needy.filter((one) => !needsTask(one)).slice(0, MOST_TRIED)) {
+        const { result, error, problem } = await requestTool(session, [tool, {}])
+        if (result?.['isError'] === true) return passed
+        // It needs a capability or a task, or asks for what is missing; its arguments were not looked at.
+        if (error?.['code'] === -32_021 || result?.['resultType'] === 'input_required') continue
+        const what = `a call of ${String(tool['name'])} without its arguments`
+        if (result !== undefined) return failed(`${what} succeeds`)
+        return failed(problem ?? `${what} is answered with the protocol error ${String(error?.['code'])}`)
+      }
+      return unchecked('every tool that requires an argument needs a task or a capability')
     },
   },
   {
@@ -140,11 +151,10 @@ export const TOOL_RULES: readonly Rule<ServerSubject>[] = [
     async check(subject) {
       const { calls } = await subject.survey()
       const structured = calls.filter(
-        ({ tool, reply: { result } }) =>
-          isObject(tool['outputSchema']) &&
-          result !== undefined &&
-          result['isError'] !== true &&
-          !isTask(result),
+        (call) =>
+          isObject(call.tool['outputSchema']) &&
+          isComplete(call) &&
+          call.reply.result?.['isError'] !== true,
       )
       if (structured.length === 0) return unchecked('no tool with an output schema returned a result')
       for (const { tool, reply } of structured) {
@@ -224,7 +234,7 @@ export const TOOL_RULES: readonly Rule<ServerSubject>[] = [
     revisions: E_ONLY,
     transports: TRANSPORTS,
     rule: 'The tools are always listed in the same order.',
-    how: 'Reads the list twice.',
+    how: 'Reads the whole list twice.',
     fix: 'Sort the tools, or keep the order in which they were defined.',
     async check(subject) {
       const [first, second] = [await namesOf(subject), await namesOf(subject)]
@@ -241,7 +251,7 @@ export const TOOL_RULES: readonly Rule<ServerSubject>[] = [
     revisions: E_ONLY,
     transports: TRANSPORTS,
     rule: 'The list of tools does not depend on the connection.',
-    how: 'Reads the list on two connections.',
+    how: 'Reads the whole list on two connections.',
     fix: 'Make lists depend on the caller only, never on earlier requests.',
     async check(subject) {
       const here = await namesOf(subject)
@@ -257,9 +267,7 @@ export const TOOL_RULES: readonly Rule<ServerSubject>[] = [
 
 async function namesOf(subject: ServerSubject, isFresh = false): Promise<readonly string[]> {
   const session = isFresh ? await subject.session() : await subject.shared()
-  const { result } = await session.request('tools/list')
-  const tools = result?.['tools']
-  return Array.isArray(tools) ? tools.map((tool) => String(member(tool, 'name'))) : []
+  return (await readList(session, 'tools')).map(({ name }) => String(name))
 }
 
 /** Fails with the first tool that something is wrong with. */
@@ -287,8 +295,15 @@ async function eachCall(
   return passed
 }
 
-function isTask(result: Message): boolean {
-  return result['resultType'] === 'task' || isObject(result['task'])
+/** Whether a call came to its result: it did not become a task, and asks no more questions. */
+function isComplete({ reply: { result } }: SurveyedCall): boolean {
+  if (result === undefined) return false
+  const { resultType, task } = result
+  return resultType !== 'task' && resultType !== 'input_required' && !isObject(task)
+}
+
+function needsTask(tool: Message): boolean {
+  return member(tool, 'execution', 'taskSupport') === 'required'
 }
 
 function requiredOf(schema: unknown): number {
