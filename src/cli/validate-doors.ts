@@ -1,11 +1,13 @@
 import type { Invocation } from './command.ts'
+import { wrongUsage, type Failure } from './failure.ts'
 import { configuredSecrets, envOf } from './open.ts'
 import { headersOf } from './option-values.ts'
 import type { ResolvedTarget } from './target.ts'
 import type { RunProgress } from './validate-text.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import { parseUrl } from '../protocol/url.ts'
-import { programDoor, urlDoor, type Door } from '../validate/door.ts'
+import type { FramingName } from '../transport/lines/framing-name.ts'
+import { programDoor, splitUrl, urlDoor, type Door } from '../validate/door.ts'
 import type { ServerRun } from '../validate/server-run.ts'
 import { Trace } from '../validate/trace.ts'
 
@@ -24,6 +26,8 @@ export interface Checked extends ServerRun {
   readonly address?: string | undefined
   /** The names of the headers that the caller gave. */
   readonly headers?: readonly string[] | undefined
+  /** Why a part of what was asked for could not be done. */
+  readonly failure?: Failure | undefined
 }
 
 /** How long to look for the older transport. */
@@ -42,19 +46,35 @@ export async function doorsOf({ target }: ResolvedTarget, invocation: Invocation
   }
   const token = io.env['PIERHEAD_TOKEN'] ?? ''
   const headersBeside = headersOf(flags.list('header'))
+  const { url, authorization } = withoutUser(parseUrl(target.url), output)
   const given: Readonly<Record<string, string>> = {
+    ...(authorization !== undefined && { authorization }),
     ...(token !== '' && { authorization: `Bearer ${token}` }),
     ...target.headers,
     ...headersBeside,
   }
-  const url = parseUrl(target.url)
-  output.hide([decodeURIComponent(url.password), ...url.searchParams.values()])
+  output.hide(url.searchParams.values())
   const stored = await storedFor(url, given, invocation)
   const headers = { ...(stored !== undefined && { authorization: stored }), ...given }
-  const door: Door = { ...urlDoor(url, headers), headersBeside }
+  const framing = flags.text('framing') as FramingName | undefined
+  const door: Door = { ...urlDoor(url, headers, { framing }), headersBeside }
   if (door.transport !== 'http') return [door]
   const older = await olderDoor(url, headers, headersBeside)
   return older === undefined ? [door] : [door, older]
+}
+
+/** Takes the user and password out of a URL: they are for the address only, as a header is. */
+function withoutUser(url: URL, output: Invocation['output']): ReturnType<typeof splitUrl> {
+  try {
+    const split = splitUrl(url)
+    output.hide([url.password, decodeURIComponent(url.password), split.authorization])
+    return split
+  } catch {
+    throw wrongUsage(
+      'the user or the password in the URL is not encoded properly',
+      'Write %25 for a percent sign, or pass the credentials with --header.',
+    )
+  }
 }
 
 /** The token of the stored login, unless the user chose how to authenticate. */
@@ -69,15 +89,16 @@ async function storedFor(
   return storedHeader(url.href, invocation)
 }
 
-/** On a host of many, `/sse` may belong to somebody else, so logins and tokens are for the address itself. */
+/** On a host of many, `/sse` may belong to somebody else, so logins, tokens and the query are for the address itself. */
 async function olderDoor(
   url: URL,
   headers: Readonly<Record<string, string>>,
   headersBeside: Readonly<Record<string, string>>,
 ): Promise<Door | undefined> {
   for (const path of new Set([url.pathname, url.pathname.replace(/[^/]*$/, 'sse')])) {
-    const own = path === url.pathname ? headers : headersBeside
-    const door = urlDoor(parseUrl(path + url.search, url), own, true)
+    const isSame = path === url.pathname
+    const address = parseUrl(isSame ? path + url.search : path, url)
+    const door = urlDoor(address, isSame ? headers : headersBeside, { isOlder: true })
     try {
       await (await door.open(new Trace(), LOOK_MS)).close()
       return door

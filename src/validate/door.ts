@@ -1,9 +1,11 @@
+import { parseUrl } from '../protocol/url.ts'
+import type { FramingName } from '../transport/lines/framing-name.ts'
 import type { Command } from '../transport/stdio/launch.ts'
 import type { Transport } from './rule.ts'
 import type { Trace } from './trace.ts'
 import { HttpWire } from './wire-http.ts'
 import { Programs } from './programs.ts'
-import { connectSocket } from './wire-lines.ts'
+import { connectSocket } from './wire-socket.ts'
 import { SseWire } from './wire-sse.ts'
 import { WsWire } from './wire-ws.ts'
 import type { Wire } from './wire.ts'
@@ -23,8 +25,34 @@ export interface Door {
   close?(): Promise<void>
 }
 
-/** The ways to a server at a URL: an HTTP server may also speak the older HTTP+SSE. */
-export function urlDoor(url: URL, headers: Readonly<{ [name: string]: string }>, isOlder = false): Door {
+/** A URL without the user and password in it, and the header that they stand for. Throws if they are not encoded properly. */
+export function splitUrl(url: URL): { readonly url: URL; readonly authorization: string | undefined } {
+  if (!/^(?:http|ws)s?:$/.test(url.protocol) || (url.username === '' && url.password === ''))
+    return { url, authorization: undefined }
+  const bare = parseUrl(url.href)
+  bare.username = ''
+  bare.password = ''
+  const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+  return { url: bare, authorization: `Basic ${Buffer.from(pair, 'utf8').toString('base64')}` }
+}
+
+/** What a door to a URL may have besides it. */
+export interface UrlDoorOptions {
+  /** Whether the server speaks the older HTTP+SSE. Default: `false`. */
+  readonly isOlder?: boolean | undefined
+  /** How messages are separated on a socket. Default: `lines`. */
+  readonly framing?: FramingName | undefined
+}
+
+/** The ways to a server at a URL. A user and password in it become a header, so that only requests with the headers of the user have them. */
+export function urlDoor(
+  address: URL,
+  given: Readonly<{ [name: string]: string }>,
+  { isOlder = false, framing }: UrlDoorOptions = {},
+): Door {
+  const { url, authorization } = splitUrl(address)
+  const isChosen = Object.keys(given).some((name) => name.toLowerCase() === 'authorization')
+  const headers = authorization === undefined || isChosen ? given : { ...given, authorization }
   switch (url.protocol) {
     case 'ws:':
     case 'wss:':
@@ -40,7 +68,7 @@ export function urlDoor(url: URL, headers: Readonly<{ [name: string]: string }>,
             open: async (trace, ms) => new HttpWire({ url, headers, trace, ms }),
           }
     default:
-      return { transport: 'tcp', url, open: (trace, ms) => connectSocket(url, trace, ms) }
+      return { transport: 'tcp', url, open: (trace, ms) => connectSocket(url, { trace, ms, framing }) }
   }
 }
 

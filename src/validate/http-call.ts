@@ -12,8 +12,6 @@ export interface HttpCall {
   readonly ms?: number | undefined
   /** Is called for each event of a stream. */
   readonly onEvent?: ((event: SseEvent, stream: string) => void) | undefined
-  /** Whether to note the request and the reply. Default: `true`. */
-  readonly isNoted?: boolean | undefined
 }
 
 const agents = {
@@ -28,15 +26,16 @@ const MOST_NOTED = 10_000
 
 /** Sends one HTTP request exactly as told, follows no redirect, and reads the reply. Throws if there is none. */
 export function httpCall(url: URL, call: HttpCall, trace: Trace): Promise<HttpReply> {
-  const { method, headers, body, ms = 5_000, isNoted = true } = call
+  const { method, headers, body, ms = 5_000 } = call
   const stream = `${method} ${++count}`
   const line = `${method} ${url.pathname}${url.search === '' ? '' : '?…'}`
-  if (isNoted)
-    trace.add({ from: 'validator', stream, text: `${line}\n\n${textOf(body)}`.trim(), http: { headers } })
+  trace.add({ from: 'validator', stream, text: `${line}\n\n${textOf(body)}`.trim(), http: { headers } })
   return new Promise((resolve, reject) => {
     const isSecure = url.protocol === 'https:'
     const request = (isSecure ? secureRequest : plainRequest)(url, {
       method,
+      // What a URL has before its host would become a header that nobody asked for.
+      auth: null,
       headers: {
         ...headers,
         ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
@@ -60,7 +59,7 @@ export function httpCall(url: URL, call: HttpCall, trace: Trace): Promise<HttpRe
     })
     request.on('response', (response) => {
       hasReply = true
-      readReply(response, { stream, call, trace, isNoted }).then((reply) => {
+      readReply(response, { stream, call, trace }).then((reply) => {
         clearTimeout(timer)
         resolve(reply)
       }, fail)
@@ -78,13 +77,9 @@ interface Reading {
   readonly stream: string
   readonly call: HttpCall
   readonly trace: Trace
-  readonly isNoted: boolean
 }
 
-async function readReply(
-  response: IncomingMessage,
-  { stream, call, trace, isNoted }: Reading,
-): Promise<HttpReply> {
+async function readReply(response: IncomingMessage, { stream, call, trace }: Reading): Promise<HttpReply> {
   const headers = Object.fromEntries(
     Object.entries(response.headers).map(([name, value]) => [
       name,
@@ -97,21 +92,15 @@ async function readReply(
   const ended = new Promise<boolean>((resolve) => {
     response.on('close', () => resolve(response.complete))
   })
-  let body = ''
-  if (isStream) {
-    if (isNoted) trace.add({ from: 'peer', stream, text: `${status}`, http: { status, headers } })
-    readEvents(response, (event) => call.onEvent?.(event, stream))
-  } else {
-    body = await readBody(response, ended)
-    if (isNoted)
-      trace.add({
-        from: 'peer',
-        stream,
-        text: `${status}\n\n${body.slice(0, MOST_NOTED)}`.trim(),
-        http: { status, headers },
-      })
-  }
-  return { status, headers, body, isStream, stream, ended, close: () => response.destroy() }
+  const body = isStream ? '' : await readBody(response, ended)
+  const at = trace.add({
+    from: 'peer',
+    stream,
+    text: `${status}\n\n${body.slice(0, MOST_NOTED)}`.trim(),
+    http: { status, headers },
+  })
+  if (isStream) readEvents(response, (event) => call.onEvent?.(event, stream))
+  return { status, headers, body, isStream, stream, at, ended, close: () => response.destroy() }
 }
 
 function readEvents(response: IncomingMessage, onEvent: (event: SseEvent) => void): void {

@@ -16,12 +16,13 @@ export interface Entry {
 
 /** The most characters of an entry that are kept. */
 const MOST_CHARS = 2_000
-/** The most entries that are kept. */
+/** How many of the last entries are kept, and how many more before the oldest are removed. */
 const MOST_ENTRIES = 5_000
+const MORE_ENTRIES = 500
 /** Headers whose values a report must not show. */
 const SECRET = /^(?:authorization|cookie|set-cookie|proxy-authorization|dpop|.*(?:token|secret|api-?key).*)$/i
 
-/** Everything that was sent and received during a run, for the reports. Secrets are left out. */
+/** What was sent and received during a run, for the reports: the last of it, if it is much. Secrets are left out. */
 export class Trace {
   readonly #entries: Entry[] = []
   #next = 0
@@ -34,15 +35,15 @@ export class Trace {
   add(entry: Omit<Entry, 'at'>): number {
     const at = this.#next++
     this.counts[entry.from]++
-    if (this.#entries.length < MOST_ENTRIES)
-      this.#entries.push({
-        ...entry,
-        at,
-        text: shortened(entry.text),
-        ...(entry.http !== undefined && {
-          http: { ...entry.http, headers: withoutSecrets(entry.http.headers) },
-        }),
-      })
+    this.#entries.push({
+      ...entry,
+      at,
+      text: shortened(entry.text),
+      ...(entry.http !== undefined && {
+        http: { ...entry.http, headers: withoutSecrets(entry.http.headers) },
+      }),
+    })
+    if (this.#entries.length >= MOST_ENTRIES + MORE_ENTRIES) this.#entries.splice(0, MORE_ENTRIES)
     return at
   }
 

@@ -82,7 +82,7 @@ export class HttpWire extends Wire {
     if (reply.isStream) {
       this.#replies.add(reply)
       void reply.ended.then(() => this.#replies.delete(reply))
-    } else if (this.#isForMessages(reply, url)) this.take(reply.body, reply.stream)
+    } else if (this.#isForMessages(reply, url)) this.take(reply.body, reply.stream, undefined, reply.at)
     else this.count(reply.body.length)
     return reply
   }

@@ -1,6 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { openSocket } from '../transport/tcp/open.ts'
 import type { Trace } from './trace.ts'
 import { MOST_BYTES, Wire } from './wire.ts'
 
@@ -99,17 +98,4 @@ export class LineWire extends Wire {
     this.end('closed by the validator')
     await this.#release()
   }
-}
-
-/** Connects to a server on a socket: `tcp:`, `tls:` or `unix:`. Throws if it cannot be reached. */
-export async function connectSocket(url: URL, trace: Trace, ms: number): Promise<LineWire> {
-  const socket = await openSocket(url, {}, ms)(AbortSignal.timeout(ms))
-  return new LineWire(
-    'tcp',
-    { input: socket, output: socket },
-    async () => {
-      socket.destroy()
-    },
-    trace,
-  )
 }

@@ -17,14 +17,16 @@ export class SseWire extends Wire {
 
   private constructor(options: HttpWireOptions) {
     super(options.trace)
-    this.#options = options
+    // In small letters, so that a check can replace or remove them.
+    const headers = Object.entries(options.headers).map(([name, value]) => [name.toLowerCase(), value])
+    this.#options = { ...options, headers: Object.fromEntries(headers) as HttpWireOptions['headers'] }
   }
 
   /** Opens the stream, and waits until the server names the place for messages. Throws if it does not. */
   static async open(options: HttpWireOptions): Promise<SseWire> {
     const wire = new SseWire(options)
     const named = new Deferred<void>()
-    const { url, headers, trace, ms } = options
+    const { url, headers, trace, ms } = wire.#options
     wire.#stream = await httpCall(
       url,
       {

@@ -12,6 +12,8 @@ export interface HttpReply {
   readonly isStream: boolean
   /** The name of its stream, as in what was received on it. */
   readonly stream: string
+  /** Its place in the trace. */
+  readonly at: number
   /** Settles when the peer has ended the reply, with `true`, or when it broke off, with `false`. */
   readonly ended: Promise<boolean>
   /** Closes the connection of the reply. */
@@ -126,10 +128,10 @@ export abstract class Wire implements Keeper {
     if (this.sent.length < MOST_MESSAGES) this.sent.push({ at: this.trace.mark, text })
   }
 
-  /** Notes what the peer sent. */
-  protected take(text: string, stream: string, eventId?: string): void {
+  /** Notes what the peer sent; `noted` is its place in the trace, if it is there already. */
+  protected take(text: string, stream: string, eventId?: string, noted?: number): void {
     if (this.#isStopped || !this.count(text.length)) return
-    const at = this.trace.add({ from: 'peer', stream, text })
+    const at = noted ?? this.trace.add({ from: 'peer', stream, text })
     const excess = excessOf(text)
     const value = excess === undefined ? parsed(text) : undefined
     const problem =

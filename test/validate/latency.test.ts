@@ -47,3 +47,17 @@ test('percentiles are measured one by one, and the result shows them [S1-10-8]',
     await served.close()
   }
 })
+
+test('a server whose time is over before anything was measured is not checked', async () => {
+  const served = await serveEverywhere(createFixture())
+  // Five requests that do not count look at the clock three times each.
+  let looks = 0
+  const rules = latencyRules(() => (looks++ <= 15 ? 0 : 10_000))
+  try {
+    const place = { revision: '2025-11-25', transport: 'http', latency: { p99: 1 } } as const
+    const [outcome] = await outcomesOf(served, rules, place)
+    expect(outcome).toMatchObject({ is: 'unchecked' })
+  } finally {
+    await served.close()
+  }
+})

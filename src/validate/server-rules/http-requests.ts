@@ -268,7 +268,8 @@ export async function greetingWith(
   subject: ServerSubject,
   headers: Readonly<{ [name: string]: string }>,
 ): Promise<HttpReply> {
-  const session = await subject.silent()
+  const isForeign = headers['host'] !== undefined
+  const session = isForeign ? await subject.stranger() : await subject.silent()
   const message = session.isModern
     ? session.requestOf('server/discover', undefined)
     : session.requestOf('initialize', {
@@ -277,7 +278,7 @@ export async function greetingWith(
         clientInfo: { name: 'pierhead-validator', version: '0.1.0' },
       })
   const { http, problem } = await session.exchange(message, {
-    headers: { ...(headers['host'] !== undefined && ownHeadersRemoved(subject)), ...headers },
+    headers: { ...(isForeign && ownHeadersRemoved(subject)), ...headers },
     ms: Math.min(subject.ms, 2_000),
   })
   if (http === undefined) throw new Error(problem ?? 'there is no reply')

@@ -15,10 +15,15 @@ import {
 } from '../rule.ts'
 import type { Kind, ServerSubject } from '../server-subject.ts'
 import type { Reply } from '../session.ts'
+import type { Entry } from '../trace.ts'
 import { allMessages } from './json-rpc.ts'
 
 /** A resource that no server has. */
 const MISSING = 'validator://missing/resource'
+
+/** A file that most systems have, and ways to name it. */
+const FILE = '/etc/passwd'
+const OUTSIDE = [`file://${FILE}`, `file:///%2e%2e/%2e%2e${FILE}`, `file://../..${FILE}`]
 
 /** Rules about resources and lists. */
 export const RESOURCE_RULES: readonly Rule<ServerSubject>[] = [
@@ -51,7 +56,8 @@ export const RESOURCE_RULES: readonly Rule<ServerSubject>[] = [
       const results = reads.flatMap(({ uri, reply: { result } }) =>
         result === undefined ? [] : [{ uri, result }],
       )
-      if (results.length === 0) return absent('no listed resource can be read')
+      if (reads.length === 0) return absent('the server lists no resources')
+      if (results.length === 0) return unchecked('no listed resource could be read')
       for (const { uri, result } of results) {
         if (result['resultType'] === 'input_required') continue
         const { contents } = result
@@ -158,22 +164,20 @@ export const RESOURCE_RULES: readonly Rule<ServerSubject>[] = [
     revisions: ALL,
     transports: TRANSPORTS,
     rule: 'A server checks the addresses of resources.',
-    how: 'Reads an address that is none, and files outside of what a server should show.',
+    how: `Reads an address that is none, and ${FILE} under several addresses unless the server lists it.`,
     fix: 'Refuse what is not a URI that you serve; resolve paths before you compare them.',
     async check(subject) {
       if (!Object.hasOwn(await subject.capabilities(), 'resources'))
         return absent('the server has no resources')
       const session = await subject.shared()
-      for (const uri of [
-        'not a uri',
-        'file:///etc/passwd',
-        'file:///%2e%2e/%2e%2e/etc/passwd',
-        'file://../../etc/passwd',
-      ]) {
+      const isShown = (await subject.list('resources')).some(({ uri }) => leadsTo(String(uri), FILE))
+      for (const uri of ['not a uri', ...(isShown ? [] : OUTSIDE)]) {
+        const from = subject.trace.mark
         const { result, message, problem } = await session.request('resources/read', { uri })
         if (message === undefined) return failed(problem ?? `reading ${uri} gets no response`)
         const contents = result?.['contents']
-        if (Array.isArray(contents) && contents.length > 0) return failed(`reading ${uri} returns contents`)
+        if (Array.isArray(contents) && contents.length > 0)
+          return failed(`reading ${uri} returns contents`, withoutContents(subject.trace.between(from)))
       }
       return passed
     },
@@ -289,4 +293,17 @@ async function readMissing(
     return { error: undefined, verdict: absent('the server has no resources') }
   const { error, problem } = await (await subject.shared()).request('resources/read', { uri: MISSING })
   return { error, verdict: failed(problem ?? 'a missing resource is answered with a result') }
+}
+
+/** Whether a listed address is that of a file, or of a folder that it is in. */
+function leadsTo(uri: string, file: string): boolean {
+  const path = /^file:\/\/(\/.*)$/.exec(uri)?.[1]
+  return path !== undefined && (path === file || file.startsWith(`${path.replace(/\/+$/, '')}/`))
+}
+
+/** An exchange without what a file has in it: a report may be read by others. */
+function withoutContents(entries: readonly Entry[]): readonly Entry[] {
+  return entries.map((entry) =>
+    entry.from === 'peer' ? { ...entry, text: '(a result with contents, which are not shown)' } : entry,
+  )
 }

@@ -1,4 +1,5 @@
 import { isLoopback } from '../../base/loopback.ts'
+import { parseUrl } from '../../protocol/url.ts'
 import { httpCall } from '../http-call.ts'
 import {
   ALL,
@@ -142,8 +143,10 @@ export const WEB_SAFETY_RULES: readonly Rule<ServerSubject>[] = [
       const foreign = { origin: EVIL, ...(isLoopback(url.hostname) && { host: 'evil.example' }) }
       for (const [name, value] of Object.entries(foreign)) {
         // One for another host has no credentials: something in front of the server may choose by Host who gets it.
-        const all = name === 'host' ? { host: value } : { ...headers, [name]: value }
-        const wire = await WsWire.open(url, all, trace, ms).catch(() => undefined)
+        const isForeign = name === 'host'
+        const all = isForeign ? { host: value } : { ...headers, [name]: value }
+        const address = isForeign ? parseUrl(`${url.protocol}//${url.host}${url.pathname}`) : url
+        const wire = await WsWire.open(address, all, trace, ms).catch(() => undefined)
         await wire?.close()
         if (wire !== undefined) return failed(`a connection with the ${name} ${value} is accepted`)
       }
