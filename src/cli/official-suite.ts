@@ -4,9 +4,11 @@ import { Failure, wrongUsage } from './failure.ts'
 import { runProgram } from './run-program.ts'
 import { safeLine } from './safe-text.ts'
 import type { Door } from '../validate/door.ts'
-import { officialOutcomes, SUITE, SUITE_VERSION } from '../validate/official.ts'
+import type { Revision } from '../protocol/revisions.ts'
+import { officialOutcomes, suiteNotRun } from '../validate/official.ts'
 import type { Outcome } from '../validate/run.ts'
 import type { ServerRunOptions } from '../validate/server-run.ts'
+import { SUITE, SUITE_VERSION } from '../validate/suite.ts'
 
 /** The first version of Node that runs the suite. */
 const OLDEST_NODE = 22
@@ -35,8 +37,17 @@ export function httpDoor(doors: readonly Door[]): Door {
   )
 }
 
-/** Runs the official suite against a server, with npm, which installs it if it is missing. */
-export function runOfficial(
+/** The most time for the suite, unless --total says otherwise. It may have to be installed first. */
+const SUITE_MS = 300_000
+
+/** What came of the suite: the outcomes that there are, and why there are no more. */
+export interface SuiteRun {
+  readonly outcomes: readonly Outcome[]
+  readonly failure?: Failure | undefined
+}
+
+/** Runs the official suite against a server, with npm, which installs it if it is missing. A suite that cannot be run is not checked. */
+export async function runOfficial(
   door: Door,
   {
     revisions = [],
@@ -44,28 +55,42 @@ export function runOfficial(
     until,
   }: Pick<ServerRunOptions, 'revisions' | 'ms'> & { readonly until?: number | undefined },
   { io, output }: Pick<Invocation, 'io' | 'output'>,
-): Promise<readonly Outcome[]> {
-  const late =
-    until === undefined ? undefined : AbortSignal.timeout(Math.max(0, Math.ceil(until - performance.now())))
-  const signal = late === undefined ? io.signal : AbortSignal.any([io.signal, late])
-  return officialOutcomes({
+): Promise<SuiteRun> {
+  const left = until === undefined ? SUITE_MS : Math.max(0, Math.ceil(until - performance.now()))
+  const late = AbortSignal.timeout(left)
+  const signal = AbortSignal.any([io.signal, late])
+  const outcomes: Outcome[] = []
+  let place: Revision = '2025-11-25'
+  const run = officialOutcomes({
     door,
     revisions,
     ms,
-    onRevision: (revision) => output.status(`the official suite at ${revision}`),
+    onRevision: (revision) => {
+      place = revision
+      output.status(`the official suite at ${revision}`)
+    },
+    onOutcome: (outcome) => outcomes.push(outcome),
     async run(args) {
       const call = ['exec', '--yes', `--package=${SUITE}@${SUITE_VERSION}`, '--', 'conformance', ...args]
       const { code, text } = await runProgram('npm', call, { cwd: io.cwd, signal })
-      if (late?.aborted === true && !io.signal.aborted)
-        throw new Failure('the official suite was not done in the time of --total', {
-          hint: 'Give it more time with a larger --total.',
-          exit: EXIT.timeout,
-        })
+      if (late.aborted && !io.signal.aborted)
+        throw new Failure(
+          `the official suite was not done in ${until === undefined ? `${SUITE_MS / 60_000} minutes` : 'the time of --total'}`,
+          { hint: 'Give it more time with a larger --total.', exit: EXIT.timeout },
+        )
       // It ends with 1 if a scenario fails; that it can be started is known from its list.
       if (code === 0 || (code !== undefined && args[0] === 'server') || io.signal.aborted) return text
       throw notRun(text)
     },
   })
+  try {
+    await run
+    return { outcomes }
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    const failure = cause instanceof Failure ? cause : notRun(why)
+    return { outcomes: [...outcomes, suiteNotRun(place, failure.message)], failure }
+  }
 }
 
 /** Why the suite did not run, and what to do. */

@@ -3,6 +3,7 @@ import { wrongUsage } from './failure.ts'
 import { envOf } from './open.ts'
 import { programLabel } from './target.ts'
 import type { Asked, Checked } from './validate-doors.ts'
+import { checkClientOptions } from './validate-options.ts'
 import { validateClient } from '../validate/client-run.ts'
 import { programClient } from '../validate/client/program.ts'
 import { TRANSPORTS, type Transport } from '../validate/rule.ts'
@@ -24,6 +25,7 @@ export async function checkClientProgram(
     )
   if (flags.is('allow-calls'))
     throw wrongUsage('--allow-calls is for servers', 'Leave it out: the client decides what it calls.')
+  checkClientOptions(flags)
   if (command === undefined)
     throw wrongUsage(
       '--client needs the client after --',

@@ -6,11 +6,9 @@ import type { Door } from './door.ts'
 import { isObject, parsed, type Message } from './message.ts'
 import type { Outcome } from './run.ts'
 import { ServerSubject } from './server-subject.ts'
+import { SUITE, SUITE_ID, SUITE_VERSION } from './suite.ts'
 import { Trace } from './trace.ts'
 
-/** The official conformance suite, and the version that our results were compared with. */
-export const SUITE = '@modelcontextprotocol/conformance'
-export const SUITE_VERSION = '0.2.0-alpha.12'
 /** The revisions for which it says what must pass. */
 const REVISIONS: readonly Revision[] = ['2025-11-25', '2026-07-28']
 
@@ -23,6 +21,8 @@ export interface OfficialOptions {
   /** Runs the program of the suite. Throws if it cannot be run. */
   run(args: readonly string[]): Promise<string>
   onRevision?(revision: Revision): void
+  /** Is told each outcome, also if a later revision cannot be run. */
+  onOutcome?(outcome: Outcome): void
 }
 
 /** Runs the scenarios of the official suite against a server, and returns what they came to. */
@@ -37,12 +37,33 @@ export async function officialOutcomes(options: OfficialOptions): Promise<readon
     const folder = mkdtempSync(join(tmpdir(), 'pierhead-conformance-'))
     try {
       await run(['server', '--url', String(door.url), '--requirements', revision, '-o', folder])
-      for (const scenario of scenarios) outcomes.push(outcomeOf(scenario, { revision, folder, offered }))
+      for (const scenario of scenarios) {
+        const outcome = outcomeOf(scenario, { revision, folder, offered })
+        outcomes.push(outcome)
+        options.onOutcome?.(outcome)
+      }
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
   }
   return outcomes
+}
+
+/** The outcome for a suite that could not be run at a revision. */
+export function suiteNotRun(revision: Revision, why: string): Outcome {
+  return {
+    id: SUITE_ID,
+    level: 'must',
+    role: 'server',
+    revision,
+    transport: 'http',
+    rule: 'The server passes the official conformance suite.',
+    how: `Runs ${SUITE} ${SUITE_VERSION}.`,
+    fix: 'Make the suite run, and check again.',
+    is: 'unchecked',
+    found: why,
+    ms: 0,
+  }
 }
 
 /** A scenario; those that a revision does not require are reported, and do not fail a server. */

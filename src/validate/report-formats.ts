@@ -60,7 +60,7 @@ function testCase(outcome: Outcome): string {
     : `${open}/>`
 }
 
-/** SARIF 2.1.0, which code scanning reads. A server has no files, so the target is the place. */
+/** SARIF 2.1.0, which code scanning reads. It wants a place in a file, and a server may have none, so the target is a logical place too. */
 function sarif(report: Report): object {
   const { target, outcomes, problem } = report
   const failed = groupsOf(outcomes.filter(({ is }) => is === 'failed'))
@@ -98,8 +98,8 @@ function sarif(report: Report): object {
           message: { text: `${first.found ?? first.rule} (${where.join(', ')}). ${first.fix}` },
           locations: [
             {
-              physicalLocation: { artifactLocation: { uri: encodeURI(target) } },
-              logicalLocations: [{ fullyQualifiedName: where[0] ?? target }],
+              physicalLocation: { artifactLocation: { uri: fileOf(target) }, region: { startLine: 1 } },
+              logicalLocations: [{ name: target, fullyQualifiedName: `${target} ${where[0] ?? ''}`.trim() }],
             },
           ],
           ...(first.isIgnored === true && {
@@ -109,6 +109,12 @@ function sarif(report: Report): object {
       },
     ],
   }
+}
+
+/** The path of a target that is a file of the project, and a name for every other one: code scanning accepts no addresses. */
+function fileOf(target: string): string {
+  const isFile = /^(?:\.\/)?[\w@-][\w.@/-]*\.[cm]?[jt]sx?$/.test(target) && !target.split('/').includes('..')
+  return isFile ? target.replace(/^\.\//, '') : 'mcp-server'
 }
 
 /** Commands of GitHub workflows, which show annotations. */

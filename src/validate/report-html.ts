@@ -1,3 +1,4 @@
+import { escaped as hiddenEscaped } from '../errors/printable.ts'
 import {
   groupsOf,
   incompleteText,
@@ -76,11 +77,7 @@ function list(title: string, groups: readonly Group[]): string {
 }
 
 function escaped(text: string): string {
-  return text
-    .replaceAll(
-      /[^\P{Cc}\t\n\r]|[\p{Cf}\p{Zl}\p{Zp}]/gu,
-      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-    )
+  return hiddenEscaped(text, /[^\P{Cc}\t\n\r]|[\p{Cf}\p{Zl}\p{Zp}]/gu)
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')

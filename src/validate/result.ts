@@ -5,8 +5,8 @@ import type { Place } from './server-run.ts'
 /** How a rule that failed counts: broken rules are failures, broken advice are warnings. */
 export type Weight = 'failure' | 'warning'
 
-export function weightOf({ level }: Pick<Outcome, 'level'>): Weight {
-  return level === 'must' ? 'failure' : 'warning'
+export function weightOf({ level, isStrict }: Pick<Outcome, 'level' | 'isStrict'>): Weight {
+  return level === 'must' || isStrict === true ? 'failure' : 'warning'
 }
 
 /** The counts of a run. A rule counts once for each revision and transport. */
@@ -40,6 +40,8 @@ export interface ReportOptions {
   readonly secrets?: Secrets | undefined
   /** The ids of rules whose failures are known. Default: none. */
   readonly ignored?: readonly string[] | undefined
+  /** Whether warnings count as failures. Default: `false`. */
+  readonly isStrict?: boolean | undefined
   /** Why nothing was checked. */
   readonly problem?: string | undefined
 }
@@ -49,13 +51,14 @@ export function reportOf(
   target: string,
   all: readonly Outcome[],
   places: readonly Place[],
-  { secrets = { values: [], headers: [] }, ignored = [], problem: why }: ReportOptions = {},
+  { secrets = { values: [], headers: [] }, ignored = [], isStrict = false, problem: why }: ReportOptions = {},
 ): Report {
   const mask = masked(secrets.values)
   const maskFinding = maskedFinding(secrets.values)
   const outcomes = all.map((one) => ({
     ...reportable(one, secrets),
     ...(one.is === 'failed' && ignored.includes(one.id) && { isIgnored: true as const }),
+    ...(one.is === 'failed' && isStrict && one.level !== 'must' && { isStrict: true as const }),
   }))
   const counts = countsOf(outcomes)
   const score = scoreOf(outcomes, counts)
@@ -94,7 +97,7 @@ function countsOf(outcomes: readonly Outcome[]): Counts {
 
 function scoreOf(outcomes: readonly Outcome[], counts: Counts): number | undefined {
   const value = (list: readonly Outcome[]): number =>
-    list.reduce((sum, one) => sum + (weightOf(one) === 'failure' ? 3 : 1), 0)
+    list.reduce((sum, { level }) => sum + (level === 'must' ? 3 : 1), 0)
   const good = value(outcomes.filter(({ is }) => is === 'passed'))
   const whole = good + value(outcomes.filter(isBroken))
   if (whole === 0 || checkedOf(counts) < counts.unchecked) return undefined

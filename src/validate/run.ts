@@ -18,6 +18,8 @@ export interface Outcome {
   readonly is: Verdict['is']
   /** Whether the caller knows the failure, and ignores it. */
   readonly isIgnored?: true | undefined
+  /** Whether a warning counts as a failure, because the caller wants it so. */
+  readonly isStrict?: true | undefined
   /** What the peer did wrong, why the rule was not checked, or what was measured. */
   readonly found?: string | undefined
   /** The exchange that shows a failure. */

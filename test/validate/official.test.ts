@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createServer } from '../../src/index.ts'
 import { urlDoor } from '../../src/validate/door.ts'
-import { officialOutcomes, SUITE_VERSION } from '../../src/validate/official.ts'
+import { officialOutcomes } from '../../src/validate/official.ts'
+import { SUITE_VERSION } from '../../src/validate/suite.ts'
 import type { Report } from '../../src/validate/result.ts'
 import type { Outcome } from '../../src/validate/run.ts'
 import { line } from '../command/line.ts'
@@ -165,10 +166,42 @@ describe('pierhead conformance', () => {
     ],
   ])('says what to do if the suite cannot be run: %s', async (message, hint) => {
     const cwd = projectWith(`console.error(${JSON.stringify(message)}); process.exitCode = 1`)
-    const { code, stderr } = await line(['conformance', String(url), ...args], { cwd })
+    const { code, stdout, stderr } = await line(['conformance', String(url), ...args], { cwd })
     expect(code).toBe(1)
     expect(stderr).toContain('the official suite could not be run: ')
     expect(stderr).toContain(hint)
+    const { outcomes } = JSON.parse(stdout) as Report
+    expect(outcomes.map(({ id, is }) => `${id} ${is}`)).toEqual(['V001 passed', 'official:suite unchecked'])
+    expect(outcomes[1]?.found).toContain('the official suite could not be run: ')
+  })
+
+  test('does not run the suite if only our rules are asked for', async () => {
+    const cwd = projectWith(`console.error('it ran'); process.exitCode = 1`)
+    const own = ['--allow-calls', '--target', '2025-11', '--rule', 'V001']
+    const { code, stdout } = await line(['conformance', String(url), ...own], { cwd })
+    expect(code).toBe(0)
+    expect((JSON.parse(stdout) as Report).outcomes.map(({ id }) => id)).toEqual(['V001'])
+  })
+
+  test('keeps the results of revisions that the suite was done with', async () => {
+    const cwd = projectWith(`
+      const { mkdirSync, writeFileSync } = require('node:fs')
+      const args = process.argv.slice(2)
+      if (args.includes('2026-07-28')) process.exitCode = 1
+      else if (args[0] === 'list') console.log(${JSON.stringify(LIST)})
+      else {
+        const folder = args[args.indexOf('-o') + 1] + '/server-ping-2026-11-18T07-01-08-836Z'
+        mkdirSync(folder)
+        writeFileSync(folder + '/checks.json', '[{"id":"ping","status":"SUCCESS"}]')
+      }`)
+    const some = ['--allow-calls', '--rule', 'V001', '--rule', 'official:ping']
+    const { code, stdout } = await line(['conformance', String(url), ...some], { cwd })
+    expect(code).toBe(1)
+    const suite = (JSON.parse(stdout) as Report).outcomes.filter(({ id }) => id.startsWith('official:'))
+    expect(suite.map(({ id, is, revision }) => [id, is, revision])).toEqual([
+      ['official:ping', 'passed', '2025-11-25'],
+      ['official:suite', 'unchecked', '2026-07-28'],
+    ])
   })
 
   test('wants a URL', async () => {

@@ -179,3 +179,41 @@ test('secrets are hidden in what a peer said, and words of the validator stay', 
   const [one] = reportOf('x', [{ ...SKIPPED, found }], [], { secrets: { values, headers: [] } }).outcomes
   expect(one?.found).toBe('no tool with an output schema returned "the *** ***": ***')
 })
+
+test('with --strict, every format counts warnings as failures, and the score stays the same', () => {
+  const places = [{ transport: 'http', revisions: ['2025-11-25'] }] as const
+  const strict = reportOf('server.ts', [GOOD, WARNED], places, { isStrict: true })
+  const usual = reportOf('server.ts', [GOOD, WARNED], places)
+  expect(strict.counts).toMatchObject({ failures: 1, warnings: 0 })
+  expect(usual.counts).toMatchObject({ failures: 0, warnings: 1 })
+  expect(strict.score).toBe(usual.score)
+  expect(summaryOf(strict)).toContain('1 failed, 0 warnings')
+  expect(formatReport(strict, 'junit')).toContain('failures="1"')
+  expect(formatReport(strict, 'github')).toMatch(/^::error title=R033/)
+  expect(formatReport(usual, 'github')).toMatch(/^::warning title=R033/)
+  expect(formatReport(strict, 'sarif')).toContain('"ruleId": "R033",\n          "level": "error"')
+  expect(htmlReport(strict)).toContain('<section class="failure">')
+})
+
+test('SARIF places findings in a file, as code scanning wants it, and names the target beside it', () => {
+  const placesOf = (target: string): unknown => {
+    const text = formatReport(reportOf(target, [BAD], []), 'sarif')
+    const { runs } = JSON.parse(text) as { runs: { results: { locations: unknown }[] }[] }
+    return runs[0]?.results[0]?.locations
+  }
+  const at = (uri: string, target: string): unknown => [
+    {
+      physicalLocation: { artifactLocation: { uri }, region: { startLine: 1 } },
+      logicalLocations: [{ name: target, fullyQualifiedName: `${target} 2025-11-25 http` }],
+    },
+  ]
+  const url = 'http://127.0.0.1:1/mcp'
+  expect(placesOf(url)).toEqual(at('mcp-server', url))
+  expect(placesOf('./src/server.ts')).toEqual(at('src/server.ts', './src/server.ts'))
+  for (const target of ['node server.js', '/srv/server.js', '../server.js', 'http://x/a.js'])
+    expect(placesOf(target)).toEqual(at('mcp-server', target))
+})
+
+test('a page names hidden characters beyond the first plane as a whole', () => {
+  expect(htmlReport(reportOf('x', [{ ...BAD, found: 'a\u{E0041}b' }], []))).toContain('a\\u{e0041}b')
+})

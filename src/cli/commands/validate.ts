@@ -1,7 +1,4 @@
-import { writeFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { isDuration, toMs } from '../../base/duration.ts'
-import type { Revision } from '../../protocol/revisions.ts'
+import { FRAMING_NAMES } from '../../transport/lines/framing-name.ts'
 import type { Command, Flags, Invocation, Option } from '../command.ts'
 import { TARGET_OPTIONS } from '../common-options.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
@@ -11,11 +8,14 @@ import { safeLine } from '../safe-text.ts'
 import { onlyTarget } from '../target.ts'
 import { tokenNeeded } from '../validate-login.ts'
 import { doorsOf, type Asked, type Checked } from '../validate-doors.ts'
+import { checkOptions, checkTargetOptions, latencyOf, revisionsOf } from '../validate-options.ts'
+import { checkPage, writePage } from '../validate-page.ts'
 import { RunProgress, textOf } from '../validate-text.ts'
 import { FORMATS, formatReport, type Format } from '../../validate/report-formats.ts'
-import { reportOf, type Report } from '../../validate/result.ts'
+import { reportOf } from '../../validate/result.ts'
 import { TRANSPORTS as TRANSPORT_NAMES } from '../../validate/rule.ts'
 import { TIME_OVER } from '../../validate/run.ts'
+import { SUITE_ID } from '../../validate/suite.ts'
 import type { ServerRun } from '../../validate/server-run.ts'
 
 /** The most time for checking a server. With closing what is open, a run takes at most a minute. */
@@ -69,7 +69,7 @@ export const validate: Command = {
     },
     { flags: '--rule <id>', summary: 'only this rule, such as R005', isMany: true },
     { flags: '--ignore <id>', summary: 'report failures of this rule, and do not count them', isMany: true },
-    { flags: '--strict', summary: 'end with code 8 for warnings too' },
+    { flags: '--strict', summary: 'count warnings as failures' },
     { flags: '--format <format>', summary: 'print the result for other programs', choices: FORMATS },
     { flags: '--report <file>', summary: 'also write an HTML page with the exchanges' },
     ...TARGET_OPTIONS.map(ownOption),
@@ -91,7 +91,11 @@ export const validate: Command = {
 /** The options for targets, where they mean something else here. */
 function ownOption(option: Option): Option {
   const name = /--[a-z-]+/.exec(option.flags)?.[0] ?? ''
-  return { ...option, summary: OWN_SUMMARIES[name] ?? option.summary }
+  return {
+    ...option,
+    summary: OWN_SUMMARIES[name] ?? option.summary,
+    ...(name === '--framing' && { choices: FRAMING_NAMES }),
+  }
 }
 
 export const conformance: Command = {
@@ -117,6 +121,7 @@ async function runValidation(invocation: Invocation, isOfficial: boolean): Promi
   const { flags, io, output } = invocation
   if (isOfficial) (await import('../official-suite.ts')).checkSuite(flags.is('allow-calls'), process.version)
   checkOptions(flags)
+  await checkPage(flags.text('report'), io.cwd)
   const only = flags.list('rule')
   const isClient = !isOfficial && flags.is('client')
   using progress = new RunProgress(output)
@@ -137,32 +142,25 @@ async function runValidation(invocation: Invocation, isOfficial: boolean): Promi
   const ignored = flags.list('ignore')
   for (const id of ignored.filter((one) => !outcomes.some((outcome) => outcome.id === one)))
     output.warn(`--ignore ${safeLine(id)} does nothing: no rule with this id applies`)
+  const isWhole = failure === undefined && checked.failure === undefined
+  for (const id of only.filter((one) => isWhole && !outcomes.some((outcome) => outcome.id === one)))
+    output.warn(`--rule ${safeLine(id)} does nothing: no rule with this id applies`)
   const report = reportOf(label, outcomes, places, {
     secrets: { values: output.secrets, headers },
     ignored,
+    isStrict: flags.is('strict'),
     problem: failure?.message,
   })
-  await writePage(report, flags.text('report'), invocation)
+  const unwritten = await writePage(report, flags.text('report'), invocation)
   const format = flags.text('format')
   if (format !== undefined) await output.raw(formatReport(report, format as Format))
   else if (failure === undefined) await output.data(report, () => textOf(report, output))
   else throw failure
-  const ending = failure ?? refused
+  const ending = failure ?? refused ?? checked.failure
   if (ending !== undefined) output.error(ending.message, ending.hint)
-  const isBad = report.counts.failures > 0 || (flags.is('strict') && report.counts.warnings > 0)
-  if (isBad) return EXIT.checks
+  if (unwritten !== undefined) throw unwritten
+  if (report.counts.failures > 0) return EXIT.checks
   return ending?.exit ?? (report.isComplete ? EXIT.ok : EXIT.timeout)
-}
-
-/** Rejects options that would do nothing. */
-function checkOptions(flags: Flags): void {
-  if (flags.text('revision') !== undefined)
-    throw wrongUsage(
-      '--revision is for other commands',
-      `Write --target ${flags.text('revision') ?? ''} to check one revision.`,
-    )
-  if (flags.is('all') && !flags.is('allow-calls'))
-    throw wrongUsage('--all needs --allow-calls', 'Write --allow-calls --all to call all tools.')
 }
 
 /** Checks the server that the line names; with the official suite too if that was asked for. */
@@ -176,6 +174,7 @@ async function checkServerTarget(
     throw wrongUsage('--transport is for clients', 'Leave it out: the target says how a server is reached.')
   const latency = latencyOf(flags.list('latency'))
   const target = onlyTarget({ words, program: rest }, flags, io)
+  checkTargetOptions(target, flags)
   const { validateServer } = await import('../../validate/server-run.ts')
   const ms = timeOf(flags, 'timeout') ?? ANSWER_MS
   const { progress } = asked
@@ -199,13 +198,14 @@ async function checkServerTarget(
   const address = 'url' in target.target ? String(target.target.url) : undefined
   const headers = doors.flatMap((one) => Object.keys(one.headers ?? {}))
   const isAnswered = places.some(({ problem }) => problem === undefined)
-  if (official === undefined || door === undefined || !isAnswered || io.signal.aborted)
+  const isWanted = asked.only?.some((id) => id.startsWith('official:')) ?? true
+  if (official === undefined || door === undefined || !isAnswered || !isWanted || io.signal.aborted)
     return { outcomes, places, label, address, headers }
   const revisions = asked.revisions ?? places.find(({ transport }) => transport === 'http')?.revisions
   const until = flags.text('total') === undefined ? undefined : asked.until
   const suite = await official.runOfficial(door, { revisions, ms, until }, invocation)
-  const wanted = suite.filter(({ id }) => asked.only?.includes(id) ?? true)
-  return { outcomes: [...outcomes, ...wanted], places, label, address, headers }
+  const wanted = suite.outcomes.filter(({ id }) => id === SUITE_ID || (asked.only?.includes(id) ?? true))
+  return { outcomes: [...outcomes, ...wanted], places, label, address, headers, failure: suite.failure }
 }
 
 /** The error for a target at which no rule was checked. */
@@ -217,6 +217,14 @@ function nothingChecked(label: string, places: ServerRun['places'], flags: Flags
       hint: 'Ids are written as in the report, such as R005 or V010. Leave out --rule to see those that apply to this revision and transport.',
     })
   const { problem = 'no rule applies', transport } = places[0] ?? {}
+  if (revisionsOf(flags.text('target'))?.[0] === '2024-11-05' && places.every(isStreamable))
+    return new Failure(
+      `${label} could not be checked at 2024-11-05: it has no HTTP+SSE, and Streamable HTTP begins with 2025-03-26`,
+      {
+        exit: EXIT.unreachable,
+        hint: 'Name the address of its stream of events, such as http://localhost:3000/sse, or check a later revision.',
+      },
+    )
   const isLate = problem === TIME_OVER
   // What a program or the system advises says more than we know.
   const [what = '', advice] = problem.split(/[\s;]*\bfix: /)
@@ -234,6 +242,10 @@ function nothingChecked(label: string, places: ServerRun['places'], flags: Flags
   })
 }
 
+function isStreamable({ transport, problem }: ServerRun['places'][number]): boolean {
+  return transport === 'http' && problem === undefined
+}
+
 /** The hint for a client that never connected. */
 function clientHint(problem: string): string {
   return /cannot find module|not found|could not be started|ENOENT|exit(?:ed)? with code|ended with/i.test(
@@ -241,44 +253,4 @@ function clientHint(problem: string): string {
   )
     ? 'The client ended before it connected: correct the command after --, or what the client says. The URL is its last argument, or in place of {url}.'
     : 'The client must connect to the URL in its last argument, or in place of {url}.'
-}
-
-/** Writes the page that was asked for. */
-async function writePage(
-  report: Report,
-  file: string | undefined,
-  { io, output }: Invocation,
-): Promise<void> {
-  if (file === undefined) return
-  const { htmlReport } = await import('../../validate/report-html.ts')
-  const path = resolve(io.cwd, file)
-  try {
-    await writeFile(path, htmlReport(report))
-  } catch (cause) {
-    throw new Failure(`the report could not be written to ${file}: ${(cause as Error).message}`, { cause })
-  }
-  output.note(`Wrote ${file}.`)
-}
-
-/** The revision that was asked for; a month is enough. */
-function revisionsOf(text: string | undefined): readonly Revision[] | undefined {
-  if (text === undefined) return undefined
-  const known = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'] as const
-  const found = known.find((one) => one === text || one.slice(0, 7) === text)
-  if (found === undefined)
-    throw wrongUsage(`"${text}" is not a revision`, `The revisions are ${known.join(', ')}.`)
-  return [found]
-}
-
-/** Targets such as `p99=50ms`, also several in one. */
-function latencyOf(texts: readonly string[]): Readonly<Record<string, number>> {
-  const parts = texts.flatMap((text) => text.split(','))
-  return Object.fromEntries(
-    parts.map((part) => {
-      const [, name, time] = /^(p(?:\d{1,2}(?:\.\d+)?|100))=(.+)$/.exec(part.trim()) ?? []
-      if (name === undefined || !isDuration(time))
-        throw wrongUsage(`--latency ${part} is not a target`, 'Write --latency p99=50ms or p50=0.1s.')
-      return [name, toMs(time, '--latency')]
-    }),
-  )
 }
