@@ -180,14 +180,13 @@ export class ServerSubject {
   /** The tools that may be called: without consent, those that say that they are destructive are not. */
   async callable(): Promise<readonly Message[]> {
     const tools = await this.list('tools')
-    return this.#mayDestroy
-      ? tools
-      : tools.filter(({ annotations }) => !isDestructive(annotations))
+    return this.#mayDestroy ? tools : tools.filter(({ annotations }) => !isDestructive(annotations))
   }
 
   async #readList(kind: Kind): Promise<readonly Message[]> {
     const [, , capability] = LISTS[kind]
-    return Object.hasOwn(await this.capabilities(), capability) ? readList(await this.shared(), kind) : []
+    if (!Object.hasOwn(await this.capabilities(), capability)) return []
+    return (await readList(await this.shared(), kind)).items
   }
 
   /** Uses everything that the server offers once, so that rules about its messages have messages to look at. Never throws. */
@@ -228,19 +227,24 @@ export class ServerSubject {
   }
 }
 
-/** Reads all pages of a list, up to a limit. */
-export async function readList(session: Session, kind: Kind): Promise<readonly Message[]> {
+/** Reads all pages of a list, up to a limit, and says whether each of them was one. */
+export async function readList(
+  session: Session,
+  kind: Kind,
+): Promise<{ readonly items: readonly Message[]; readonly isWhole: boolean }> {
   const [method, key] = LISTS[kind]
   const items: Message[] = []
+  let isWhole = true
   let cursor: unknown
   for (let page = 0; page < MOST_PAGES; page++) {
     const { result } = await session.request(method, cursor === undefined ? undefined : { cursor })
     const found = member(result, key)
     if (Array.isArray(found)) items.push(...found.filter(isObject))
+    else isWhole = false
     cursor = member(result, 'nextCursor')
     if (cursor === undefined) break
   }
-  return items
+  return { items, isWhole }
 }
 
 async function greet(session: Session): Promise<void> {

@@ -55,7 +55,9 @@ test('a server with length prefixes is checked too', async () => {
   const target = [String(running.addresses.tcp), '--target', '2025-11', '--allow-calls']
   const { code, stdout } = await line(['validate', ...target, '--framing', 'length-prefix'], { cwd })
   const { outcomes, counts } = JSON.parse(stdout) as Report
-  expect(outcomes.filter(({ is }) => is === 'failed').map(({ id, found }) => `${id} ${found ?? ''}`)).toEqual([])
+  expect(outcomes.filter(({ is }) => is === 'failed').map(({ id, found }) => `${id} ${found ?? ''}`)).toEqual(
+    [],
+  )
   expect(counts.passed).toBeGreaterThan(20)
   expect(code).toBe(0)
   expect(outcomes.find(({ id }) => id === 'R142')?.is).toBe('passed')

@@ -5,6 +5,7 @@ import { ENVELOPE_RULES } from '../../src/validate/server-rules/envelope.ts'
 import { LINE_RULES } from '../../src/validate/server-rules/lines.ts'
 import { PROMPT_RULES } from '../../src/validate/server-rules/prompts.ts'
 import { ROUND_RULES } from '../../src/validate/server-rules/rounds.ts'
+import { TOOL_LIST_RULES } from '../../src/validate/server-rules/tool-lists.ts'
 import { TOOL_RULES } from '../../src/validate/server-rules/tools.ts'
 import { paramHeaders } from '../../src/validate/tool-call.ts'
 import type { Outcome } from '../../src/validate/run.ts'
@@ -15,7 +16,14 @@ import { inResult, without, type Fault } from './fault.ts'
 import { createFixture } from './fixture.ts'
 import { outcomesOf } from './prove.ts'
 
-const RULES = [...TOOL_RULES, ...PROMPT_RULES, ...ROUND_RULES, ...ENVELOPE_RULES, ...LINE_RULES]
+const RULES = [
+  ...TOOL_RULES,
+  ...TOOL_LIST_RULES,
+  ...PROMPT_RULES,
+  ...ROUND_RULES,
+  ...ENVELOPE_RULES,
+  ...LINE_RULES,
+]
 
 interface Place {
   readonly revision?: Revision
@@ -143,7 +151,10 @@ test('a server that declares completions need not complete every argument', asyn
 
 test('completions of later arguments are looked at too', async () => {
   const app = createServer({ name: 'completes', version: '1.0.0' })
-  const args = { type: 'object', properties: { first: { type: 'string' }, second: { type: 'string' } } } as const
+  const args = {
+    type: 'object',
+    properties: { first: { type: 'string' }, second: { type: 'string' } },
+  } as const
   app.prompt('two', { description: 'Two arguments', args }, () => 'text')
   app.complete('two', 'second', () => ['a'])
   const at = await serving(app)
@@ -184,7 +195,11 @@ test('a changed state may be rejected with isError', async () => {
 test('calls that are repeated have the headers for their arguments', async () => {
   const app = createServer({ name: 'headers', version: '1.0.0' })
   const city = { type: 'string', 'x-mcp-header': 'City' }
-  const trip = { type: 'object', properties: { to: { type: 'string', 'x-mcp-header': 'To' } }, required: ['to'] }
+  const trip = {
+    type: 'object',
+    properties: { to: { type: 'string', 'x-mcp-header': 'To' } },
+    required: ['to'],
+  }
   app.tool(
     'book',
     {

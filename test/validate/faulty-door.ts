@@ -52,7 +52,10 @@ export async function faultyDoor(
     case 'http':
     case 'sse': {
       const server = await faultyHttp(addresses[transport], fault)
-      return { door: urlDoor(server.url, headers, { isOlder: transport === 'sse' }), close: () => server.close() }
+      return {
+        door: urlDoor(server.url, headers, { isOlder: transport === 'sse' }),
+        close: () => server.close(),
+      }
     }
     case 'ws':
       return faultyWs(addresses.ws, fault)

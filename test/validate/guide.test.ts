@@ -3,6 +3,8 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { parseLine } from '../../src/cli/program.ts'
+import { GIST_RULES } from '../../src/validate/server-rules/gist.ts'
+import { SERVER_RULES } from '../../src/validate/server-rules.ts'
 
 const GUIDE = readFileSync(new URL('../../docs/guides/validate.md', import.meta.url), 'utf8')
 
@@ -47,4 +49,17 @@ test('every command line in the guide is one of ours', () => {
     expect(parseLine(wordsOf(line), COMMANDS)).toMatchObject({
       command: { name: line.split(' ')[2] },
     })
+})
+
+test('the guide names exactly our own checks that fail a build', () => {
+  const sentence = /^(`V001`.*) are failures/m.exec(GUIDE)?.[1] ?? ''
+  const named = [...sentence.matchAll(/`V(\d+)`(?:–`V(\d+)`)?/g)].flatMap(([, from, to = from]) =>
+    Array.from({ length: Number(to) - Number(from) + 1 }, (_, nth) => Number(from) + nth),
+  )
+  const failing = [...SERVER_RULES, ...GIST_RULES].filter(
+    ({ id, level }) => id.startsWith('V') && level === 'must',
+  )
+  expect(named.toSorted((a, b) => a - b)).toEqual(
+    [...new Set(failing.map(({ id }) => Number(id.slice(1))))].toSorted((a, b) => a - b),
+  )
 })

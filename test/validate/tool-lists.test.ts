@@ -35,6 +35,24 @@ const FAULTS: readonly Fault[] = [
     }),
   },
   { rule: 'R156', does: 'changes its tools in silence', message: growing },
+  {
+    rule: 'R157',
+    does: 'changes the order',
+    message: (message, request) => {
+      const tools = member(message, 'result', 'tools') as readonly Message[] | undefined
+      if (request?.['method'] !== 'tools/list' || tools === undefined || Number(message['id']) % 4 < 2)
+        return message
+      return { ...message, result: { ...(message['result'] as Message), tools: tools.toReversed() } }
+    },
+  },
+  {
+    rule: 'R158',
+    does: 'lists one tool less each time',
+    message: inResult('tools/list', (result) => ({
+      ...result,
+      tools: [{ name: `tool_${turn++}`, inputSchema: { type: 'object' } }],
+    })),
+  },
 ]
 
 /** Servers that are right in another way. */

@@ -11,8 +11,6 @@ function inTools(change: (tool: Message) => Message): NonNullable<Fault['message
   }))
 }
 
-let turn = 0
-
 const FAULTS: readonly Fault[] = [
   {
     rule: 'R140',
@@ -95,24 +93,6 @@ const FAULTS: readonly Fault[] = [
     rule: 'R152',
     does: 'has names with spaces',
     message: inTools((tool) => ({ ...tool, name: `my ${String(tool['name'])}` })),
-  },
-  {
-    rule: 'R157',
-    does: 'changes the order',
-    message: (message, request) => {
-      const tools = member(message, 'result', 'tools') as readonly Message[] | undefined
-      if (request?.['method'] !== 'tools/list' || tools === undefined || Number(message['id']) % 4 < 2)
-        return message
-      return { ...message, result: { ...(message['result'] as Message), tools: tools.toReversed() } }
-    },
-  },
-  {
-    rule: 'R158',
-    does: 'lists one tool less each time',
-    message: inResult('tools/list', (result) => ({
-      ...result,
-      tools: [{ name: `tool_${turn++}`, inputSchema: { type: 'object' } }],
-    })),
   },
 ]
 

@@ -41,7 +41,8 @@ test('the last entries of a long run are kept', () => {
 
 test('a reply over HTTP is one entry', async () => {
   const outcome = await outcomeWith('R005', {
-    message: (message, request) => (request === undefined ? message : { ...message, id: String(message['id']) }),
+    message: (message, request) =>
+      request === undefined ? message : { ...message, id: String(message['id']) },
   })
   expect(outcome?.is).toBe('failed')
   const replies = (outcome?.entries ?? []).filter(({ from }) => from === 'peer')
@@ -56,21 +57,26 @@ test('what a file has in it is not part of a report', async () => {
   expect(JSON.stringify(outcome)).not.toContain('root:x')
 })
 
-test.each(['file:///etc/passwd', 'file:///etc', 'file:///'])('a server may list %s on purpose', async (uri) => {
-  const outcome = await outcomeWith('R177', {
-    ...reading('file:///etc/passwd'),
-    message: (message, request) =>
-      request?.['method'] === 'resources/list'
-        ? { ...message, result: { resources: [{ uri, name: 'shown' }] } }
-        : message,
-  })
-  expect(outcome?.is).toBe('passed')
-})
+test.each(['file:///etc/passwd', 'file:///etc', 'file:///'])(
+  'a server may list %s on purpose',
+  async (uri) => {
+    const outcome = await outcomeWith('R177', {
+      ...reading('file:///etc/passwd'),
+      message: (message, request) =>
+        request?.['method'] === 'resources/list'
+          ? { ...message, result: { resources: [{ uri, name: 'shown' }] } }
+          : message,
+    })
+    expect(outcome?.is).toBe('passed')
+  },
+)
 
 test('resources of which none can be read are not checked', async () => {
   const outcome = await outcomeWith('R171', {
     answer: ({ id, method }) =>
-      method === 'resources/read' ? { jsonrpc: '2.0', id, error: { code: -32_002, message: 'no' } } : undefined,
+      method === 'resources/read'
+        ? { jsonrpc: '2.0', id, error: { code: -32_002, message: 'no' } }
+        : undefined,
   })
   expect(outcome?.is).toBe('unchecked')
 })

@@ -145,7 +145,7 @@ export const HTTP_MODERN_RULES: readonly Rule<ServerSubject>[] = [
     revisions: E_ONLY,
     transports: HTTP,
     rule: 'An unsupported version is answered with 400 and -32022.',
-    how: 'Sends server/discover with a version of the future.',
+    how: 'Asks for a list, or sends server/discover if there is none, with a version that no server supports.',
     fix: 'Answer with status 400 and error -32022.',
     check: async (subject) =>
       refusal(subject, await unknownVersion(subject), {

@@ -249,10 +249,7 @@ async function refsOf(subject: ServerSubject): Promise<readonly Message[]> {
 }
 
 /** The results of those completions that have one. */
-async function completionsOf(
-  subject: ServerSubject,
-  refs: readonly Message[],
-): Promise<readonly Message[]> {
+async function completionsOf(subject: ServerSubject, refs: readonly Message[]): Promise<readonly Message[]> {
   const session = await subject.shared()
   const results: Message[] = []
   for (const ref of refs) {

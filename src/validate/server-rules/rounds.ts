@@ -1,7 +1,6 @@
 import { isObject, member, type Message } from '../message.ts'
-import { E_ONLY, failed, passed, TRANSPORTS, unchecked, unless, type Rule, type Verdict } from '../rule.ts'
+import { E_ONLY, failed, passed, TRANSPORTS, unchecked, unless, type Rule } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
-import type { Reply } from '../session.ts'
 import { answersTo, type SurveyedCall } from '../survey.ts'
 import { requestTool } from '../tool-call.ts'
 import { allMessages } from './json-rpc.ts'
@@ -49,12 +48,14 @@ export const ROUND_RULES: readonly Rule<ServerSubject>[] = [
     how: 'Looks at every result of the type input_required.',
     fix: 'Say what is asked in inputRequests, or give a requestState to come back with.',
     calls: true,
-    check: (subject) =>
-      eachQuestion(subject, ({ result }) =>
-        isObject(result?.['inputRequests']) || typeof result?.['requestState'] === 'string'
-          ? undefined
-          : 'a result asks for input, and says neither what nor how to go on',
-      ),
+    async check(subject) {
+      const asked = (await askingCalls(subject)).flatMap((call) => call.asked)
+      if (asked.length === 0) return unchecked('no tool asked a question')
+      const wrong = asked.some(
+        ({ result }) => !isObject(result?.['inputRequests']) && typeof result?.['requestState'] !== 'string',
+      )
+      return unless(wrong ? 'a result asks for input, and says neither what nor how to go on' : undefined)
+    },
   },
   {
     id: 'R222',
@@ -156,13 +157,4 @@ function questionsOf(result: Message | undefined): readonly Message[] {
 async function askingCalls(subject: ServerSubject): Promise<readonly SurveyedCall[]> {
   const { calls } = await subject.survey()
   return calls.filter(({ asked }) => asked.length > 0)
-}
-
-async function eachQuestion(
-  subject: ServerSubject,
-  wrong: (reply: Reply) => string | undefined,
-): Promise<Verdict> {
-  const asked = (await askingCalls(subject)).flatMap((call) => call.asked)
-  if (asked.length === 0) return unchecked('no tool asked a question')
-  return unless(asked.map(wrong).find((found) => found !== undefined))
 }

@@ -88,7 +88,7 @@ export const SCHEMA_RULES: readonly Rule<ServerSubject>[] = [
 ]
 
 /** Fails with the first tools that something is wrong with. */
-async function eachTool(
+export async function eachTool(
   subject: ServerSubject,
   wrong: (tool: Message) => string | undefined,
 ): Promise<Verdict> {

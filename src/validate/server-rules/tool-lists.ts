@@ -1,6 +1,18 @@
 import { isObject, member, type Message } from '../message.ts'
-import { absent, ALL, D_TO_E, failed, passed, TRANSPORTS, unless, unchecked, type Rule } from '../rule.ts'
-import type { ServerSubject } from '../server-subject.ts'
+import {
+  absent,
+  ALL,
+  D_TO_E,
+  E_ONLY,
+  failed,
+  passed,
+  TRANSPORTS,
+  unchecked,
+  unless,
+  type Rule,
+  type Verdict,
+} from '../rule.ts'
+import { readList, type ServerSubject } from '../server-subject.ts'
 import type { Session } from '../session.ts'
 import { callTool } from '../survey.ts'
 import { HttpWire } from '../wire-http.ts'
@@ -8,8 +20,9 @@ import { HttpWire } from '../wire-http.ts'
 const CHANGED = 'notifications/tools/list_changed'
 /** The most tools that are called to see whether one changes the list. */
 const MOST_CALLS = 12
+const NOT_LISTED: Verdict = unchecked('the tools could not be listed')
 
-/** Rules about the schemas in the list of tools, and about its changes. */
+/** Rules about the schemas in the list of tools, its order and its changes. */
 export const TOOL_LIST_RULES: readonly Rule<ServerSubject>[] = [
   {
     id: 'R153',
@@ -52,13 +65,51 @@ export const TOOL_LIST_RULES: readonly Rule<ServerSubject>[] = [
       const tools = calls.flatMap(({ tool, reply }) => (reply.message === undefined ? [] : [tool]))
       for (const tool of tools.slice(0, MOST_CALLS)) await callTool(session, tool)
       const after = await namesOf(session)
-      if (before === undefined || after === undefined) return unchecked('the tools could not be listed')
-      if (before === after) return absent('the list of tools did not change')
+      if (before === undefined || after === undefined) return NOT_LISTED
+      if (isSame(before.toSorted(), after.toSorted())) return absent('the list of tools did not change')
       const announced = await session.wire.wait(
         ({ messages }) => messages.some(({ method }) => method === CHANGED),
         { from, ms: Math.min(subject.ms, 1_000) },
       )
       return unless(announced === undefined ? `the tools changed, and ${CHANGED} did not come` : undefined)
+    },
+  },
+  {
+    id: 'R157',
+    level: 'should',
+    revisions: E_ONLY,
+    transports: TRANSPORTS,
+    rule: 'The tools are always listed in the same order.',
+    how: 'Reads the whole list twice.',
+    fix: 'Sort the tools, or keep the order in which they were defined.',
+    async check(subject) {
+      const session = await subject.shared()
+      const [first, second] = [await namesOf(session), await namesOf(session)]
+      if (first === undefined || second === undefined) return NOT_LISTED
+      return unless(
+        isSame(first.toSorted(), second.toSorted()) && !isSame(first, second)
+          ? 'the same tools are listed in another order'
+          : undefined,
+      )
+    },
+  },
+  {
+    id: 'R158',
+    level: 'must',
+    revisions: E_ONLY,
+    transports: TRANSPORTS,
+    rule: 'The list of tools does not depend on the connection.',
+    how: 'Reads the whole list on two connections.',
+    fix: 'Make lists depend on the caller only, never on earlier requests.',
+    async check(subject) {
+      const here = await namesOf(await subject.shared())
+      const there = await namesOf(await subject.session())
+      if (here === undefined || there === undefined) return NOT_LISTED
+      return unless(
+        isSame(here.toSorted(), there.toSorted())
+          ? undefined
+          : 'another connection gets another list of tools',
+      )
     },
   },
 ]
@@ -103,17 +154,12 @@ async function listenFor(session: Session): Promise<boolean> {
   return wire instanceof HttpWire ? (await wire.get()).isStream : true
 }
 
-/** The names of all tools, as a text; undefined if they could not be listed. */
-async function namesOf(session: Session): Promise<string | undefined> {
-  const names: unknown[] = []
-  let cursor: unknown
-  for (let page = 0; page < 10; page++) {
-    const { result } = await session.request('tools/list', cursor === undefined ? undefined : { cursor })
-    const tools = result?.['tools']
-    if (!Array.isArray(tools)) return undefined
-    names.push(...tools.map((tool) => member(tool, 'name')))
-    cursor = result?.['nextCursor']
-    if (cursor === undefined) break
-  }
-  return JSON.stringify(names.map(String).toSorted())
+/** The names of all tools in their order; undefined if they could not be listed. */
+async function namesOf(session: Session): Promise<readonly string[] | undefined> {
+  const { items, isWhole } = await readList(session, 'tools')
+  return isWhole ? items.map(({ name }) => String(name)) : undefined
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
 }

@@ -7,7 +7,6 @@ import {
   C_TO_D,
   C_TO_E,
   D_TO_E,
-  E_ONLY,
   failed,
   passed,
   TRANSPORTS,
@@ -17,9 +16,10 @@ import {
   type Verdict,
   answeredWith,
 } from '../rule.ts'
-import { readList, type ServerSubject } from '../server-subject.ts'
+import type { ServerSubject } from '../server-subject.ts'
 import type { SurveyedCall } from '../survey.ts'
 import { requestTool } from '../tool-call.ts'
+import { eachTool } from './schemas.ts'
 
 /** The most tools that are called with wrong arguments. */
 const MOST_TRIED = 5
@@ -41,7 +41,9 @@ export const TOOL_RULES: readonly Rule<ServerSubject>[] = [
       if (isDeclared && !Array.isArray(tools))
         return failed('the server declares tools, and tools/list returns no list of them')
       const isOffered = Array.isArray(tools) && tools.length > 0
-      return unless(!isDeclared && isOffered ? 'the server lists tools, and does not declare tools' : undefined)
+      return unless(
+        !isDeclared && isOffered ? 'the server lists tools, and does not declare tools' : undefined,
+      )
     },
   },
   {
@@ -54,10 +56,10 @@ export const TOOL_RULES: readonly Rule<ServerSubject>[] = [
     fix: 'Give each tool a name and an inputSchema with "type": "object".',
     check: (subject) =>
       eachTool(subject, ({ name, inputSchema }) => {
-        if (typeof name !== 'string' || name === '') return `a tool has the name ${JSON.stringify(name)}`
+        if (typeof name !== 'string' || name === '') return 'it has no name'
         return member(inputSchema, 'type') === 'object'
           ? undefined
-          : `the input schema of ${name} is not of the type object`
+          : 'its input schema is not of the type object'
       }),
   },
   {
@@ -152,9 +154,7 @@ export const TOOL_RULES: readonly Rule<ServerSubject>[] = [
       const { calls } = await subject.survey()
       const structured = calls.filter(
         (call) =>
-          isObject(call.tool['outputSchema']) &&
-          isComplete(call) &&
-          call.reply.result?.['isError'] !== true,
+          isObject(call.tool['outputSchema']) && isComplete(call) && call.reply.result?.['isError'] !== true,
       )
       if (structured.length === 0) return unchecked('no tool with an output schema returned a result')
       for (const { tool, reply } of structured) {
@@ -228,57 +228,7 @@ export const TOOL_RULES: readonly Rule<ServerSubject>[] = [
       return unless(new Set(names).size === names.length ? undefined : 'two tools have the same name')
     },
   },
-  {
-    id: 'R157',
-    level: 'should',
-    revisions: E_ONLY,
-    transports: TRANSPORTS,
-    rule: 'The tools are always listed in the same order.',
-    how: 'Reads the whole list twice.',
-    fix: 'Sort the tools, or keep the order in which they were defined.',
-    async check(subject) {
-      const [first, second] = [await namesOf(subject), await namesOf(subject)]
-      return unless(
-        first.toSorted().join() === second.toSorted().join() && first.join() !== second.join()
-          ? 'the same tools are listed in another order'
-          : undefined,
-      )
-    },
-  },
-  {
-    id: 'R158',
-    level: 'must',
-    revisions: E_ONLY,
-    transports: TRANSPORTS,
-    rule: 'The list of tools does not depend on the connection.',
-    how: 'Reads the whole list on two connections.',
-    fix: 'Make lists depend on the caller only, never on earlier requests.',
-    async check(subject) {
-      const here = await namesOf(subject)
-      const there = await namesOf(subject, true)
-      return unless(
-        here.toSorted().join() === there.toSorted().join()
-          ? undefined
-          : 'another connection gets another list of tools',
-      )
-    },
-  },
 ]
-
-async function namesOf(subject: ServerSubject, isFresh = false): Promise<readonly string[]> {
-  const session = isFresh ? await subject.session() : await subject.shared()
-  return (await readList(session, 'tools')).map(({ name }) => String(name))
-}
-
-/** Fails with the first tool that something is wrong with. */
-async function eachTool(
-  subject: ServerSubject,
-  wrong: (tool: Message) => string | undefined,
-): Promise<Verdict> {
-  const tools = await subject.list('tools')
-  if (tools.length === 0) return absent('the server has no tools')
-  return unless(tools.map(wrong).find((found) => found !== undefined))
-}
 
 /** Fails with the first call that something is wrong with. */
 async function eachCall(
