@@ -6,7 +6,7 @@ import type { ResolvedTarget } from './target.ts'
 import type { RunProgress } from './validate-text.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import { parseUrl } from '../protocol/url.ts'
-import type { FramingName } from '../transport/lines/framing-name.ts'
+import type { Framing } from '../validate/framing.ts'
 import { programDoor, splitUrl, urlDoor, type Door } from '../validate/door.ts'
 import type { ServerRun } from '../validate/server-run.ts'
 import { Trace } from '../validate/trace.ts'
@@ -56,7 +56,7 @@ export async function doorsOf({ target }: ResolvedTarget, invocation: Invocation
   output.hide(url.searchParams.values())
   const stored = await storedFor(url, given, invocation)
   const headers = { ...(stored !== undefined && { authorization: stored }), ...given }
-  const framing = flags.text('framing') as FramingName | undefined
+  const framing = flags.text('framing') as Framing | undefined
   const door: Door = { ...urlDoor(url, headers, { framing }), headersBeside }
   if (door.transport !== 'http') return [door]
   const older = await olderDoor(url, headers, headersBeside)

@@ -1,5 +1,5 @@
 import { parseUrl } from '../protocol/url.ts'
-import type { FramingName } from '../transport/lines/framing-name.ts'
+import type { Framing } from './framing.ts'
 import type { Command } from '../transport/stdio/launch.ts'
 import type { Transport } from './rule.ts'
 import type { Trace } from './trace.ts'
@@ -41,7 +41,7 @@ export interface UrlDoorOptions {
   /** Whether the server speaks the older HTTP+SSE. Default: `false`. */
   readonly isOlder?: boolean | undefined
   /** How messages are separated on a socket. Default: `lines`. */
-  readonly framing?: FramingName | undefined
+  readonly framing?: Framing | undefined
 }
 
 /** The ways to a server at a URL. A user and password in it become a header, so that only requests with the headers of the user have them. */

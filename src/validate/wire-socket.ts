@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { FramingName } from '../transport/lines/framing-name.ts'
+import type { Framing } from './framing.ts'
 import { openSocket } from '../transport/tcp/open.ts'
 import type { Trace } from './trace.ts'
 import { LineWire } from './wire-lines.ts'
@@ -10,7 +10,7 @@ let count = 0
 const HEAD = 4
 
 /** Messages on a socket that are preceded by their length in four bytes. */
-export class FrameWire extends Wire {
+class FrameWire extends Wire {
   readonly transport = 'tcp'
   readonly name: string = `tcp frames ${++count}`
   readonly #socket: Socket
@@ -88,7 +88,7 @@ export interface SocketOptions {
   readonly trace: Trace
   readonly ms: number
   /** How messages are separated. Default: `lines`. */
-  readonly framing?: FramingName | undefined
+  readonly framing?: Framing | undefined
 }
 
 /** Connects to a server on a socket: `tcp:`, `tls:` or `unix:`. Throws if it cannot be reached. */

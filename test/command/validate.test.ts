@@ -47,8 +47,10 @@ test('mcp validate --target 2025-11 checks one revision, and the envelopes of /g
 })
 
 test('the full name of the revision leaves /gist alone', async () => {
-  const { report } = await validate('--target', '2025-11-25', url, '--rule', 'V001', '--rule', 'V050')
-  expect([...idsOf(report)]).toEqual(['V001'])
+  const only = ['--rule', 'V001', '--rule', 'V050']
+  const { stdout, stderr } = await line(['validate', '--target', '2025-11-25', url, ...only], { cwd })
+  expect([...idsOf(JSON.parse(stdout) as Report)]).toEqual(['V001'])
+  expect(stderr).toContain('--rule V050 does nothing')
 })
 
 test('CI fails for a schema that is not valid [S1-10-8] [S1-12-2]', async () => {

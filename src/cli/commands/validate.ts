@@ -1,4 +1,4 @@
-import { FRAMING_NAMES } from '../../transport/lines/framing-name.ts'
+import { FRAMINGS } from '../../validate/framing.ts'
 import type { Command, Flags, Invocation, Option } from '../command.ts'
 import { TARGET_OPTIONS } from '../common-options.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
@@ -94,7 +94,7 @@ function ownOption(option: Option): Option {
   return {
     ...option,
     summary: OWN_SUMMARIES[name] ?? option.summary,
-    ...(name === '--framing' && { choices: FRAMING_NAMES }),
+    ...(name === '--framing' && { choices: FRAMINGS }),
   }
 }
 
