@@ -1,5 +1,5 @@
 import { httpCall } from './http-call.ts'
-import { member, parsed } from './message.ts'
+import { isRequest, member, messagesIn, parsed } from './message.ts'
 import { ownText } from './own-text.ts'
 import type { Trace } from './trace.ts'
 import { Wire, type HttpReply, type SendOptions } from './wire.ts'
@@ -82,16 +82,28 @@ export class HttpWire extends Wire {
     if (reply.isStream) {
       this.#replies.add(reply)
       void reply.ended.then(() => this.#replies.delete(reply))
-    } else if (this.#isForMessages(reply, url)) this.take(reply.body, reply.stream)
+    } else if (this.#isForMessages(reply, url, method === 'POST' ? body : undefined))
+      this.take(reply.body, reply.stream)
     else this.count(reply.body.length)
     return reply
   }
 
-  /** Whether a body should have messages. Metadata at other paths have none, and refusals for want of a token may be those of OAuth. */
-  #isForMessages({ body, headers, status }: HttpReply, url: URL): boolean {
+  /** Whether a body should have messages: it says so, or a request that was posted is not refused. Refusals may have any JSON. */
+  #isForMessages(
+    { body, headers, status }: HttpReply,
+    url: URL,
+    posted: string | Uint8Array | undefined,
+  ): boolean {
     if (body === '' || !/json/i.test(headers['content-type'] ?? '') || url.pathname !== this.url.pathname)
       return false
-    return (status !== 401 && status !== 403) || member(parsed(body), 'jsonrpc') !== undefined
+    if (
+      status >= 200 &&
+      status < 300 &&
+      typeof posted === 'string' &&
+      messagesIn(parsed(posted)).some(isRequest)
+    )
+      return true
+    return messagesIn(parsed(body)).some((message) => member(message, 'jsonrpc') !== undefined)
   }
 
   /** The streams on which the peer said when to come back. */

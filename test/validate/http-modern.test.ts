@@ -1,6 +1,7 @@
 import { HTTP_MODERN_RULES } from '../../src/validate/server-rules/http-modern.ts'
 import { inError, type Fault, type FaultReply, type FaultRequest } from './fault.ts'
 import { prove } from './prove.ts'
+import { refusedWith, refusedWithout } from './refused.ts'
 
 /** Sets headers before the server sees them, from the body. */
 function corrected(
@@ -112,4 +113,10 @@ const FAULTS: readonly Fault[] = [
   { rule: 'R131', does: 'does not look at the Origin', request: corrected(() => ({ origin: undefined })) },
 ]
 
-prove('HTTP at 2026-07-28', HTTP_MODERN_RULES, FAULTS)
+/** Servers that are right in another way: they refuse requests before they know the id. */
+const VARIANTS: readonly Fault[] = ['R114', 'R120', 'R123'].flatMap((rule): readonly Fault[] => [
+  { rule, does: 'refuses without an id', http: refusedWithout('id') },
+  { rule, does: 'refuses with null as the id', http: refusedWith({ id: null }) },
+])
+
+prove('HTTP at 2026-07-28', HTTP_MODERN_RULES, FAULTS, VARIANTS)

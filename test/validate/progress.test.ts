@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { PROGRESS_RULES } from '../../src/validate/server-rules/progress.ts'
 import type { Message } from '../../src/validate/message.ts'
-import type { Fault } from './fault.ts'
+import { without, type Fault } from './fault.ts'
 import { serveEverywhere } from './faulty-door.ts'
 import { createFixture } from './fixture.ts'
 import { HTTP_STREAM_RULES } from '../../src/validate/server-rules/http-streams.ts'
@@ -20,6 +20,11 @@ const FAULTS: readonly Fault[] = [
     rule: 'R190',
     does: 'reports for a token of its own',
     message: inProgress((params) => ({ ...params, progressToken: 'own' })),
+  },
+  {
+    rule: 'R190',
+    does: 'reports without a token',
+    message: inProgress((params) => without(params, 'progressToken')),
   },
   {
     rule: 'R191',

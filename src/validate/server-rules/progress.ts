@@ -20,10 +20,17 @@ export const PROGRESS_RULES: readonly Rule<ServerSubject>[] = [
       const given = new Set<unknown>(
         sentBy(subject).map((sent) => member(sent, 'params', '_meta', 'progressToken')),
       )
+      // Most requests have none.
+      given.delete(undefined)
       const found = progressOf(subject)
       if (found.length === 0) return unchecked('no tool sent progress')
       const foreign = found.find(({ token }) => !given.has(token))
-      return unless(foreign && `progress was reported for the token ${JSON.stringify(foreign.token)}`)
+      if (foreign === undefined) return passed
+      return failed(
+        foreign.token === undefined
+          ? 'progress was reported without a token'
+          : `progress was reported for the token ${JSON.stringify(foreign.token)}`,
+      )
     },
   },
   {
