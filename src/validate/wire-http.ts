@@ -38,11 +38,9 @@ export class HttpWire extends Wire {
   /** What was sent, by the name of the stream of its reply. */
   readonly posts: Map<string, string> = new Map()
 
-  async send(text: string, { headers = {} }: SendOptions = {}): Promise<HttpReply> {
+  send(text: string, { headers = {} }: SendOptions = {}): Promise<HttpReply> {
     this.give(text)
-    const reply = await this.call('POST', { ...USUAL, ...this.more, ...headers }, text)
-    this.posts.set(reply.stream, text)
-    return reply
+    return this.call('POST', { ...USUAL, ...this.more, ...headers }, text)
   }
 
   sendBytes(bytes: Uint8Array): Promise<HttpReply> {
@@ -79,6 +77,7 @@ export class HttpWire extends Wire {
       },
       this.trace,
     )
+    if (typeof body === 'string') this.posts.set(reply.stream, body)
     if (reply.isStream) {
       this.#replies.add(reply)
       void reply.ended.then(() => this.#replies.delete(reply))
