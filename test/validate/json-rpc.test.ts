@@ -90,6 +90,11 @@ const FAULTS: readonly Fault[] = [
     does: 'uses a reserved code',
     message: inError(-32_601, (error) => ({ ...error, code: -32_050 })),
   },
+  {
+    rule: 'R022',
+    does: 'uses a code of its own that is reserved',
+    message: inError(-32_601, (error) => ({ ...error, code: -32_010 })),
+  },
 ]
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -110,6 +115,11 @@ const headersFirst: NonNullable<Fault['http']> = ({ method, headers, message }, 
 
 /** Servers that are right in another way. */
 const VARIANTS: readonly Fault[] = [
+  {
+    rule: 'R022',
+    does: 'uses a code of its own that is not reserved',
+    message: inError(-32_601, (error) => ({ ...error, code: 4_711 })),
+  },
   ...['R009', 'R010', 'R016'].map((rule): Fault => ({
     rule,
     does: 'looks at the headers first',

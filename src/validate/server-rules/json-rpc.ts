@@ -70,6 +70,9 @@ export function isModernResult(result: unknown): result is Message {
   return isObject(result) && !Object.hasOwn(result, 'protocolVersion')
 }
 
+/** The codes of JSON-RPC. */
+const DEFINED: ReadonlySet<number> = new Set([-32_700, -32_600, -32_601, -32_602, -32_603])
+
 export const JSON_RPC_RULES: readonly ServerRule[] = [
   {
     id: 'R001',
@@ -367,6 +370,24 @@ export const JSON_RPC_RULES: readonly ServerRule[] = [
         if (typeof code !== 'number') return undefined
         const isReserved = code <= -32_020 && code >= -32_099 && ![-32_020, -32_021, -32_022].includes(code)
         return isReserved || code === -32_002 ? `an error has the code ${code}` : undefined
+      }),
+  },
+  {
+    id: 'R022',
+    level: 'should',
+    revisions: E_ONLY,
+    transports: TRANSPORTS,
+    rule: 'Codes of the server itself lie outside of -32768 to -32000.',
+    how: 'Looks at every error of the server for codes in this range that nobody has defined.',
+    fix: 'Use positive codes, or those below -32768, for your own errors.',
+    isLast: true,
+    check: (subject) =>
+      firstWrong(subject, ({ message }) => {
+        const code = member(message, 'error', 'code')
+        if (typeof code !== 'number' || code < -32_768 || code > -32_000) return undefined
+        // R021 is about those that were given another meaning.
+        const isKnown = DEFINED.has(code) || (code <= -32_020 && code >= -32_099) || code === -32_002
+        return isKnown ? undefined : `an error has the code ${code}, which is reserved`
       }),
   },
 ]
