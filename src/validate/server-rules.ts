@@ -8,6 +8,7 @@ import { HTTP_STREAM_RULES } from './server-rules/http-streams.ts'
 import { JSON_RPC_RULES } from './server-rules/json-rpc.ts'
 import { LIFECYCLE_RULES } from './server-rules/lifecycle.ts'
 import { LINE_RULES } from './server-rules/lines.ts'
+import { LOG_LEVEL_RULES } from './server-rules/log-levels.ts'
 import { PROGRESS_RULES } from './server-rules/progress.ts'
 import { PROMPT_RULES } from './server-rules/prompts.ts'
 import { QUESTION_RULES } from './server-rules/questions.ts'
@@ -41,6 +42,7 @@ export const SERVER_RULES: readonly Rule<ServerSubject>[] = [
   ...TOOL_LIST_RULES,
   ...RESOURCE_RULES,
   ...PROMPT_RULES,
+  ...LOG_LEVEL_RULES,
   ...PROGRESS_RULES,
   ...QUESTION_RULES,
   ...ROUND_RULES,

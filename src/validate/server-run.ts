@@ -190,8 +190,9 @@ async function placeOf(
         const began = performance.now()
         const { result, problem: silence, http } = await session.greet()
         if (http?.status === 401) refused.push(revision)
+        const versions = member(result, 'supportedVersions')
         const isSupported = session.isModern
-          ? Array.isArray(member(result, 'supportedVersions'))
+          ? Array.isArray(versions) && versions.includes(revision)
           : member(result, 'protocolVersion') === revision
         if (isSupported) {
           revisions.push(revision)

@@ -168,7 +168,8 @@ export class Session {
     // Without a stream nothing more can come over HTTP; without a body, nothing will.
     const isOver = this.wire instanceof HttpWire && http !== undefined && !http.isStream
     const received = await this.wire.wait(isResponseTo(id), { from, ms: isOver ? 0 : ms })
-    return replyOf({ id, received, http, from, wire: this.wire, ms })
+    const refused = received ?? this.wire.received.find((one) => isRefusal(one, http))
+    return replyOf({ id, received: refused, http, from, wire: this.wire, ms })
   }
 
   async notify(method: string, params?: Message): Promise<HttpReply | undefined> {
@@ -225,6 +226,15 @@ const NOTHING: Reply = {
   problem: undefined,
 }
 
+/** Whether something is the error of a refused POST. Over HTTP it needs no id: a server may refuse a request before it reads the body. */
+function isRefusal({ stream, messages }: Received, http: HttpReply | undefined): boolean {
+  return http !== undefined && http.status >= 400 && stream === http.stream && messages.some(isErrorWithoutId)
+}
+
+function isErrorWithoutId(message: Message): boolean {
+  return isResponse(message) && Object.hasOwn(message, 'error') && (message['id'] ?? null) === null
+}
+
 interface ReplyParts {
   readonly id: unknown
   readonly received: Received | undefined
@@ -235,7 +245,9 @@ interface ReplyParts {
 }
 
 function replyOf({ id, received, http, from, wire, ms }: ReplyParts): Reply {
-  const message = received?.messages.find((one) => one['id'] === id && one['method'] === undefined)
+  const message =
+    received?.messages.find((one) => one['id'] === id && one['method'] === undefined) ??
+    received?.messages.find(isErrorWithoutId)
   const result = member(message, 'result')
   const error = member(message, 'error')
   const before = wire.received.filter(

@@ -1,5 +1,5 @@
 import { httpCall } from './http-call.ts'
-import { member, parsed } from './message.ts'
+import { isRequest, member, messagesIn, parsed } from './message.ts'
 import { ownText } from './own-text.ts'
 import type { Trace } from './trace.ts'
 import { Wire, type HttpReply, type SendOptions } from './wire.ts'
@@ -38,11 +38,9 @@ export class HttpWire extends Wire {
   /** What was sent, by the name of the stream of its reply. */
   readonly posts: Map<string, string> = new Map()
 
-  async send(text: string, { headers = {} }: SendOptions = {}): Promise<HttpReply> {
+  send(text: string, { headers = {} }: SendOptions = {}): Promise<HttpReply> {
     this.give(text)
-    const reply = await this.call('POST', { ...USUAL, ...this.more, ...headers }, text)
-    this.posts.set(reply.stream, text)
-    return reply
+    return this.call('POST', { ...USUAL, ...this.more, ...headers }, text)
   }
 
   sendBytes(bytes: Uint8Array): Promise<HttpReply> {
@@ -79,19 +77,32 @@ export class HttpWire extends Wire {
       },
       this.trace,
     )
+    if (typeof body === 'string') this.posts.set(reply.stream, body)
     if (reply.isStream) {
       this.#replies.add(reply)
       void reply.ended.then(() => this.#replies.delete(reply))
-    } else if (this.#isForMessages(reply, url)) this.take(reply.body, reply.stream, undefined, reply.at)
+    } else if (this.#isForMessages(reply, url, method === 'POST' ? body : undefined))
+      this.take(reply.body, reply.stream, undefined, reply.at)
     else this.count(reply.body.length)
     return reply
   }
 
-  /** Whether a body should have messages. Metadata at other paths have none, and refusals for want of a token may be those of OAuth. */
-  #isForMessages({ body, headers, status }: HttpReply, url: URL): boolean {
+  /** Whether a body should have messages: it says so, or a request that was posted is not refused. Refusals may have any JSON. */
+  #isForMessages(
+    { body, headers, status }: HttpReply,
+    url: URL,
+    posted: string | Uint8Array | undefined,
+  ): boolean {
     if (body === '' || !/json/i.test(headers['content-type'] ?? '') || url.pathname !== this.url.pathname)
       return false
-    return (status !== 401 && status !== 403) || member(parsed(body), 'jsonrpc') !== undefined
+    if (
+      status >= 200 &&
+      status < 300 &&
+      typeof posted === 'string' &&
+      messagesIn(parsed(posted)).some(isRequest)
+    )
+      return true
+    return messagesIn(parsed(body)).some((message) => member(message, 'jsonrpc') !== undefined)
   }
 
   /** The streams on which the peer said when to come back. */

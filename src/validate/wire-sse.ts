@@ -1,6 +1,7 @@
 import { Deferred } from '../base/deferred.ts'
 import { isUrl, parseUrl } from '../protocol/url.ts'
 import { httpCall } from './http-call.ts'
+import { messagesIn, parsed } from './message.ts'
 import type { HttpWireOptions } from './wire-http.ts'
 import { ownText } from './own-text.ts'
 import { Wire, type HttpReply, type SendOptions } from './wire.ts'
@@ -9,7 +10,7 @@ import { Wire, type HttpReply, type SendOptions } from './wire.ts'
 export class SseWire extends Wire {
   readonly transport = 'sse'
   /** The events in the order in which they came, messages included. */
-  readonly events: { readonly type: string; readonly data: string }[] = []
+  readonly events: { readonly type: string; readonly data: string; readonly isMessage: boolean }[] = []
   readonly #options: HttpWireOptions
   /** Where messages are sent to, once the server has named it. */
   endpoint: URL | undefined
@@ -58,7 +59,8 @@ export class SseWire extends Wire {
   }
 
   #event(type: string, data: string, stream: string): void {
-    if (this.events.length < 1_000) this.events.push({ type, data: ownText(data.slice(0, 200)) })
+    if (this.events.length < 1_000)
+      this.events.push({ type, data: ownText(data.slice(0, 200)), isMessage: isMessage(data) })
     if (type === 'message') {
       this.take(data, stream)
       return
@@ -83,9 +85,11 @@ export class SseWire extends Wire {
     headers: Readonly<{ [name: string]: string | undefined }>,
   ): Promise<HttpReply> {
     if (this.endpoint === undefined) throw new Error('the server has named no place for messages')
+    const own = Object.entries(this.#options.headers)
     const given = Object.entries({
       'content-type': 'application/json',
-      ...this.#options.headers,
+      // In small letters, so that a check can replace or remove them.
+      ...Object.fromEntries(own.map(([name, value]) => [name.toLowerCase(), value])),
       ...headers,
     }).filter((pair): pair is [string, string] => pair[1] !== undefined)
     const reply = await httpCall(
@@ -101,6 +105,11 @@ export class SseWire extends Wire {
     this.#stream?.close()
     this.end('closed by the validator')
   }
+}
+
+/** Whether a text is a message, whatever the type of its event is. */
+function isMessage(data: string): boolean {
+  return messagesIn(parsed(data)).some((message) => Object.hasOwn(message, 'jsonrpc'))
 }
 
 function parsedUrl(text: string, base: URL): URL | undefined {

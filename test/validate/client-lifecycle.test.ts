@@ -28,6 +28,7 @@ const FAULTS: readonly ClientFault[] = [
   { rule: 'R034', does: 'accepts any version', quirk: 'accepts any version' },
   { rule: 'R035', does: 'does not say that it is ready', quirk: 'skips initialized' },
   { rule: 'R036', does: 'does not wait for the result of initialize', quirk: 'asks too early' },
+  { rule: 'R038', does: 'ignores the capabilities of the server', quirk: 'ignores capabilities' },
   { rule: 'R039', does: 'ignores the capabilities of the server', quirk: 'ignores capabilities' },
   { rule: 'R040', does: 'does not answer ping', quirk: 'ignores ping' },
   {

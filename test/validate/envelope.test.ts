@@ -2,6 +2,7 @@ import { ENVELOPE_RULES } from '../../src/validate/server-rules/envelope.ts'
 import { member } from '../../src/validate/message.ts'
 import { inError, inResult, without, type Fault } from './fault.ts'
 import { prove } from './prove.ts'
+import { refusedWithout } from './refused.ts'
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion'
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
@@ -76,6 +77,12 @@ const FAULTS: readonly Fault[] = [
 ]
 
 const VARIANTS: readonly Fault[] = [
+  ...['R044', 'R046', 'R051'].map((rule): Fault => ({
+    rule,
+    does: 'refuses without an id',
+    transports: ['http'],
+    http: refusedWithout('id'),
+  })),
   {
     rule: 'R052',
     does: 'supports only the newest revision',

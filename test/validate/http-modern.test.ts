@@ -1,6 +1,7 @@
 import { HTTP_MODERN_RULES } from '../../src/validate/server-rules/http-modern.ts'
 import { inError, type Fault, type FaultReply, type FaultRequest } from './fault.ts'
 import { prove } from './prove.ts'
+import { refusedWith, refusedWithout } from './refused.ts'
 
 /** Sets headers before the server sees them, from the body. */
 function corrected(
@@ -36,11 +37,44 @@ function withStatus(code: number, status: number): Pick<Fault, 'http'> {
 
 const isDiscover = ({ message }: FaultRequest): boolean => message?.['method'] === 'server/discover'
 
+/** A server without older revisions, with a reply to GET, DELETE or both. */
+function newOnly(reply: FaultReply, ...methods: readonly string[]): NonNullable<Fault['http']> {
+  return ({ method, message }, next) => {
+    if (message?.['method'] === 'initialize')
+      return {
+        status: 400,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: message['id'],
+          error: { code: -32_022, message: 'too old', data: { supported: ['2026-07-28'] } },
+        }),
+      }
+    if (method !== 'GET' && method !== 'DELETE') return next()
+    return methods.length === 0 || methods.includes(method) ? reply : { status: 405, headers: {}, body: null }
+  }
+}
+
 const FAULTS: readonly Fault[] = [
   {
     rule: 'R114',
     does: 'does not look at Mcp-Method',
     request: corrected(({ message }) => ({ 'mcp-method': String(message?.['method']) })),
+  },
+  {
+    rule: 'R114',
+    does: 'does not look at Mcp-Name',
+    request: corrected(({ message }) => {
+      const params = message?.['params'] as { name?: string; uri?: string } | undefined
+      return { 'mcp-name': params?.name ?? params?.uri }
+    }),
+  },
+  {
+    rule: 'R114',
+    does: 'does not compare the version',
+    request: corrected(({ headers }) =>
+      headers['mcp-protocol-version'] === '2099-01-01' ? { 'mcp-protocol-version': '2026-07-28' } : {},
+    ),
   },
   {
     rule: 'R115',
@@ -102,6 +136,16 @@ const FAULTS: readonly Fault[] = [
     ),
   },
   {
+    rule: 'R129',
+    does: 'has no older revision, and opens streams for GET',
+    http: newOnly({ status: 200, headers: { 'content-type': 'text/event-stream' }, body: '' }),
+  },
+  {
+    rule: 'R129',
+    does: 'has no older revision, and accepts DELETE',
+    http: newOnly({ status: 204, headers: {}, body: null }, 'DELETE'),
+  },
+  {
     rule: 'R130',
     does: 'gives out a session id',
     http: replied(isDiscover, (reply) => ({
@@ -112,4 +156,15 @@ const FAULTS: readonly Fault[] = [
   { rule: 'R131', does: 'does not look at the Origin', request: corrected(() => ({ origin: undefined })) },
 ]
 
-prove('HTTP at 2026-07-28', HTTP_MODERN_RULES, FAULTS)
+/** They refuse requests before they know the id, which is right. */
+const WITHOUT_ID: readonly Fault[] = ['R114', 'R120', 'R123'].flatMap((rule): readonly Fault[] => [
+  { rule, does: 'refuses without an id', http: refusedWithout('id') },
+  { rule, does: 'refuses with null as the id', http: refusedWith({ id: null }) },
+])
+
+const VARIANTS: readonly Fault[] = [
+  ...WITHOUT_ID,
+  { rule: 'R129', does: 'has no older revision', http: newOnly({ status: 405, headers: {}, body: null }) },
+]
+
+prove('HTTP at 2026-07-28', HTTP_MODERN_RULES, FAULTS, VARIANTS)

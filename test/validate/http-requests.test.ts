@@ -1,6 +1,11 @@
+import { expect, test } from 'vitest'
+import type { Transport } from '../../src/validate/rule.ts'
 import { HTTP_REQUEST_RULES } from '../../src/validate/server-rules/http-requests.ts'
+import { WEB_SAFETY_RULES } from '../../src/validate/server-rules/web-safety.ts'
 import type { Fault, FaultReply, FaultRequest } from './fault.ts'
-import { prove } from './prove.ts'
+import { serveEverywhere } from './faulty-door.ts'
+import { createFixture } from './fixture.ts'
+import { outcomesOf, prove } from './prove.ts'
 
 /** Changes headers before the server sees them. */
 function seen(
@@ -87,10 +92,10 @@ const FAULTS: readonly Fault[] = [
   },
   {
     rule: 'R084',
-    does: 'needs no session id',
+    does: 'says that there is nothing without a session id',
     http: replied(
       ({ message, headers }) => message?.['method'] === 'ping' && headers['mcp-session-id'] === undefined,
-      () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: '{}' }),
+      () => ({ status: 404, headers: {}, body: null }),
     ),
   },
   {
@@ -100,6 +105,11 @@ const FAULTS: readonly Fault[] = [
       ({ message }) => message?.['method'] === 'ping',
       (reply) => (reply.status === 404 ? { ...reply, status: 400 } : reply),
     ),
+  },
+  {
+    rule: 'R085',
+    does: 'goes on with a session that was ended',
+    http: ({ method }, next) => (method === 'DELETE' ? { status: 200, headers: {}, body: null } : next()),
   },
   {
     rule: 'R089',
@@ -131,4 +141,70 @@ const FAULTS: readonly Fault[] = [
   },
 ]
 
-prove('Requests over HTTP', HTTP_REQUEST_RULES, FAULTS)
+/** Servers that are right in another way. */
+const VARIANTS: readonly Fault[] = [
+  {
+    rule: 'R085',
+    does: 'does not let clients end sessions',
+    http: ({ method }, next) => (method === 'DELETE' ? { status: 405, headers: {}, body: null } : next()),
+  },
+]
+
+prove('Requests over HTTP', HTTP_REQUEST_RULES, FAULTS, VARIANTS)
+
+/** What a rule says about a server that is right. */
+async function verdictOf(
+  id: string,
+  fault: Omit<Fault, 'rule' | 'does'>,
+  options: { readonly transport: Transport; readonly headers?: Readonly<Record<string, string>> },
+): Promise<string | undefined> {
+  const served = await serveEverywhere(createFixture())
+  try {
+    const rules = [...HTTP_REQUEST_RULES, ...WEB_SAFETY_RULES].filter((rule) => rule.id === id)
+    const revision = options.transport === 'sse' ? '2024-11-05' : '2025-11-25'
+    const [outcome] = await outcomesOf(served, rules, {
+      ...options,
+      revision,
+      fault: { rule: id, does: '', ...fault },
+    })
+    return outcome?.is
+  } finally {
+    await served.close()
+  }
+}
+
+test('R084 does not concern a server that requires no session id', async () => {
+  const fault: Pick<Fault, 'http'> = {
+    http: ({ message, headers }, next) =>
+      message?.['method'] === 'ping' && headers['mcp-session-id'] === undefined
+        ? {
+            status: 200,
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify({ jsonrpc: '2.0', id: message['id'], result: {} }),
+          }
+        : next(),
+  }
+  expect(await verdictOf('R084', fault, { transport: 'http' })).toBe('absent')
+})
+
+test.each([
+  { id: 'R071', transport: 'http' },
+  { id: 'V034', transport: 'http' },
+  { id: 'R071', transport: 'sse' },
+  { id: 'V034', transport: 'sse' },
+] as const)(
+  '$id is not checked if a server wants a token first, on $transport',
+  async ({ id, transport }) => {
+    const hosts = new Map<string, string | undefined>()
+    const fault: Pick<Fault, 'http'> = {
+      http: ({ headers }, next) => {
+        if (headers['authorization'] !== undefined) hosts.set(headers['host'] ?? '', headers['authorization'])
+        return headers['authorization'] === undefined ? { status: 401, headers: {}, body: null } : next()
+      },
+    }
+    const headers = { Authorization: 'Bearer validated' }
+    expect(await verdictOf(id, fault, { transport, headers })).toBe('unchecked')
+    // The token goes to the address of the server only.
+    expect([...hosts.keys()].filter((host) => !host.startsWith('127.0.0.1:'))).toEqual([])
+  },
+)

@@ -45,6 +45,30 @@ function hangUp(body: string): NonNullable<Fault['http']> {
       : next()
 }
 
+/** A message that is longer than what is kept of an event. */
+const NOTICE = JSON.stringify({
+  jsonrpc: '2.0',
+  method: 'notifications/validated',
+  params: { x: 'x'.repeat(300) },
+})
+
+/** A server that sends something before what it repeats; `more` gets the id of the last ping. */
+function resumedWith(more: (ping: unknown) => string): NonNullable<Fault['http']> {
+  const pings = new Map<string, unknown>()
+  return async ({ method, headers, message }, next) => {
+    const session = headers['mcp-session-id'] ?? ''
+    if (message?.['method'] === 'ping') pings.set(session, message['id'])
+    const reply = await next()
+    if (method !== 'GET' || headers['last-event-id'] === undefined || reply.body === null) return reply
+    if (typeof reply.body === 'string') return reply
+    const first = new TextEncoder().encode(more(pings.get(session)))
+    const added = new TransformStream<Uint8Array, Uint8Array>({
+      start: (controller) => controller.enqueue(first),
+    })
+    return { ...reply, body: reply.body.pipeThrough(added) }
+  }
+}
+
 const FAULTS: readonly Fault[] = [
   {
     rule: 'R080',
@@ -81,14 +105,7 @@ const FAULTS: readonly Fault[] = [
   {
     rule: 'R092',
     does: 'repeats other streams',
-    http: async ({ method, headers }, next) =>
-      method === 'GET' && headers['last-event-id'] !== undefined
-        ? {
-            status: 200,
-            headers: { 'content-type': 'text/event-stream' },
-            body: endless(event({ method: 'notifications/foreign' })),
-          }
-        : next(),
+    http: resumedWith((ping) => event({ id: ping, result: {} })),
   },
   {
     rule: 'R093',
@@ -132,8 +149,10 @@ const FAULTS: readonly Fault[] = [
   },
   {
     rule: 'R099',
-    does: 'sends events of other types',
-    http: inEvents((text) => `${text}${text.includes('endpoint') ? 'event: hello\ndata: x\n\n' : ''}`),
+    does: 'sends messages as events of other types',
+    http: inEvents(
+      (text) => `${text}${text.includes('endpoint') ? `event: hello\ndata: ${NOTICE}\n\n` : ''}`,
+    ),
   },
 ]
 
@@ -143,6 +162,16 @@ const VARIANTS: readonly Fault[] = [
     rule: 'R094',
     does: 'says when to come back',
     http: hangUp('id: 1\ndata:\n\nretry: 500\n\n'),
+  },
+  {
+    rule: 'R092',
+    does: 'sends a ping on a resumed stream',
+    http: resumedWith(() => event({ id: 'new', method: 'ping' })),
+  },
+  {
+    rule: 'R099',
+    does: 'keeps streams open with events',
+    http: inEvents((text) => `${text}${text.includes('endpoint') ? 'event: ping\ndata: {"at":1}\n\n' : ''}`),
   },
 ]
 

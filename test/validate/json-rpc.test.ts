@@ -1,7 +1,11 @@
+import { expect, test } from 'vitest'
+import { HTTP_REQUEST_RULES } from '../../src/validate/server-rules/http-requests.ts'
 import { JSON_RPC_RULES } from '../../src/validate/server-rules/json-rpc.ts'
 import { parsed, type Message } from '../../src/validate/message.ts'
-import { inError, inResult, without, type Fault } from './fault.ts'
-import { prove } from './prove.ts'
+import { inError, inResult, without, type Fault, type FaultReply } from './fault.ts'
+import { serveEverywhere } from './faulty-door.ts'
+import { createFixture } from './fixture.ts'
+import { outcomesOf, prove } from './prove.ts'
 
 const FAULTS: readonly Fault[] = [
   { rule: 'R001', does: 'says "1.0"', message: (message) => ({ ...message, jsonrpc: '1.0' }) },
@@ -86,6 +90,73 @@ const FAULTS: readonly Fault[] = [
     does: 'uses a reserved code',
     message: inError(-32_601, (error) => ({ ...error, code: -32_050 })),
   },
+  {
+    rule: 'R022',
+    does: 'uses a code of its own that is reserved',
+    message: inError(-32_601, (error) => ({ ...error, code: -32_010 })),
+  },
 ]
 
-prove('JSON-RPC', JSON_RPC_RULES, FAULTS)
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+function refusedWith(status: number, code: number, id?: unknown): FaultReply {
+  const error = { code, message: 'refused' }
+  return { status, headers: JSON_TYPE, body: JSON.stringify({ jsonrpc: '2.0', id, error }) }
+}
+
+/** Looks at the headers before it reads the body. */
+const headersFirst: NonNullable<Fault['http']> = ({ method, headers, message }, next) =>
+  method === 'POST' &&
+  (headers['mcp-protocol-version'] === undefined ||
+    headers['mcp-method'] === undefined ||
+    typeof message?.['method'] === 'number')
+    ? refusedWith(400, -32_020)
+    : next()
+
+/** Servers that are right in another way. */
+const VARIANTS: readonly Fault[] = [
+  {
+    rule: 'R022',
+    does: 'uses a code of its own that is not reserved',
+    message: inError(-32_601, (error) => ({ ...error, code: 4_711 })),
+  },
+  ...['R009', 'R010', 'R016'].map((rule): Fault => ({
+    rule,
+    does: 'looks at the headers first',
+    revisions: ['2026-07-28'],
+    transports: ['http'],
+    http: headersFirst,
+  })),
+  {
+    rule: 'R010',
+    does: 'answers with status 200',
+    transports: ['http'],
+    http: ({ message }, next) =>
+      typeof message?.['method'] === 'number' ? refusedWith(200, -32_600, message['id']) : next(),
+  },
+]
+
+prove('JSON-RPC', JSON_RPC_RULES, FAULTS, VARIANTS)
+
+test('refusals over HTTP may have any JSON as their body', async () => {
+  const served = await serveEverywhere(createFixture())
+  const refusal = { headers: JSON_TYPE, body: '{"detail":"refused"}' }
+  try {
+    const outcomes = await outcomesOf(served, [...HTTP_REQUEST_RULES, ...JSON_RPC_RULES], {
+      revision: '2025-11-25',
+      transport: 'http',
+      fault: {
+        rule: '',
+        does: 'explains refusals',
+        http: async ({ method }, next) => {
+          if (method === 'GET' || method === 'DELETE') return { status: 405, ...refusal }
+          const reply = await next()
+          return [403, 404, 406, 415].includes(reply.status) ? { ...refusal, status: reply.status } : reply
+        },
+      },
+    })
+    expect(outcomes.filter(({ is }) => is === 'failed')).toEqual([])
+  } finally {
+    await served.close()
+  }
+})

@@ -1,7 +1,13 @@
 import { LIFECYCLE_RULES } from '../../src/validate/server-rules/lifecycle.ts'
-import { member } from '../../src/validate/message.ts'
+import { member, type Message } from '../../src/validate/message.ts'
 import { inResult, without, type Fault } from './fault.ts'
 import { prove } from './prove.ts'
+
+/** Changes the capabilities in the result of initialize. */
+function declaring(message: Message, change: (capabilities: Message) => Message): Message {
+  const capabilities = change(member(message, 'result', 'capabilities') as Message)
+  return { ...message, result: { ...(message['result'] as Message), capabilities } }
+}
 
 const FAULTS: readonly Fault[] = [
   {
@@ -30,25 +36,40 @@ const FAULTS: readonly Fault[] = [
         ? [{ jsonrpc: '2.0', method: 'notifications/tools/list_changed' }, message]
         : message,
   },
-  {
-    rule: 'R039',
-    does: 'logs without having declared it',
-    message: (message, request) =>
-      request?.['method'] === 'initialize'
-        ? {
-            ...message,
-            result: {
-              ...(message['result'] as object),
-              capabilities: without(member(message, 'result', 'capabilities') as object as never, 'logging'),
-            },
-          }
-        : request?.['method'] === 'ping'
-          ? [
-              { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } },
-              message,
-            ]
+  ...['R038', 'R039'].flatMap((rule): readonly Fault[] => [
+    {
+      rule,
+      does: 'logs without having declared it',
+      message: (message, request) =>
+        request?.['method'] === 'initialize'
+          ? declaring(message, (capabilities) => without(capabilities, 'logging'))
+          : request?.['method'] === 'ping'
+            ? [
+                { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } },
+                message,
+              ]
+            : message,
+    },
+    {
+      rule,
+      does: 'announces changes without having declared it',
+      message: (message, request) =>
+        request?.['method'] === 'initialize'
+          ? declaring(message, (capabilities) => ({ ...capabilities, tools: {} }))
+          : request?.['method'] === 'ping'
+            ? [{ jsonrpc: '2.0', method: 'notifications/tools/list_changed' }, message]
+            : message,
+    },
+    {
+      rule,
+      does: 'asks for folders that the client does not have',
+      message: (message, request) =>
+        member(request, 'params', 'name') === 'folders' &&
+        (member(message, 'result', 'isError') === true || 'error' in message)
+          ? [{ jsonrpc: '2.0', id: 'folders', method: 'roots/list' }, message]
           : message,
-  },
+    },
+  ]),
   { rule: 'R040', does: 'says "pong"', message: inResult('ping', () => ({ message: 'pong' })) },
 ]
 

@@ -61,7 +61,29 @@ const FAULTS: readonly Fault[] = [
   },
 ]
 
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
+
+/** Sends more after the acknowledgement. */
+function acknowledgedAnd(method: string, hasId: boolean): NonNullable<Fault['message']> {
+  return (message) => {
+    const meta = member(message, 'params', '_meta')
+    return message['method'] === ACKNOWLEDGED
+      ? [message, { jsonrpc: '2.0', method, params: hasId ? { _meta: meta } : {} }]
+      : message
+  }
+}
+
 const SUBSCRIPTION_FAULTS: readonly Fault[] = [
+  {
+    rule: 'R228',
+    does: 'does not name the subscription of a change',
+    message: acknowledgedAnd('notifications/tools/list_changed', false),
+  },
+  {
+    rule: 'R229',
+    does: 'sends what was not asked for',
+    message: acknowledgedAnd('notifications/prompts/list_changed', true),
+  },
   {
     rule: 'R228',
     does: 'names another subscription',
@@ -115,6 +137,25 @@ const SUBSCRIPTION_FAULTS: readonly Fault[] = [
 ]
 
 const SUBSCRIPTION_VARIANTS: readonly Fault[] = [
+  {
+    rule: 'R228',
+    does: 'announces a change',
+    message: acknowledgedAnd('notifications/tools/list_changed', true),
+  },
+  {
+    rule: 'R229',
+    does: 'acknowledges an empty list',
+    message: (message) =>
+      message['method'] === ACKNOWLEDGED
+        ? {
+            ...message,
+            params: {
+              ...(message['params'] as Message),
+              notifications: { toolsListChanged: true, promptsListChanged: false, resourceSubscriptions: [] },
+            },
+          }
+        : message,
+  },
   {
     rule: 'R230',
     does: 'ends subscriptions in order',

@@ -124,6 +124,33 @@ async function mostAtOnce(greetMs: number): Promise<number> {
   return most
 }
 
+test.each([
+  { versions: ['2026-07-28'], revisions: ['2026-07-28'] },
+  { versions: ['2027-01-01'], revisions: [] },
+])('a server that discovers $versions is checked at $revisions', async ({ versions, revisions }) => {
+  const door: Door = {
+    transport: 'tcp',
+    open: (trace) => {
+      const [input, output] = [new PassThrough(), new PassThrough()]
+      createInterface({ input }).on('line', (line) => {
+        const { id, method } = JSON.parse(line) as { id?: number; method?: string }
+        const answer =
+          method === 'server/discover'
+            ? { result: { resultType: 'complete', supportedVersions: versions, capabilities: {} } }
+            : { error: { code: -32_601, message: 'unknown' } }
+        if (id !== undefined) output.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...answer })}\n`)
+      })
+      return Promise.resolve(
+        new LineWire('tcp', { input: output, output: input }, async () => undefined, trace),
+      )
+    },
+  }
+  const { signal } = new AbortController()
+  const options = { doors: [door], only: ['R011'], mayCall: false, ms: 2_000, signal }
+  const { places } = await validateServer({ ...options, until: performance.now() + 20_000 })
+  expect(places.map((place) => place.revisions)).toEqual([revisions])
+})
+
 test('a finding names up to five faults, and counts the others', async () => {
   expect(await noneOf([])).toEqual(passed)
   expect(await noneOf(['a', 'b'])).toEqual(failed('a; b'))

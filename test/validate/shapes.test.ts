@@ -1,7 +1,13 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SERVER_RULES } from '../../src/validate/server-rules.ts'
 import { SHAPE_RULES } from '../../src/validate/server-rules/shapes.ts'
 import type { Message } from '../../src/validate/message.ts'
-import { inResult } from './fault.ts'
-import { prove } from './prove.ts'
+import type { Revision } from '../../src/protocol/revisions.ts'
+import type { Transport } from '../../src/validate/rule.ts'
+import { inResult, without, type Fault } from './fault.ts'
+import { serveEverywhere, type Served } from './faulty-door.ts'
+import { createFixture } from './fixture.ts'
+import { outcomesOf, prove } from './prove.ts'
 
 const listed = (change: (tool: Message) => Message) =>
   inResult('tools/list', (result) => ({
@@ -35,6 +41,19 @@ prove(
       transports: ['stdio', 'http', 'ws', 'tcp'],
     },
     {
+      rule: 'V090',
+      does: 'lists tools without a schema',
+      message: listed((tool) => without(tool, 'inputSchema')),
+    },
+    {
+      rule: 'V090',
+      does: 'reports progress without a number',
+      message: (message) =>
+        message['method'] === 'notifications/progress'
+          ? { ...message, params: without(message['params'] as Message, 'progress') }
+          : message,
+    },
+    {
       rule: 'V091',
       does: 'answers twice, once with an id of its own',
       message: (message, request) =>
@@ -48,4 +67,85 @@ prove(
       message: listed((tool) => ({ ...tool, colour: 7, _meta: { 'example.com/x': [] } })),
     },
   ],
+)
+
+/** Changes every item of a list in the results of a method. */
+const each = (method: string, key: string, change: (item: Message) => Message): Pick<Fault, 'message'> => ({
+  message: inResult(method, (result) => ({
+    ...result,
+    [key]: (result[key] as readonly Message[]).map((item) => change(item)),
+  })),
+})
+
+/** Adds a response with an id that a request on another connection has. */
+const strayAfter = (method: string, id: unknown): Pick<Fault, 'message'> => ({
+  message: (message, request) =>
+    request?.['method'] === method && 'result' in message ? [message, { ...message, id }] : message,
+})
+
+type Row = readonly [string, string, Pick<Fault, 'message'>, (readonly Transport[])?]
+
+const IN_A_RUN: readonly Row[] = [
+  [
+    'V090',
+    'a number as the MIME type of contents',
+    each('resources/read', 'contents', (one) => ({ ...one, mimeType: 5 })),
+  ],
+  [
+    'V090',
+    'a number as the description of a prompt that is got',
+    { message: inResult('prompts/get', (result) => ({ ...result, description: 5 })) },
+  ],
+  [
+    'V090',
+    'a number as the MIME type of templates',
+    each('resources/templates/list', 'resourceTemplates', (one) => ({ ...one, mimeType: 5 })),
+  ],
+  [
+    'V090',
+    'a text as the size of resources',
+    each('resources/list', 'resources', (one) => ({ ...one, size: '5' })),
+  ],
+  [
+    'V090',
+    'a text that says whether an argument is required',
+    each('prompts/list', 'prompts', (one) => ({ ...one, arguments: [{ name: 'x', required: 'yes' }] })),
+  ],
+  ['V090', 'contents without a URI', each('resources/read', 'contents', (one) => without(one, 'uri'))],
+  ['V091', 'a response with the id of a number elsewhere', strayAfter('resources/read', 4_711)],
+  ['V091', 'a response with the id of a text elsewhere', strayAfter('prompts/get', 'after')],
+  ['V091', 'a response with the id of another POST', strayAfter('prompts/list', 3), ['http']],
+]
+
+/** Where runs with all rules are tried: each connection counts its ids from 1 there. */
+const PLACES: readonly { readonly revision: Revision; readonly transport: Transport }[] = [
+  { revision: '2025-11-25', transport: 'stdio' },
+  { revision: '2025-11-25', transport: 'http' },
+  { revision: '2026-07-28', transport: 'http' },
+]
+
+let served: Served
+beforeAll(async () => {
+  served = await serveEverywhere(createFixture())
+})
+afterAll(() => served.close())
+
+test.concurrent.each(
+  IN_A_RUN.flatMap(([rule, has, fault, transports]) =>
+    PLACES.filter(({ transport }) => transports?.includes(transport) ?? true).map((place) => ({
+      ...place,
+      rule,
+      has,
+      fault,
+    })),
+  ),
+)(
+  '$rule sees $has in a run with all rules, at $revision on $transport',
+  async ({ rule, has, fault, ...place }) => {
+    const outcomes = await outcomesOf(served, SERVER_RULES, {
+      ...place,
+      fault: { rule, does: has, ...fault },
+    })
+    expect(outcomes.find(({ id }) => id === rule)).toMatchObject({ is: 'failed' })
+  },
 )

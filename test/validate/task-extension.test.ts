@@ -2,6 +2,7 @@ import { TASK_EXTENSION_RULES } from '../../src/validate/server-rules/task-exten
 import { isObject, member, type Message } from '../../src/validate/message.ts'
 import { inError, inResult, without, type Fault } from './fault.ts'
 import { prove } from './prove.ts'
+import { refusedWithout } from './refused.ts'
 
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 const TASK = {
@@ -177,6 +178,12 @@ const FAULTS: readonly Fault[] = [
 
 /** Servers that are right in another way. */
 const VARIANTS: readonly Fault[] = [
+  ...['R257', 'R259'].map((rule): Fault => ({
+    rule,
+    does: 'refuses without an id',
+    transports: ['http'],
+    http: refusedWithout('id'),
+  })),
   {
     rule: 'R254',
     does: 'fails with a JSON-RPC error',

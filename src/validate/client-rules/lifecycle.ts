@@ -1,8 +1,19 @@
+import type { Revision } from '../../protocol/revisions.ts'
 import type { ClientSubject } from '../client-subject.ts'
 import type { Scenario } from '../client/scenario.ts'
 import { isProbe, type Heard, type Visit } from '../client/visit.ts'
 import { isObject, isRequest, member, type Message } from '../message.ts'
-import { A_TO_D, C_TO_D, E_ONLY, passed, TRANSPORTS, unchecked, type Rule, type Verdict } from '../rule.ts'
+import {
+  A_TO_D,
+  C_TO_D,
+  E_ONLY,
+  passed,
+  TRANSPORTS,
+  unchecked,
+  type Level,
+  type Rule,
+  type Verdict,
+} from '../rule.ts'
 import { CLIENT_CAPABILITIES, CLIENT_INFO, OUR_INFO, PROTOCOL_VERSION } from '../session.ts'
 import { broken, everyVisit, shown } from './verdicts.ts'
 
@@ -90,26 +101,8 @@ export const CLIENT_LIFECYCLE_RULES: readonly Rule<ClientSubject>[] = [
         : broken(visit, early.seen, `the client sends ${shown(early.message['method'])} before the result`)
     },
   },
-  {
-    id: 'R039',
-    level: 'must',
-    revisions: C_TO_D,
-    transports: TRANSPORTS,
-    rule: 'A client uses only the capabilities that were negotiated.',
-    how: 'Declares tools only, and looks for requests about anything else.',
-    fix: 'Look at the capabilities of the server before you use a feature.',
-    async check(subject) {
-      const visit = await subject.visit(TOOLS_ONLY)
-      const wrong = visit.ownRequests().find(({ message }) => isUndeclared(message))
-      if (wrong !== undefined)
-        return broken(
-          visit,
-          wrong.seen,
-          `the server offers tools only, and the client sends ${shown(wrong.message['method'])}`,
-        )
-      return visit.steps > 0 ? passed : unchecked('the client sends no request after initialize')
-    },
-  },
+  negotiated('R038', 'should', ['2024-11-05', '2025-03-26']),
+  negotiated('R039', 'must', C_TO_D),
   {
     id: 'R040',
     level: 'must',
@@ -342,4 +335,28 @@ async function everyRequest(
     }
     return requests.length > 0 ? passed : unchecked('the client sends no request')
   })
+}
+
+/** The rule about capabilities, which was advice at first. */
+function negotiated(id: string, level: Level, revisions: readonly Revision[]): Rule<ClientSubject> {
+  return {
+    id,
+    level,
+    revisions,
+    transports: TRANSPORTS,
+    rule: 'A client uses only the capabilities that were negotiated.',
+    how: 'Declares tools only, and looks for requests about anything else.',
+    fix: 'Look at the capabilities of the server before you use a feature.',
+    async check(subject) {
+      const visit = await subject.visit(TOOLS_ONLY)
+      const wrong = visit.ownRequests().find(({ message }) => isUndeclared(message))
+      if (wrong !== undefined)
+        return broken(
+          visit,
+          wrong.seen,
+          `the server offers tools only, and the client sends ${shown(wrong.message['method'])}`,
+        )
+      return visit.steps > 0 ? passed : unchecked('the client sends no request after initialize')
+    },
+  }
 }

@@ -4,13 +4,25 @@ import { absent, E_ONLY, failed, passed, unchecked, unless, type Rule, type Tran
 import type { ServerSubject } from '../server-subject.ts'
 import type { Reply } from '../session.ts'
 import { HttpWire } from '../wire-http.ts'
-import { refusal } from './refusal.ts'
+import { initializeMessage, refusal, UNKNOWN_VERSION } from './refusal.ts'
 import { unknownVersion } from './envelope.ts'
 import { acceptedEmpty } from './http-requests.ts'
 import { wasEnded } from './http-streams.ts'
 
 const HTTP: readonly Transport[] = ['http']
-const HEADERS = ['mcp-protocol-version', 'mcp-method'] as const
+
+/** Headers that do not fit server/discover, and another code that is right for them. */
+const WRONG_HEADERS: readonly (readonly [
+  string,
+  Readonly<{ [name: string]: string | undefined }>,
+  number?,
+])[] = [
+  ['a request without mcp-protocol-version', { 'mcp-protocol-version': undefined }],
+  ['a request without mcp-method', { 'mcp-method': undefined }],
+  ['a request with another mcp-method', { 'mcp-method': 'tools/list' }],
+  // A server may look first whether it supports the version.
+  ['a request with another mcp-protocol-version', { 'mcp-protocol-version': UNKNOWN_VERSION }, -32_022],
+]
 
 /** Rules about HTTP at 2026-07-28. */
 export const HTTP_MODERN_RULES: readonly Rule<ServerSubject>[] = [
@@ -20,27 +32,30 @@ export const HTTP_MODERN_RULES: readonly Rule<ServerSubject>[] = [
     revisions: E_ONLY,
     transports: HTTP,
     rule: 'A request whose standard headers are missing or differ from its body is answered with 400 and -32020.',
-    how: 'Sends server/discover without each header, and with another method in the header.',
+    how: 'Sends server/discover without each header, and with another method or version in the header; then asks for a tool, prompt or resource that does not exist, without its name in the header and with another one.',
     fix: 'Compare MCP-Protocol-Version, Mcp-Method and Mcp-Name with the body, and refuse what differs.',
     async check(subject) {
       const session = await subject.shared()
-      for (const name of HEADERS) {
-        const reply = await session.request('server/discover', undefined, { headers: { [name]: undefined } })
-        const verdict = refusal(subject, reply, {
-          code: -32_020,
-          status: 400,
-          what: `a request without ${name}`,
-        })
+      for (const [what, headers, or] of WRONG_HEADERS) {
+        const reply = await session.request('server/discover', undefined, { headers })
+        const verdict = refusal(subject, reply, { code: -32_020, status: 400, what, or })
         if (verdict.is !== 'passed') return verdict
       }
-      const reply = await session.request('server/discover', undefined, {
-        headers: { 'mcp-method': 'tools/list' },
-      })
-      return refusal(subject, reply, {
-        code: -32_020,
-        status: 400,
-        what: 'a request with another Mcp-Method',
-      })
+      const [method, key] = namedMethod(await subject.capabilities())
+      if (method === undefined) return passed
+      for (const [what, name] of [
+        [`${method} without mcp-name`, undefined],
+        [`${method} with another mcp-name`, 'validator://other'],
+      ] as const) {
+        const reply = await session.request(
+          method,
+          { [key]: 'validator://unknown' },
+          { headers: { 'mcp-name': name } },
+        )
+        const verdict = refusal(subject, reply, { code: -32_020, status: 400, what })
+        if (verdict.is !== 'passed') return verdict
+      }
+      return passed
     },
   },
   {
@@ -73,12 +88,8 @@ export const HTTP_MODERN_RULES: readonly Rule<ServerSubject>[] = [
     how: 'Reads a resource, gets a prompt or calls a tool that does not exist, with its name in base64.',
     fix: 'Decode =?base64?…?= in Mcp-Name and Mcp-Param headers.',
     async check(subject) {
-      const capabilities = await subject.capabilities()
-      const [method, key] = Object.hasOwn(capabilities, 'tools')
-        ? (['tools/call', 'name'] as const)
-        : Object.hasOwn(capabilities, 'prompts')
-          ? (['prompts/get', 'name'] as const)
-          : (['resources/read', 'uri'] as const)
+      const [method, key] = namedMethod(await subject.capabilities())
+      if (method === undefined) return absent('the server has no tools, prompts or resources')
       const name = 'validator-Ünknown'
       const { message, error, problem } = await (
         await subject.shared()
@@ -226,19 +237,29 @@ export const HTTP_MODERN_RULES: readonly Rule<ServerSubject>[] = [
     revisions: E_ONLY,
     transports: HTTP,
     rule: 'Mcp-Session-Id and Last-Event-ID are ignored; a server without older revisions answers GET and DELETE with 405.',
-    how: 'Sends server/discover with both headers.',
-    fix: 'Do not look at these headers at this revision.',
+    how: 'Sends server/discover with both headers; if initialize of 2025-11-25 is refused, also GET and DELETE.',
+    fix: 'Do not look at these headers at this revision, and answer other methods than POST with 405.',
     async check(subject) {
       const { result, problem, http } = await (
         await subject.shared()
       ).request('server/discover', undefined, {
         headers: { 'mcp-session-id': 'validator', 'last-event-id': '1' },
       })
-      return unless(
-        result !== undefined
-          ? undefined
-          : (problem ?? `a request with Mcp-Session-Id is answered with status ${http?.status ?? 0}`),
-      )
+      if (result === undefined)
+        return failed(problem ?? `a request with Mcp-Session-Id is answered with status ${http?.status ?? 0}`)
+      const session = await subject.silent()
+      const { wire } = session
+      const old = await session.exchange(initializeMessage(session.newId(), '2025-11-25'), {
+        headers: { 'mcp-protocol-version': undefined, 'mcp-method': undefined },
+      })
+      // Only an error shows that there are no older revisions.
+      if (old.error === undefined || !(wire instanceof HttpWire)) return passed
+      for (const method of ['GET', 'DELETE']) {
+        const { status, close } = await wire.call(method, { accept: 'text/event-stream' })
+        close()
+        if (status !== 405) return failed(`${method} is answered with status ${status} instead of 405`)
+      }
+      return passed
     },
   },
   {
@@ -278,6 +299,13 @@ export const HTTP_MODERN_RULES: readonly Rule<ServerSubject>[] = [
     },
   },
 ]
+
+/** A method whose name a header repeats, and the parameter with the name. */
+function namedMethod(capabilities: Message): readonly [string, string] | readonly [undefined, ''] {
+  if (Object.hasOwn(capabilities, 'tools')) return ['tools/call', 'name']
+  if (Object.hasOwn(capabilities, 'prompts')) return ['prompts/get', 'name']
+  return Object.hasOwn(capabilities, 'resources') ? ['resources/read', 'uri'] : [undefined, '']
+}
 
 /** The arguments of a tool that headers repeat. */
 function mirroredOf(

@@ -14,15 +14,14 @@ import {
   type Verdict,
 } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
-import type { Session } from '../session.ts'
+import { OUR_INFO, type Session } from '../session.ts'
 import { HttpWire } from '../wire-http.ts'
 import type { HttpReply } from '../wire.ts'
+import { HTTP_SESSION_RULES } from './http-sessions.ts'
 
 const HTTP: readonly Transport[] = ['http']
 const WEB: readonly Transport[] = ['http', 'sse']
 const EVIL = 'http://evil.example'
-/** A session id that no server has given out. */
-const NO_SESSION = '00000000-0000-4000-8000-000000000000'
 
 /** Rules about single requests over HTTP, up to 2025-11-25 unless they say otherwise. */
 export const HTTP_REQUEST_RULES: readonly Rule<ServerSubject>[] = [
@@ -50,15 +49,14 @@ export const HTTP_REQUEST_RULES: readonly Rule<ServerSubject>[] = [
     revisions: [...A_TO_D, '2026-07-28'],
     transports: WEB,
     rule: 'A server on this machine checks the Host header, so that a name of others that leads here is refused.',
-    how: 'Sends a greeting with the Host evil.example to a server on a loopback address.',
+    how: 'Sends a greeting with the Host evil.example and none of the headers of the user to a server on a loopback address.',
     fix: 'Refuse requests whose Host is not the one that you serve.',
     async check(subject) {
       if (!isLoopback(subject.door.url?.hostname ?? ''))
         return absent('the server is not on a loopback address')
       const { status } = await greetingWith(subject, { host: 'evil.example' })
-      return unless(
-        status >= 400 ? undefined : `a request for the host evil.example is answered with status ${status}`,
-      )
+      if (status < 400) return failed(`a request for the host evil.example is answered with status ${status}`)
+      return (await isRefusedAnyway(subject, status)) ? unchecked(REFUSED_ANYWAY) : passed
     },
   },
   {
@@ -149,64 +147,7 @@ export const HTTP_REQUEST_RULES: readonly Rule<ServerSubject>[] = [
       )
     },
   },
-  {
-    id: 'R082',
-    level: 'must',
-    revisions: B_TO_D,
-    transports: HTTP,
-    rule: 'A session id has only visible ASCII characters.',
-    how: 'Looks at the Mcp-Session-Id of the greeting.',
-    fix: 'Use characters from 0x21 to 0x7E only, for instance a random UUID.',
-    async check(subject) {
-      const id = (await subject.shared()).first?.http?.headers['mcp-session-id']
-      if (id === undefined) return absent('the server has no sessions')
-      return unless(/^[\x21-\x7e]+$/.test(id) ? undefined : `the session id is ${JSON.stringify(id)}`)
-    },
-  },
-  {
-    id: 'R084',
-    level: 'should',
-    revisions: B_TO_D,
-    transports: HTTP,
-    rule: 'A request without the session id that the server requires is answered with 400.',
-    how: 'Sends ping without the session id.',
-    fix: 'Answer requests without Mcp-Session-Id with 400, unless they initialize.',
-    async check(subject) {
-      const session = await subject.session()
-      if (session.first?.http?.headers['mcp-session-id'] === undefined)
-        return absent('the server has no sessions')
-      const { http, problem } = await session.request('ping', undefined, {
-        headers: { 'mcp-session-id': undefined },
-      })
-      if (http === undefined) return failed(problem ?? 'there is no reply')
-      return unless(
-        http.status === 400
-          ? undefined
-          : `ping without the session id is answered with status ${http.status}`,
-      )
-    },
-  },
-  {
-    id: 'R085',
-    level: 'must',
-    revisions: B_TO_D,
-    transports: HTTP,
-    rule: 'A request with a session id that is unknown or was ended is answered with 404.',
-    how: 'Sends ping with a session id that was never given out.',
-    fix: 'Answer with 404, so that the client starts a new session.',
-    async check(subject) {
-      const session = await subject.session()
-      if (session.first?.http?.headers['mcp-session-id'] === undefined)
-        return absent('the server has no sessions')
-      const { http, problem } = await session.request('ping', undefined, {
-        headers: { 'mcp-session-id': NO_SESSION },
-      })
-      if (http === undefined) return failed(problem ?? 'there is no reply')
-      return unless(
-        http.status === 404 ? undefined : `an unknown session id is answered with status ${http.status}`,
-      )
-    },
-  },
+  ...HTTP_SESSION_RULES,
   {
     id: 'R089',
     level: 'must',
@@ -275,7 +216,7 @@ export async function greetingWith(
     : session.requestOf('initialize', {
         protocolVersion: subject.revision,
         capabilities: {},
-        clientInfo: { name: 'pierhead-validator', version: '0.1.0' },
+        clientInfo: OUR_INFO,
       })
   const { http, problem } = await session.exchange(message, {
     headers: { ...(isForeign && ownHeadersRemoved(subject)), ...headers },
@@ -283,6 +224,15 @@ export async function greetingWith(
   })
   if (http === undefined) throw new Error(problem ?? 'there is no reply')
   return http
+}
+
+/** Why a refusal for another host says nothing. */
+export const REFUSED_ANYWAY = 'the server refuses the same request for its own host, which has no credentials'
+
+/** Whether a request without the headers of the user is refused with the same status for the right host, as protected servers do. */
+export async function isRefusedAnyway(subject: ServerSubject, status: number): Promise<boolean> {
+  const host = subject.door.url?.host
+  return host !== undefined && (await greetingWith(subject, { host })).status === status
 }
 
 /** Something in front of the server may choose by Host who gets a request, so one for another host has no credentials. */

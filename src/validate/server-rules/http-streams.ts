@@ -109,18 +109,22 @@ export const HTTP_STREAM_RULES: readonly Rule<ServerSubject>[] = [
       const after = eventsOf(session, call).filter(({ at }) => at > first.at)
       const { wire } = session
       if (!(wire instanceof HttpWire)) return unchecked('this is not HTTP')
+      // New messages, such as a ping, may come too.
+      const known = new Set(wire.received.map(({ text }) => text))
       const { stream, status } = await wire.get({ headers: { 'last-event-id': first.eventId } })
       if (status !== 200) return absent(`a stream is not resumed: status ${status}`)
       await wire.wait(({ stream: own, messages }) => own === stream && messages.some(isResponse), {
         ms: 1_000,
       })
       const again = wire.received.filter((one) => one.stream === stream)
-      const foreign = again.find(({ text }) => !after.some((one) => one.text === text))
+      const wanted = new Set(after.map(({ text }) => text))
+      const foreign = again.find(
+        ({ text, messages }) => !wanted.has(text) && (known.has(text) || messages.some(isResponse)),
+      )
       if (foreign !== undefined) return failed(`a resumed stream has ${foreign.text.slice(0, 150)}`)
+      const repeated = again.filter(({ text }) => wanted.has(text)).length
       return unless(
-        again.length < after.length
-          ? `a resumed stream has ${again.length} of ${after.length} messages`
-          : undefined,
+        repeated < after.length ? `a resumed stream has ${repeated} of ${after.length} messages` : undefined,
       )
     },
   },
@@ -246,8 +250,9 @@ export const HTTP_STREAM_RULES: readonly Rule<ServerSubject>[] = [
       if (!(wire instanceof SseWire)) return unchecked('this is not HTTP+SSE')
       const [first, ...others] = wire.events
       if (first?.type !== 'endpoint') return failed(`the first event is ${String(first?.type)}`)
-      const odd = others.find(({ type }) => type !== 'message')
-      return unless(odd && `there is an event of the type ${odd.type}`)
+      // Other events, such as those that keep a connection open, are no messages.
+      const odd = others.find(({ type, isMessage }) => type !== 'message' && isMessage)
+      return unless(odd && `a message is an event of the type ${odd.type.slice(0, 50)}`)
     },
   },
 ]

@@ -26,6 +26,7 @@ import {
 import type { ServerSubject } from '../server-subject.ts'
 import { HttpWire } from '../wire-http.ts'
 import type { Wire } from '../wire.ts'
+import { checkBadText } from './bad-text.ts'
 
 type ServerRule = Rule<ServerSubject>
 
@@ -68,6 +69,9 @@ export async function firstWrong(
 export function isModernResult(result: unknown): result is Message {
   return isObject(result) && !Object.hasOwn(result, 'protocolVersion')
 }
+
+/** The codes of JSON-RPC. */
+const DEFINED: ReadonlySet<number> = new Set([-32_700, -32_600, -32_601, -32_602, -32_603])
 
 export const JSON_RPC_RULES: readonly ServerRule[] = [
   {
@@ -234,7 +238,13 @@ export const JSON_RPC_RULES: readonly ServerRule[] = [
     rule: 'Text that is not JSON is answered with error -32700 (over HTTP with status 400), without an id or with null.',
     how: 'Sends a broken JSON text.',
     fix: 'Answer with { "jsonrpc": "2.0", "id": null, "error": { "code": -32700, … } }, and status 400 over HTTP.',
-    check: (subject) => checkBadText(subject, '{"jsonrpc":"2.0","id":1,"method":', -32_700),
+    check: (subject) =>
+      checkBadText(subject, {
+        text: '{"jsonrpc":"2.0","id":1,"method":',
+        code: -32_700,
+        method: 'server/discover',
+        status: 400,
+      }),
   },
   {
     id: 'R010',
@@ -242,9 +252,15 @@ export const JSON_RPC_RULES: readonly ServerRule[] = [
     revisions: ALL,
     transports: TRANSPORTS,
     rule: 'JSON that is not a valid message is answered with error -32600.',
-    how: 'Sends an object without a method, and one whose method is a number.',
+    how: 'Sends a request whose method is a number.',
     fix: 'Check the form of a message before you use it; answer with -32600.',
-    check: (subject) => checkBadText(subject, '{"jsonrpc":"2.0","id":77,"method":17}', -32_600),
+    check: (subject) =>
+      checkBadText(subject, {
+        text: '{"jsonrpc":"2.0","id":77,"method":17}',
+        code: -32_600,
+        method: '17',
+        isUnmatched: true,
+      }),
   },
   {
     id: 'R011',
@@ -300,12 +316,12 @@ export const JSON_RPC_RULES: readonly ServerRule[] = [
     rule: 'A batch is refused with error -32600, since these revisions have none.',
     how: 'Sends a list with one request.',
     fix: 'Answer a list with -32600, and status 400 over HTTP.',
-    check: (subject) =>
-      checkBadText(
-        subject,
-        JSON.stringify([{ jsonrpc: '2.0', id: 78, method: subject.isModern ? 'server/discover' : 'ping' }]),
-        -32_600,
-      ),
+    async check(subject) {
+      const method = subject.isModern ? 'server/discover' : 'ping'
+      const request = (await subject.shared()).requestOf(method, undefined, { id: 78 })
+      const text = JSON.stringify([request])
+      return checkBadText(subject, { text, code: -32_600, method, status: 400, isUnmatched: true })
+    },
   },
   {
     id: 'R017',
@@ -356,29 +372,22 @@ export const JSON_RPC_RULES: readonly ServerRule[] = [
         return isReserved || code === -32_002 ? `an error has the code ${code}` : undefined
       }),
   },
+  {
+    id: 'R022',
+    level: 'should',
+    revisions: E_ONLY,
+    transports: TRANSPORTS,
+    rule: 'Codes of the server itself lie outside of -32768 to -32000.',
+    how: 'Looks at every error of the server for codes in this range that nobody has defined.',
+    fix: 'Use positive codes, or those below -32768, for your own errors.',
+    isLast: true,
+    check: (subject) =>
+      firstWrong(subject, ({ message }) => {
+        const code = member(message, 'error', 'code')
+        if (typeof code !== 'number' || code < -32_768 || code > -32_000) return undefined
+        // R021 is about those that were given another meaning.
+        const isKnown = DEFINED.has(code) || (code <= -32_020 && code >= -32_099) || code === -32_002
+        return isKnown ? undefined : `an error has the code ${code}, which is reserved`
+      }),
+  },
 ]
-
-/** Sends a text that is no good message. The server must answer with an error, and go on. */
-async function checkBadText(subject: ServerSubject, text: string, code: number): Promise<Verdict> {
-  const session = await subject.session()
-  const from = subject.trace.mark
-  const http = await session.wire.send(text)
-  const isError = ({ messages }: Received): boolean =>
-    messages.some((message) => Object.hasOwn(message, 'error'))
-  const received = await session.waitBriefly(isError, from)
-  const error = received?.messages.find((message) => Object.hasOwn(message, 'error'))
-  if (error === undefined) {
-    if (http !== undefined && http.status === 400) return passed
-    return failed(`${text} gets no error${http === undefined ? '' : `, but status ${http.status}`}`)
-  }
-  const found = member(error, 'error', 'code')
-  if (found !== code) return failed(`${text} is answered with code ${String(found)} instead of ${code}`)
-  if (subject.transport === 'http' && http?.status !== 400)
-    return failed(`${text} is answered with status ${http?.status ?? 0} instead of 400`)
-  const id = error['id'] ?? null
-  return unless(
-    id === null || text.includes(`"id":${JSON.stringify(id)}`)
-      ? undefined
-      : `the error has the id ${JSON.stringify(id)}`,
-  )
-}

@@ -1,22 +1,13 @@
 import { isRevision, REVISIONS } from '../../protocol/revisions.ts'
-import { isNotification, isObject, member } from '../message.ts'
+import { isObject, member } from '../message.ts'
 import { A_TO_D, failed, passed, TRANSPORTS, unchecked, unless, type Rule } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
 import type { Reply } from '../session.ts'
 import { initializeMessage, textOf, UNKNOWN_VERSION } from './refusal.ts'
-import { allMessages } from './json-rpc.ts'
+import { NEGOTIATED_RULES } from './negotiated.ts'
 
 /** How long to wait for messages that must not come. */
 const QUIET_MS = 150
-
-/** The capability of the server that a notification belongs to. */
-const BELONGS: Readonly<{ [method: string]: string }> = {
-  'notifications/message': 'logging',
-  'notifications/tools/list_changed': 'tools',
-  'notifications/prompts/list_changed': 'prompts',
-  'notifications/resources/list_changed': 'resources',
-  'notifications/resources/updated': 'resources',
-}
 
 export const LIFECYCLE_RULES: readonly Rule<ServerSubject>[] = [
   {
@@ -103,28 +94,7 @@ export const LIFECYCLE_RULES: readonly Rule<ServerSubject>[] = [
       )
     },
   },
-  {
-    id: 'R039',
-    level: 'must',
-    revisions: ['2025-06-18', '2025-11-25'],
-    transports: TRANSPORTS,
-    rule: 'A server uses only the capabilities that were negotiated.',
-    how: 'Looks at all requests and notifications of the server.',
-    fix: 'Declare a capability before you use it, and ask only for what the client declared.',
-    isLast: true,
-    async check(subject) {
-      await subject.survey()
-      const capabilities = await subject.capabilities()
-      const wrong = allMessages(subject).find(({ message }) => {
-        const capability = BELONGS[String(message['method'])]
-        return isNotification(message) && capability !== undefined && !Object.hasOwn(capabilities, capability)
-      })
-      return unless(
-        wrong &&
-          `the server sent ${String(wrong.message['method'])}, and did not declare the capability for it`,
-      )
-    },
-  },
+  ...NEGOTIATED_RULES,
   {
     id: 'R040',
     level: 'must',

@@ -1,7 +1,23 @@
-import { isResponse, member } from '../message.ts'
-import { ALL, E_ONLY, failed, passed, TRANSPORTS, unchecked, unless, type Rule } from '../rule.ts'
+import { isRequest, isResponse, member } from '../message.ts'
+import {
+  A_TO_D,
+  absent,
+  ALL,
+  E_ONLY,
+  failed,
+  passed,
+  TRANSPORTS,
+  unchecked,
+  unless,
+  type Rule,
+} from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
+import { isResponseTo } from '../wire.ts'
 import { allMessages, sentBy } from './json-rpc.ts'
+
+const CANCELLED = 'notifications/cancelled'
+/** How long a call must take to be cancelled, and when it is. */
+const [SLOW_MS, BEGIN_MS] = [100, 30]
 
 /** Rules about progress and cancellation. */
 export const PROGRESS_RULES: readonly Rule<ServerSubject>[] = [
@@ -20,10 +36,17 @@ export const PROGRESS_RULES: readonly Rule<ServerSubject>[] = [
       const given = new Set<unknown>(
         sentBy(subject).map((sent) => member(sent, 'params', '_meta', 'progressToken')),
       )
+      // Most requests have none.
+      given.delete(undefined)
       const found = progressOf(subject)
       if (found.length === 0) return unchecked('no tool sent progress')
       const foreign = found.find(({ token }) => !given.has(token))
-      return unless(foreign && `progress was reported for the token ${JSON.stringify(foreign.token)}`)
+      if (foreign === undefined) return passed
+      return failed(
+        foreign.token === undefined
+          ? 'progress was reported without a token'
+          : `progress was reported for the token ${JSON.stringify(foreign.token)}`,
+      )
     },
   },
   {
@@ -55,6 +78,88 @@ export const PROGRESS_RULES: readonly Rule<ServerSubject>[] = [
           return failed('progress was reported after the response')
       }
       return passed
+    },
+  },
+  {
+    id: 'R192',
+    level: 'must',
+    revisions: A_TO_D,
+    transports: TRANSPORTS,
+    rule: 'A progressToken is a text or an integer.',
+    how: 'Looks at the tokens in the requests of the server.',
+    fix: 'Use a new text or integer for each request, such as its id.',
+    isLast: true,
+    async check(subject) {
+      await subject.survey()
+      const tokens = allMessages(subject)
+        .filter(({ message }) => isRequest(message))
+        .map(({ message }) => member(message, 'params', '_meta', 'progressToken'))
+        .filter((token) => token !== undefined)
+      if (tokens.length === 0) return absent('the server asks for no progress')
+      const wrong = tokens.find((token) => typeof token !== 'string' && !Number.isInteger(token))
+      return unless(
+        wrong === undefined
+          ? undefined
+          : `a request has the progressToken ${JSON.stringify(wrong).slice(0, 100)}`,
+      )
+    },
+  },
+  {
+    id: 'R193',
+    level: 'must',
+    revisions: A_TO_D,
+    transports: TRANSPORTS,
+    rule: 'A server cancels only its own requests.',
+    how: 'Compares what the server cancels with the requests that it sent before on the same connection.',
+    fix: 'Send notifications/cancelled only with the id of a request of your own that has no response yet.',
+    isLast: true,
+    async check(subject) {
+      await subject.survey()
+      const all = allMessages(subject)
+      const cancelled = all.filter(({ message }) => message['method'] === CANCELLED)
+      if (cancelled.length === 0) return absent('the server cancelled nothing')
+      const foreign = cancelled.find(({ wire, message, received }) => {
+        const id = member(message, 'params', 'requestId')
+        return !all.some(
+          (one) =>
+            one.wire === wire &&
+            one.received.at <= received.at &&
+            isRequest(one.message) &&
+            one.message['id'] === id,
+        )
+      })
+      return unless(
+        foreign &&
+          `the server cancelled ${JSON.stringify(member(foreign.message, 'params', 'requestId'))}, which is no request of its own`,
+      )
+    },
+  },
+  {
+    id: 'V194',
+    level: 'should',
+    revisions: A_TO_D,
+    transports: TRANSPORTS,
+    rule: 'A call that was cancelled is not answered (the first half of R194).',
+    how: 'Calls a tool that takes a while, cancels the call, and waits.',
+    fix: 'Stop the work, and send no response to a cancelled request.',
+    calls: true,
+    async check(subject) {
+      const { calls } = await subject.survey()
+      const [slow] = calls.filter(({ reply }) => reply.result !== undefined).toSorted((a, b) => b.ms - a.ms)
+      if (slow === undefined || slow.ms < SLOW_MS)
+        return unchecked('no tool takes long enough to be cancelled')
+      const session = await subject.session()
+      const call = session.requestOf('tools/call', { name: slow.tool['name'], arguments: slow.input })
+      const from = subject.trace.mark
+      // Over HTTP there may be no reply before the response.
+      void session.wire.send(JSON.stringify(call)).catch(() => undefined)
+      await session.wire.wait(() => false, { from, ms: BEGIN_MS })
+      await session.notify(CANCELLED, { requestId: call['id'], reason: 'validation' })
+      const late = await session.wire.wait(isResponseTo(call['id']), {
+        from,
+        ms: Math.min(2_000, slow.ms + 300),
+      })
+      return unless(late && 'a call that was cancelled is answered')
     },
   },
   {

@@ -25,10 +25,21 @@ export function initializeMessage(id: number, protocolVersion: string): Message 
 export function refusal(
   { transport }: ServerSubject,
   { error, problem, http }: Reply,
-  { code, status, what }: { readonly code: number; readonly status: number; readonly what: string },
+  {
+    code,
+    status,
+    what,
+    or = code,
+  }: {
+    readonly code: number
+    readonly status: number
+    readonly what: string
+    /** Another code that is right too. */
+    readonly or?: number | undefined
+  },
 ): Verdict {
   if (error === undefined) return failed(problem ?? `${what} is answered with a result`)
-  if (error['code'] !== code)
+  if (error['code'] !== code && error['code'] !== or)
     return failed(`${what} is answered with code ${String(error['code'])} instead of ${code}`)
   return unless(
     transport !== 'http' || http?.status === status

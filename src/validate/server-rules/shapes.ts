@@ -1,17 +1,24 @@
 import { isNotification, isObject, isResponse, member, type Message } from '../message.ts'
 import { ALL, TRANSPORTS, type Rule } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
-import { firstWrong, sentBy } from './json-rpc.ts'
+import { requestFinder } from './exchanges.ts'
+import { firstWrong } from './json-rpc.ts'
 
-/** The type of a member: a JSON type, the name of a shape, a list of either in brackets, or several with `|` between them. */
+/** The type of a member: a JSON type, the name of a shape, a list of either in brackets, or several with `|` between them. `!` follows if it must be there. */
 type Types = Readonly<Record<string, string>>
 
 const ID = 'string|integer'
-const DESCRIBED = { name: 'string', title: 'string', description: 'string', icons: '[Icon]', _meta: 'object' }
+const DESCRIBED = {
+  name: 'string!',
+  title: 'string',
+  description: 'string',
+  icons: '[Icon]',
+  _meta: 'object',
+}
 
-/** The members that the specification gives a type, where they are present. Other rules know which must be. */
+/** The members that the specification gives a type, at every revision that has them. */
 const SHAPES: Readonly<Record<string, Types>> = {
-  Implementation: { ...DESCRIBED, version: 'string', websiteUrl: 'string' },
+  Implementation: { ...DESCRIBED, version: 'string!', websiteUrl: 'string' },
   Capabilities: {
     tools: 'object',
     resources: 'object',
@@ -21,8 +28,8 @@ const SHAPES: Readonly<Record<string, Types>> = {
     experimental: 'object',
     extensions: 'object',
   },
-  Icon: { src: 'string', mimeType: 'string', sizes: '[string]', theme: 'string' },
-  Tool: { ...DESCRIBED, inputSchema: 'object', outputSchema: 'object', annotations: 'ToolHints' },
+  Icon: { src: 'string!', mimeType: 'string', sizes: '[string]', theme: 'string' },
+  Tool: { ...DESCRIBED, inputSchema: 'object!', outputSchema: 'object', annotations: 'ToolHints' },
   ToolHints: {
     title: 'string',
     readOnlyHint: 'boolean',
@@ -30,14 +37,14 @@ const SHAPES: Readonly<Record<string, Types>> = {
     idempotentHint: 'boolean',
     openWorldHint: 'boolean',
   },
-  Resource: { ...DESCRIBED, uri: 'string', mimeType: 'string', size: 'number', annotations: 'Annotations' },
-  Template: { ...DESCRIBED, uriTemplate: 'string', mimeType: 'string', annotations: 'Annotations' },
+  Resource: { ...DESCRIBED, uri: 'string!', mimeType: 'string', size: 'number', annotations: 'Annotations' },
+  Template: { ...DESCRIBED, uriTemplate: 'string!', mimeType: 'string', annotations: 'Annotations' },
   Annotations: { audience: '[Role]', priority: 'number', lastModified: 'string' },
   Prompt: { ...DESCRIBED, arguments: '[Argument]' },
   Argument: { ...DESCRIBED, required: 'boolean' },
-  PromptMessage: { role: 'Role', content: 'Block' },
+  PromptMessage: { role: 'Role!', content: 'Block!' },
   Block: {
-    type: 'string',
+    type: 'string!',
     text: 'string',
     data: 'string',
     mimeType: 'string',
@@ -46,8 +53,8 @@ const SHAPES: Readonly<Record<string, Types>> = {
     annotations: 'Annotations',
     _meta: 'object',
   },
-  Contents: { uri: 'string', mimeType: 'string', text: 'string', blob: 'string', _meta: 'object' },
-  Completion: { values: '[string]', total: 'integer', hasMore: 'boolean' },
+  Contents: { uri: 'string!', mimeType: 'string', text: 'string', blob: 'string', _meta: 'object' },
+  Completion: { values: '[string]!', total: 'integer', hasMore: 'boolean' },
 }
 
 const WORDS: Readonly<Record<string, readonly string[]>> = {
@@ -59,27 +66,36 @@ const PAGE = { nextCursor: 'string', _meta: 'object' }
 
 const RESULTS: Readonly<Record<string, Types>> = {
   initialize: {
-    protocolVersion: 'string',
-    capabilities: 'Capabilities',
-    serverInfo: 'Implementation',
+    protocolVersion: 'string!',
+    capabilities: 'Capabilities!',
+    serverInfo: 'Implementation!',
     instructions: 'string',
   },
-  'server/discover': { supportedVersions: '[string]', capabilities: 'Capabilities', instructions: 'string' },
-  'tools/list': { ...PAGE, tools: '[Tool]' },
-  'tools/call': { content: '[Block]', isError: 'boolean', _meta: 'object' },
-  'resources/list': { ...PAGE, resources: '[Resource]' },
-  'resources/templates/list': { ...PAGE, resourceTemplates: '[Template]' },
-  'resources/read': { contents: '[Contents]', _meta: 'object' },
-  'prompts/list': { ...PAGE, prompts: '[Prompt]' },
-  'prompts/get': { description: 'string', messages: '[PromptMessage]', _meta: 'object' },
-  'completion/complete': { completion: 'Completion', _meta: 'object' },
+  'server/discover': {
+    supportedVersions: '[string]!',
+    capabilities: 'Capabilities!',
+    instructions: 'string',
+  },
+  'tools/list': { ...PAGE, tools: '[Tool]!' },
+  'tools/call': { content: '[Block]!', isError: 'boolean', _meta: 'object' },
+  'resources/list': { ...PAGE, resources: '[Resource]!' },
+  'resources/templates/list': { ...PAGE, resourceTemplates: '[Template]!' },
+  'resources/read': { contents: '[Contents]!', _meta: 'object' },
+  'prompts/list': { ...PAGE, prompts: '[Prompt]!' },
+  'prompts/get': { description: 'string', messages: '[PromptMessage]!', _meta: 'object' },
+  'completion/complete': { completion: 'Completion!', _meta: 'object' },
 }
 
 const NOTIFICATIONS: Readonly<Record<string, Types>> = {
-  'notifications/message': { level: 'Level', logger: 'string' },
-  'notifications/progress': { progressToken: ID, progress: 'number', total: 'number', message: 'string' },
+  'notifications/message': { level: 'Level!', logger: 'string', data: 'any!' },
+  'notifications/progress': {
+    progressToken: `${ID}!`,
+    progress: 'number!',
+    total: 'number',
+    message: 'string',
+  },
   'notifications/cancelled': { requestId: ID, reason: 'string' },
-  'notifications/resources/updated': { uri: 'string' },
+  'notifications/resources/updated': { uri: 'string!' },
 }
 
 export const SHAPE_RULES: readonly Rule<ServerSubject>[] = [
@@ -88,18 +104,19 @@ export const SHAPE_RULES: readonly Rule<ServerSubject>[] = [
     level: 'must',
     revisions: ALL,
     transports: TRANSPORTS,
-    rule: 'The members of results and notifications have the types of the specification.',
+    rule: 'The members of results and notifications have the types of the specification, and those that must be there are.',
     how: 'Looks at every result and notification that the server sent.',
-    fix: 'Send the member with the type that the schema of the protocol gives it, or leave it out.',
+    fix: 'Send the member with the type that the schema of the protocol gives it, or leave it out if it is optional.',
     isLast: true,
     async check(subject) {
       await subject.survey()
-      const methods = new Map<unknown, string>()
-      for (const { id, method } of sentBy(subject)) methods.set(id, String(method))
-      return firstWrong(subject, ({ message }) => {
+      const requestOf = requestFinder()
+      return firstWrong(subject, ({ wire, received, message }) => {
         if (isNotification(message))
-          return wrongIn(message, 'params', NOTIFICATIONS[String(message['method'])])
-        return wrongIn(message, 'result', RESULTS[methods.get(message['id']) ?? ''])
+          return wrongIn(message, 'params', typesOf(NOTIFICATIONS, message['method']))
+        const request = requestOf(wire, received, message['id'])
+        const types = typesOf(RESULTS, request?.['method'])
+        return wrongIn(message, 'result', isOther(message, request) ? optional(types) : types)
       })
     },
   },
@@ -109,34 +126,56 @@ export const SHAPE_RULES: readonly Rule<ServerSubject>[] = [
     revisions: ALL,
     transports: TRANSPORTS,
     rule: 'Every response answers a request.',
-    how: 'Compares the ids of all responses with those of the requests that were sent.',
+    how: 'Compares the ids of all responses with those of the requests on the same connection, over HTTP of the same POST.',
     fix: 'Answer each request once, with its id, and notifications not at all.',
     isLast: true,
     async check(subject) {
       await subject.survey()
-      const asked = new Set<unknown>()
-      for (const { id } of sentBy(subject)) asked.add(id)
-      return firstWrong(subject, ({ message }) => {
+      const requestOf = requestFinder()
+      return firstWrong(subject, ({ wire, received, message }) => {
         if (!isResponse(message)) return undefined
         const id = message['id'] ?? null
         // A text that could not be read is answered without an id.
         if (id === null && Object.hasOwn(message, 'error')) return undefined
-        return asked.has(id) ? undefined : `a response has the id ${JSON.stringify(id)}, which no request had`
+        return requestOf(wire, received, id) === undefined
+          ? `a response has the id ${JSON.stringify(id)}, which no request had`
+          : undefined
       })
     },
   },
 ]
 
+function typesOf(table: Readonly<Record<string, Types>>, method: unknown): Types | undefined {
+  return typeof method === 'string' && Object.hasOwn(table, method) ? table[method] : undefined
+}
+
+/** Whether a result is not the usual one of its method, but a task or questions. */
+function isOther(message: Message, request: Message | undefined): boolean {
+  const type = member(message, 'result', 'resultType')
+  return (type !== undefined && type !== 'complete') || member(request, 'params', 'task') !== undefined
+}
+
+/** The same types, of which no member must be there. */
+function optional(types: Types | undefined): Types | undefined {
+  return types && Object.fromEntries(Object.entries(types).map(([key, type]) => [key, nameOf(type)]))
+}
+
+function nameOf(type: string): string {
+  return type.endsWith('!') ? type.slice(0, -1) : type
+}
+
 function wrongIn(message: Message, key: 'params' | 'result', types: Types | undefined): string | undefined {
-  const value = member(message, key)
-  return types === undefined || !isObject(value) ? undefined : wrongMember(value, types, key)
+  if (types === undefined || (key === 'result' && !Object.hasOwn(message, key))) return undefined
+  const value = member(message, key) ?? {}
+  return isObject(value) ? wrongMember(value, types, key) : `${key} is not an object`
 }
 
 /** What is wrong with the type of a member, and where. */
 function wrongMember(value: Message, types: Types, path: string): string | undefined {
   for (const [key, type] of Object.entries(types)) {
     const found = member(value, key)
-    const wrong = found === undefined ? undefined : wrongValue(found, type, `${path}.${key}`)
+    if (found === undefined && type.endsWith('!')) return `${path}.${key} is missing`
+    const wrong = found === undefined ? undefined : wrongValue(found, nameOf(type), `${path}.${key}`)
     if (wrong !== undefined) return wrong
   }
   return undefined
@@ -162,6 +201,7 @@ function wrongValue(value: unknown, type: string, path: string): string | undefi
 }
 
 function isOf(value: unknown, type: string): boolean {
+  if (type === 'any') return true
   if (type === 'integer') return Number.isInteger(value)
   return type === 'object' ? isObject(value) : typeof value === type
 }

@@ -1,7 +1,8 @@
-import { isObject, member, type Received } from '../message.ts'
-import { absent, E_ONLY, failed, passed, TRANSPORTS, unless, type Rule } from '../rule.ts'
+import { isNotification, isObject, member, type Message, type Received } from '../message.ts'
+import { absent, E_ONLY, failed, TRANSPORTS, unchecked, unless, type Rule } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
 import type { Session } from '../session.ts'
+import { HttpWire } from '../wire-http.ts'
 import { isResponseTo, type HttpReply } from '../wire.ts'
 import { isEnded } from './http-streams.ts'
 
@@ -9,6 +10,11 @@ const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
 /** How long to look for an end. */
 const QUIET_MS = 150
 const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId'
+/** Notifications that a client can ask for. */
+const CHANGES: ReadonlySet<unknown> = new Set([
+  ...['tools', 'prompts', 'resources'].map((name) => `notifications/${name}/list_changed`),
+  'notifications/resources/updated',
+])
 
 /** Rules about subscriptions at 2026-07-28. */
 export const SUBSCRIPTION_RULES: readonly Rule<ServerSubject>[] = [
@@ -18,20 +24,22 @@ export const SUBSCRIPTION_RULES: readonly Rule<ServerSubject>[] = [
     revisions: E_ONLY,
     transports: TRANSPORTS,
     rule: 'subscriptions/listen is first answered with what is honoured, and everything on it names the subscription.',
-    how: 'Listens for changes of the lists, and looks at the first message.',
+    how: 'Listens for changes of a list, and looks at what comes in the next moment.',
     fix: 'Send notifications/subscriptions/acknowledged first, with the id of the request in _meta.',
     async check(subject) {
       const listened = await listen(subject)
       if (listened === undefined) return absent('the server announces no changes')
-      const { id, first } = listened
-      const [message] = first?.messages ?? []
-      if (message === undefined) return failed('subscriptions/listen is not acknowledged')
-      if (message['method'] !== ACKNOWLEDGED)
-        return failed(`the first message is ${JSON.stringify(message).slice(0, 150)}`)
+      const { id, messages } = listened
+      const [first] = messages
+      if (first === undefined) return failed('subscriptions/listen is not acknowledged')
+      if (first['method'] !== ACKNOWLEDGED)
+        return failed(`the first message is ${JSON.stringify(first).slice(0, 150)}`)
+      const wrong = messages.find(
+        (message) => isNotification(message) && member(message, 'params', '_meta', SUBSCRIPTION_ID) !== id,
+      )
       return unless(
-        member(message, 'params', '_meta', SUBSCRIPTION_ID) === id
-          ? undefined
-          : `the subscription id is ${JSON.stringify(member(message, 'params', '_meta', SUBSCRIPTION_ID))} instead of ${JSON.stringify(id)}`,
+        wrong &&
+          `the subscription id of ${String(wrong['method'])} is ${JSON.stringify(member(wrong, 'params', '_meta', SUBSCRIPTION_ID))} instead of ${JSON.stringify(id)}`,
       )
     },
   },
@@ -40,20 +48,27 @@ export const SUBSCRIPTION_RULES: readonly Rule<ServerSubject>[] = [
     level: 'must',
     revisions: E_ONLY,
     transports: TRANSPORTS,
-    rule: 'Only what was asked for is acknowledged.',
-    how: 'Listens for changes of the tools only.',
+    rule: 'Only what was asked for is acknowledged and sent.',
+    how: 'Listens for changes of one list only, and looks at what comes in the next moment.',
     fix: 'Acknowledge and send only the kinds in the request.',
     async check(subject) {
       const listened = await listen(subject)
-      const acknowledged = member(listened?.first?.messages[0], 'params', 'notifications')
-      if (listened === undefined || acknowledged === undefined)
-        return absent('the server announces no changes')
-      const more = Object.entries(acknowledged as object).filter(
-        ([key, value]) => key !== listened.kind && value !== false,
+      if (listened === undefined) return absent('the server announces no changes')
+      const { messages, kind, method } = listened
+      const acknowledged = member(messages[0], 'params', 'notifications')
+      if (!isObject(acknowledged)) return unchecked('the server acknowledges nothing')
+      const more = Object.entries(acknowledged).filter(
+        ([key, value]) => key !== kind && value !== false && !isEmpty(value),
       )
-      return more.length === 0
-        ? passed
-        : failed(`the server also acknowledges ${more.map(([key]) => key).join(', ')}`)
+      if (more.length > 0)
+        return failed(
+          `the server also acknowledges ${more
+            .slice(0, 5)
+            .map(([key]) => key)
+            .join(', ')}`,
+        )
+      const other = messages.find((message) => CHANGES.has(message['method']) && message['method'] !== method)
+      return unless(other && `the server also sends ${String(other['method'])}`)
     },
   },
   {
@@ -90,12 +105,20 @@ export const SUBSCRIPTION_RULES: readonly Rule<ServerSubject>[] = [
   },
 ]
 
+/** Whether a list of what is honoured has nothing in it. */
+function isEmpty(value: unknown): boolean {
+  return value === null || (Array.isArray(value) && value.length === 0)
+}
+
 interface Listened {
   readonly session: Session
   readonly http: HttpReply | undefined
   readonly id: unknown
   readonly kind: string
-  readonly first: Received | undefined
+  /** The notification about changes of this kind. */
+  readonly method: string
+  /** What came in the first moment, on its stream over HTTP. */
+  readonly messages: readonly Message[]
 }
 
 /** Listens for changes of one list; undefined if the server announces none. */
@@ -110,6 +133,10 @@ async function listen(subject: ServerSubject): Promise<Listened | undefined> {
   const message = session.requestOf('subscriptions/listen', { notifications: { [kind]: true } })
   const from = subject.trace.mark
   const http = await session.wire.send(JSON.stringify(message), { headers: session.headersOf(message) })
-  const first = await session.wire.wait(() => true, { from, ms: Math.min(subject.ms, 2_000) })
-  return { session, http, id: message['id'], kind, first }
+  const { wire } = session
+  const isOwn = ({ stream }: Received): boolean => !(wire instanceof HttpWire) || stream === http?.stream
+  await wire.wait(isOwn, { from, ms: Math.min(subject.ms, 2_000) })
+  await wire.wait(() => false, { from, ms: QUIET_MS })
+  const messages = wire.received.filter((one) => one.at >= from && isOwn(one)).flatMap((one) => one.messages)
+  return { session, http, id: message['id'], kind, method: `notifications/${name}/list_changed`, messages }
 }

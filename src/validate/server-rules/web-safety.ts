@@ -15,7 +15,7 @@ import {
 import type { ServerSubject } from '../server-subject.ts'
 import type { HttpReply } from '../wire.ts'
 import { WsWire } from '../wire-ws.ts'
-import { greetingWith } from './http-requests.ts'
+import { greetingWith, isRefusedAnyway, REFUSED_ANYWAY } from './http-requests.ts'
 
 const WEB: readonly Transport[] = ['http', 'sse']
 const EVIL = 'http://evil.example'
@@ -121,8 +121,9 @@ export const WEB_SAFETY_RULES: readonly Rule<ServerSubject>[] = [
     async check(subject) {
       if (!isLoopback(subject.door.url?.hostname ?? ''))
         return absent('the server is not on a loopback address')
-      if ((await greetingWith(subject, { host: 'evil.example' })).status < 400)
-        return unchecked('the server does not check Host at all')
+      const other = await greetingWith(subject, { host: 'evil.example' })
+      if (other.status < 400) return unchecked('the server does not check Host at all')
+      if (await isRefusedAnyway(subject, other.status)) return unchecked(REFUSED_ANYWAY)
       for (const host of LIKE_OURS) {
         const { status } = await greetingWith(subject, { host })
         if (status < 400) return failed(`a request for the host ${host} is answered with status ${status}`)

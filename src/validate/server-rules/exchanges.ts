@@ -1,0 +1,50 @@
+import { messagesIn, parsed, type Message, type Received } from '../message.ts'
+import { HttpWire } from '../wire-http.ts'
+import type { Wire } from '../wire.ts'
+
+/** Finds the request that a response answers; undefined if there is none with its id. */
+export type RequestFinder = (wire: Wire, received: Received, id: unknown) => Message | undefined
+
+/** A request that was sent, and its place in the trace. */
+interface Sent {
+  readonly at: number
+  readonly message: Message
+}
+
+/** Finds requests by their ids. Every conversation counts its ids from 1, so only those of the same connection are looked at, over HTTP those of the same POST. */
+export function requestFinder(): RequestFinder {
+  const byWire = new Map<Wire, Map<unknown, Sent[]>>()
+  const byPost = new Map<string, readonly Message[]>()
+  return (wire, { stream, at }, id) => {
+    const post = wire instanceof HttpWire ? wire.posts.get(stream) : undefined
+    // Nobody can say which ids are in a text that is not JSON.
+    if (post !== undefined && parsed(post) !== undefined) {
+      const posted = byPost.get(stream) ?? requestsIn(post)
+      byPost.set(stream, posted)
+      return posted.find((message) => message['id'] === id)
+    }
+    const sent = byWire.get(wire) ?? sentOn(wire)
+    byWire.set(wire, sent)
+    // An id may be used again when its request was answered.
+    return sent.get(id)?.findLast((one) => one.at <= at)?.message
+  }
+}
+
+function sentOn({ sent }: Wire): Map<unknown, Sent[]> {
+  const found = new Map<unknown, Sent[]>()
+  for (const { at, text } of sent)
+    for (const message of requestsIn(text)) {
+      const id = message['id']
+      const others = found.get(id)
+      if (others === undefined) found.set(id, [{ at, message }])
+      else others.push({ at, message })
+    }
+  return found
+}
+
+/** The messages in a text that want an answer. Those with a method of another type do too. */
+function requestsIn(text: string): readonly Message[] {
+  return messagesIn(parsed(text)).filter(
+    (message) => Object.hasOwn(message, 'id') && Object.hasOwn(message, 'method'),
+  )
+}
