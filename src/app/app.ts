@@ -294,7 +294,6 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 
   #run(start: (module: Starters) => Promise<Running>): Promise<Running> {
     this.#service.isClosed = false
-    this.#service.changes.hurry(false)
     const running = import('#listen').then(start)
     this.#running.add(running)
     const closed = running.then((one) => one.closed).catch(() => undefined)
@@ -363,7 +362,6 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     const unguard = keepGuard()
     this.#mounts.close()
     this.#service.isClosed = true
-    this.#service.changes.hurry(true)
     // Whoever listens from now on is not meant.
     const [running, endpoints] = [[...this.#running], [...this.#endpoints]]
     const closeTasks = await this.#service.tasks.beginClose(begun + this.limits.drainMs)

@@ -79,7 +79,7 @@ describe('streams', () => {
     onTestFinished(() => endpoint.close())
     const get = async (): Promise<number> =>
       (await endpoint.answer({ method: 'GET', target: '/sse', headers: {}, body: '' } as never)).status
-    const spoken = vi.fn(() => true)
+    const spoken = vi.fn<() => boolean>(() => true)
     vi.spyOn(SseClient.prototype, 'greet').mockImplementation(function (this: SseClient) {
       Object.defineProperty(this, 'spoken', { get: spoken })
     })
