@@ -74,8 +74,7 @@ function alike(letter: string): number[] {
  */
 function distance(pattern: Pattern, other: string, limit: number, work: { steps: number }): number {
   const { length, blocks, ascii, others, masks, column } = pattern
-  column.fill(0)
-  for (let block = 0; block < blocks; block++) column[block * 4] = -1
+  for (let at = 0; at < column.length; at++) column[at] = (at & 3) === 0 ? -1 : 0
   const last = (length - 1) & 31
   let steps = length
   let at = 0
