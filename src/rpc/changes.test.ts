@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { Changes, type Watcher } from './changes.ts'
 
 const everybody = (): boolean => false
@@ -132,4 +132,85 @@ test('changes that wait are bounded: beyond that, they are sent at once', () => 
     changes.publish({ kind: 'resource', uri: `a://${each}`, isForSome: everybody })
   expect(seen.slice(0, 3)).toEqual(['a://first', 'a://0', 'a://1'])
   expect(seen.length).toBeGreaterThan(1900)
+})
+
+/** A clock that only `spend` moves. */
+function clock(): { spend: (ms: number) => void } {
+  let now = performance.now()
+  const spy = vi.spyOn(performance, 'now').mockImplementation(() => now)
+  onTestFinished(() => spy.mockRestore())
+  return { spend: (ms) => void (now += ms) }
+}
+
+test('many listeners leave most of the time to others: changes that follow each other wait and are merged', async () => {
+  const changes = new Changes()
+  const { spend } = clock()
+  const told: string[] = []
+  let calls = 0
+  for (let each = 1; each <= 500; each++) {
+    const watcher: Watcher = ({ uri }) => {
+      spend(0.02)
+      calls++
+      if (each === 1) told.push(`first ${uri}`)
+      if (each === 500) told.push(`last ${uri}`)
+    }
+    for (const uri of ['a://1', 'a://2']) changes.watch(uri, watcher)
+  }
+  const update = (uri: string): void => changes.publish({ kind: 'resource', uri, isForSome: everybody })
+  update('a://1')
+  expect(told).toEqual(['first a://1', 'last a://1'])
+  for (let at = 0; at < 100; at++) {
+    update(`a://${1 + (at % 2)}`)
+    await turn()
+  }
+  changes.watch('a://end', () => void told.push('end'))
+  update('a://end')
+  await expect.poll(() => told.at(-1)).toBe('end')
+  const spreads = told.filter((one) => one.startsWith('first'))
+  expect([spreads.length < 50, calls]).toEqual([true, spreads.length * 500])
+  expect(told.filter((one) => one.startsWith('last')).map((one) => one.replace('last', 'first'))).toEqual(
+    spreads,
+  )
+  expect(spreads.slice(0, 3)).toEqual(['first a://1', 'first a://1', 'first a://2'])
+})
+
+test('what is sent to many in several turns rests between them', async () => {
+  const changes = new Changes()
+  const { spend } = clock()
+  let calls = 0
+  for (let each = 0; each < 500; each++)
+    changes.listen(() => {
+      spend(0.1)
+      calls++
+    })
+  changes.publish({ kind: 'tools' })
+  const after = [calls]
+  for (let at = 0; at < 3; at++) {
+    await turn()
+    after.push(calls)
+  }
+  expect(after.map((one) => one < 250)).toEqual([true, true, true, true])
+  await expect.poll(() => calls).toBe(500)
+})
+
+test('a server that closes does not let changes wait', async () => {
+  const changes = new Changes()
+  const { spend } = clock()
+  let calls = 0
+  for (let each = 0; each < 500; each++)
+    changes.listen(() => {
+      spend(0.02)
+      calls++
+    })
+  changes.publish({ kind: 'tools' })
+  changes.publish({ kind: 'tools' })
+  expect(calls).toBe(500)
+  changes.hurry(true)
+  expect(calls).toBe(1000)
+  changes.publish({ kind: 'tools' })
+  expect(calls).toBe(1500)
+  changes.hurry(false)
+  changes.publish({ kind: 'tools' })
+  expect(calls).toBe(1500)
+  await expect.poll(() => calls).toBe(2000)
 })

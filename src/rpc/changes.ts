@@ -8,6 +8,10 @@ import type { Session } from './session.ts'
 const MOST_LEVELS = 256
 /** How many changes are queued while another one is sent to many clients. Beyond that, the next one is sent at once. */
 const MOST_QUEUED = 1024
+/** From this many listeners on, sending rests for this many times as long as it took, up to a limit, so that it never takes all the time. */
+const MANY = 100
+const REST = 3
+const LONGEST_REST_MS = 250
 
 /** The position of a change on the bus, if nodes share changes; -1 if each session finds out by itself. */
 interface Positioned {
@@ -52,8 +56,9 @@ export type ChangeListener = (change: ListChange | ExtensionNotice) => void
 export type Watcher = (params: { readonly uri: string }, position?: number) => void
 
 /**
- * Passes each change to all who listen to such changes, in order. If that takes long, it pauses, so that no number of listeners keeps
- * the process from other work; otherwise it is synchronous. A listener that throws does not affect the others.
+ * Passes each change to all who listen to such changes, in order. If that takes long, it pauses, and after many listeners it rests, so
+ * that no number of them, and of changes, keeps the process from other work; otherwise it is synchronous. Changes that wait are merged
+ * with the same ones that follow. A listener that throws does not affect the others.
  */
 export class Changes {
   readonly #listeners = new Set<ChangeListener>()
@@ -63,6 +68,10 @@ export class Changes {
   readonly #queue = new Map<unknown, Change>()
   #sending: Iterator<void> | undefined
   #isBusy = false
+  #isHurried = false
+  /** When the rest ends, and what waits for that. */
+  #restsUntil = 0
+  #resting: ReturnType<typeof setTimeout> | undefined
   /** Sends changes to all nodes, and this one delivers them when they come back; undefined if there are no others. */
   carrier: ((change: Change) => void) | undefined
   /** Resolves once all nodes can know of the changes that were sent before. */
@@ -87,7 +96,16 @@ export class Changes {
     if (this.#queue.size >= MOST_QUEUED) this.#finishOne()
     const key = keyOf(change)
     if (!this.#queue.has(key)) this.#queue.set(key, change)
-    if (!this.#isBusy) this.#proceed()
+    if (!this.#isBusy) this.#afterRest()
+  }
+
+  /** With true, it does not rest until it is told otherwise: the server closes, and its clients leave. */
+  hurry(isHurried: boolean): void {
+    this.#isHurried = isHurried
+    if (!isHurried || this.#resting === undefined) return
+    clearTimeout(this.#resting)
+    this.#resting = undefined
+    this.#proceed()
   }
 
   /** Passes on that everything may have changed, to all but the sessions that find out by themselves. */
@@ -117,13 +135,32 @@ export class Changes {
       this.#watchers.delete(uri)
   }
 
+  /** Sends changes once the rest is over: at once if there is none. */
+  #afterRest(): void {
+    const ms = this.#restsUntil === 0 || this.#isHurried ? 0 : this.#restsUntil - performance.now()
+    if (ms <= 0) return this.#proceed()
+    this.#isBusy = true
+    this.#resting = setTimeout(() => {
+      this.#resting = undefined
+      inNextTurn(() => this.#proceed())
+    }, ms)
+  }
+
   /** Sends changes until the turn is over or all are sent. */
   #proceed(): void {
     this.#isBusy = true
+    const began = performance.now()
     // On Workers, a timer may end with the request that started it.
     const end = onWorkers ? Number.POSITIVE_INFINITY : endOfTurn()
-    while (this.#step()) if (performance.now() > end) return inNextTurn(() => this.#proceed())
-    this.#isBusy = false
+    let told = 1
+    let isOver = false
+    for (; !isOver && this.#step(); told++) isOver = performance.now() > end
+    const rests = told >= MANY && !onWorkers
+    const now = performance.now()
+    this.#restsUntil = rests ? now + Math.min(LONGEST_REST_MS, REST * (now - began)) : 0
+    if (!isOver) this.#isBusy = false
+    else if (rests) this.#afterRest()
+    else inNextTurn(() => this.#proceed())
   }
 
   /** Sends the rest of the oldest change. */

@@ -47,6 +47,7 @@ export function toPosition(name: ListName, cursor: string, limits: Limits): Posi
   const [place, nth, age] = [1, 2, 3].map((at) => Number(found?.[at] ?? 0)) as [number, number, number]
   const now = ageOf(limits)
   if (found === null || age > now + 1 || writeCursor(name, { place, nth }, age) !== cursor) return undefined
+  if (nth > limits.listed) return undefined
   if (age < now - 1) throw mcpError(CURSOR_EXPIRED, { ms: limits.cursorMs })
   return { place, nth }
 }

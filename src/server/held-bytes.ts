@@ -8,6 +8,9 @@ import { anonymousNetwork, ownerOf, type Call } from '../rpc/call.ts'
 import type { Changes, Watcher } from '../rpc/changes.ts'
 import { Session } from '../rpc/session.ts'
 
+/** How long nobody is looked for again on behalf of callers like one for whom nobody was found. */
+const PAUSE_MS = 1000
+
 /** The bytes that a server keeps for all its clients between their requests. */
 export class HeldBytes {
   readonly #limit: number
@@ -17,6 +20,9 @@ export class HeldBytes {
   /** Functions that free everything of a holder that is neither authenticated nor a session. */
   readonly evictors: Map<unknown, () => void> = new Map()
   #bytes = 0
+  /** Those for whom nobody was found to evict, by their network, or the caller if it is authenticated, and since when. */
+  readonly #refused = new Map<unknown, Set<string>>()
+  #refusedSince = 0
 
   constructor(limit: number) {
     this.#limit = limit
@@ -42,22 +48,53 @@ export class HeldBytes {
 
   /**
    * Evicts anonymous callers until there is room, those with the most first: those that hold more than this one and are in no smaller
-   * network, and all in a network that holds far more. False if there is none.
+   * network, and all in a network that holds far more. False if there is none. Looking for them takes long if there are many, and any
+   * caller may ask often, so one that can be evicted only since the last look is found up to a second later.
    */
   #makeRoom(holder: unknown, bytes: number): boolean {
     const own = this.#holders.get(holder) + bytes
     if (own > shareOf(this.#limit)) return false
     const near = this.#near(holder)
-    const isFar = (other: unknown): boolean =>
-      networkOf(other) !== undefined && hasFarLess(near + bytes, this.#near(other))
-    const larger = [...this.#holders].filter(
-      ([other, size]) => isFar(other) || (size > own && this.#near(other) >= near),
-    )
-    larger.sort(([, one], [, other]) => other - one)
-    return larger.some(
-      ([other, size]) =>
-        this.#evict(other, isFar(other) || hasFarLess(own, size)) && this.#hasRoom(holder, bytes),
-    )
+    const refused = this.#refusedLike(holder)
+    const size = `${Math.floor(4 * Math.log2(own))} ${Math.floor(Math.log2(near + bytes))}`
+    if (refused.has(size)) return false
+    const isFar = (network: number): boolean => hasFarLess(near + bytes, network)
+    for (const [other, taken] of this.#larger(own, near, isFar)) {
+      const isLarge = hasFarLess(own, taken) || (networkOf(other) !== undefined && isFar(this.#near(other)))
+      if (this.#evict(other, isLarge) && this.#hasRoom(holder, bytes)) return true
+    }
+    refused.add(size)
+    return false
+  }
+
+  /** The sizes of callers from the same network that were refused recently. */
+  #refusedLike(holder: unknown): Set<string> {
+    const now = performance.now()
+    if (now - this.#refusedSince >= PAUSE_MS) {
+      this.#refused.clear()
+      this.#refusedSince = now
+    }
+    const key = typeof holder === 'object' ? networkOf(holder) : holder
+    const known = this.#refused.get(key)
+    if (known !== undefined) return known
+    const sizes = new Set<string>()
+    this.#refused.set(key, sizes)
+    return sizes
+  }
+
+  /** The holders to evict for a caller, those with the most first. */
+  #larger(own: number, near: number, isFar: (network: number) => boolean): (readonly [unknown, number])[] {
+    const isAnyFar = [...this.#networks.values()].some(isFar)
+    const larger: [unknown, number][] = []
+    for (const entry of this.#holders) {
+      const [other, size] = entry
+      // Most are neither, and their networks need not be looked up.
+      if (size <= own && !isAnyFar) continue
+      const others = this.#near(other)
+      if ((size > own && others >= near) || (networkOf(other) !== undefined && isFar(others)))
+        larger.push(entry)
+    }
+    return larger.sort(([, one], [, other]) => other - one)
   }
 
   #evict(holder: unknown, isLarge: boolean): boolean {

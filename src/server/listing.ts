@@ -38,17 +38,16 @@ export async function listResources(
   wrapped: boolean,
   context: Context,
 ): Promise<Result> {
-  const { resources, templates, pageSize, ttlMs, limits } = parts
+  const { pageSize, ttlMs, limits } = parts
   const start = readCursor('resources', context, limits)
   let isReached = start.place === 0
   const page: Page = { parts, start, entries: [], end: endOfTurn() }
   const { entries } = page
-  const listing = [...templates.items.values()].filter(isListing)
-  const sources: readonly (ResourceDefinition | ListingTemplate)[] = [...resources.items.values(), ...listing]
-  for (const source of sources.toSorted((one, other) => one.place - other.place)) {
-    // One more than fits shows that another page follows.
-    if (entries.length > pageSize) break
-    if (source.place < start.place || !isVisible(source, context)) continue
+  const sources = sourcesOf(parts)
+  // One more than fits shows that another page follows.
+  for (let at = indexOf(sources, start.place); at < sources.length && entries.length <= pageSize; at++) {
+    const source = sources[at] as Source
+    if (!isVisible(source, context)) continue
     isReached = true
     if ('list' in source) {
       await rethrown(context, `the list of resource "${source.key}"`, () => collect(source, page, context))
@@ -70,6 +69,38 @@ export async function listResources(
   return wrapped ? asSent(result) : result
 }
 
+type Source = ResourceDefinition | ListingTemplate
+
+interface Sources {
+  /** What the lists were when this was made. */
+  readonly versions: readonly [resources: number, templates: number]
+  readonly sorted: readonly Source[]
+}
+
+const known = new WeakMap<ListingParts, Sources>()
+
+/** What the list consists of, in order; sorted once after each change. */
+function sourcesOf(parts: ListingParts): readonly Source[] {
+  const { resources, templates } = parts
+  const kept = known.get(parts)
+  if (kept?.versions[0] === resources.version && kept.versions[1] === templates.version) return kept.sorted
+  const listing = [...templates.items.values()].filter(isListing)
+  const sorted = [...resources.items.values(), ...listing].sort((one, other) => one.place - other.place)
+  known.set(parts, { versions: [resources.version, templates.version], sorted })
+  return sorted
+}
+
+/** The index of the first one at a place or after it. */
+function indexOf(sources: readonly Source[], place: number): number {
+  let [from, to] = [0, sources.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if ((sources[middle] as Source).place < place) from = middle + 1
+    else to = middle
+  }
+  return from
+}
+
 interface Page {
   readonly parts: ListingParts
   readonly start: Position
@@ -85,10 +116,15 @@ async function collect(template: ListingTemplate, page: Page, context: Context):
   const { resources, pageSize, limits } = parts
   const skipped = place === start.place ? start.nth : 0
   if (scopes !== undefined && missingScopes(template, scopes, context).length > 0) return
-  let nth = 0
-  for await (const entry of toEntries(template, await template.list(context))) {
-    if (performance.now() > page.end) page.end = await nextTurn()
+  const listed = toEntries(template, await template.list(context))
+  const isSync = Symbol.iterator in listed
+  // Any cursor may skip many entries, so skipping must not cost much.
+  let nth = isSync ? skipped : 0
+  for await (const entry of isSync ? after(listed, skipped) : listed) {
+    if ((nth >= skipped || nth % SKIPPED_AT_ONCE === 0) && performance.now() > page.end)
+      page.end = await nextTurn()
     if (callOf(context).aborted) throw context.signal.reason
+    if (entry === PAUSE) continue
     if (++nth > limits.listed) return warn(template, limits.listed, context)
     if (nth <= skipped) continue
     const descriptor = toListed(template, entry, nth)
@@ -96,6 +132,26 @@ async function collect(template: ListingTemplate, page: Page, context: Context):
     const exact = resources.items.get(descriptor.uri)
     if (exact === undefined || !isVisible(exact, context)) entries.push({ place, nth, descriptor })
     if (entries.length > pageSize) return
+  }
+}
+
+/** How many entries are skipped before others may have a turn. */
+const SKIPPED_AT_ONCE = 64
+const PAUSE = Symbol('pause')
+
+/** The entries after the first ones, and a chance to pause now and then while these are skipped. */
+function* after(
+  listed: Iterable<ListedResource>,
+  skipped: number,
+): Generator<ListedResource | typeof PAUSE, void> {
+  if (Array.isArray(listed)) {
+    for (let at = skipped; at < listed.length; at++) yield listed[at] as ListedResource
+    return
+  }
+  let nth = 0
+  for (const entry of listed) {
+    if (nth++ >= skipped) yield entry
+    else if (nth % SKIPPED_AT_ONCE === 0) yield PAUSE
   }
 }
 

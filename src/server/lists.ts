@@ -32,6 +32,8 @@ export class List<Kind extends Item> {
   readonly #options: ListOptions
   /** Changes an item before it is added. */
   transform: (item: Kind) => Kind = (item) => item
+  /** Grows whenever an item changes. */
+  version = 0
   #guarded: readonly Kind[] | undefined
   #pages = new Map<string, Result>()
   /** The keys of pages that follow a cached one. */
@@ -204,6 +206,7 @@ export class List<Kind extends Item> {
 
   /** Drops the cached pages. */
   drop(): void {
+    this.version++
     this.#guarded = undefined
     this.#forgetPages()
   }

@@ -84,7 +84,7 @@ export class ServerService implements Service {
     this.report('error', 'an observer failed', { error }),
   )
   readonly revisions: readonly Revision[]
-  isClosed = false
+  #isClosed = false
   readonly dialects: Dialects
   readonly showsErrors: boolean
   readonly tools: List<ToolDefinition>
@@ -297,6 +297,15 @@ export class ServerService implements Service {
   /** Answers once other nodes can know what a request changed in its session. */
   #saving(answer: Answer): Answer {
     return this.#sharesSessions ? (call) => soon(answer(call), (result) => whenSaved(call, result)) : answer
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  set isClosed(isClosed: boolean) {
+    this.#isClosed = isClosed
+    this.changes.hurry(isClosed)
   }
 
   /** Lets other nodes serve the sessions of this one. */

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { apps, Apps } from '../../src/extensions.ts'
+import { serviceOf } from '../../src/app/app.ts'
 import { createServer, type App } from '../../src/index.ts'
 import { official } from '../../src/profiles.ts'
 import { testClient } from '../../src/testing.ts'
@@ -230,4 +231,24 @@ test('completers go with their item: one that is added again has none', async ()
   app.complete('other', 'id', () => ['new'])
   expect([await values('triage'), await values('notes://by/{id}')]).toEqual([[], []])
   expect(await values('other')).toEqual(['new'])
+})
+
+test('a change that waits because there are many listeners is sent when the server closes', async () => {
+  const app = make()
+  const { changes } = serviceOf(app)
+  let now = performance.now()
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
+  let told = 0
+  for (let each = 0; each < 500; each++)
+    changes.listen(() => {
+      now += 0.02
+      told++
+    })
+  changes.publish({ kind: 'tools' })
+  changes.publish({ kind: 'prompts' })
+  expect(told).toBe(500)
+  const closed = app.close()
+  expect(told).toBe(1000)
+  clock.mockRestore()
+  await closed
 })

@@ -1,4 +1,4 @@
-import { expect } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import { createServer, McpError, type Context } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import type { Client } from '../harness/client.ts'
@@ -175,9 +175,100 @@ scenario(
       'resources:1.0',
       'resources:1.',
       'resources:9999999999.1',
+      'resources:2.10001',
     ])
       expect((await refusal(client.request('resources/list', { cursor: bare(odd) }))).code).toBe(-32602)
     expect((await refusal(client.request('resources/templates/list', { cursor }))).code).toBe(-32602)
+  },
+)
+
+const visited: number[] = []
+
+/** Entries that notice when they are looked at, in the ways to list many at once. */
+const MANY: readonly (readonly [way: string, visits: number, list: () => unknown])[] = [
+  [
+    'array',
+    1,
+    () =>
+      new Proxy(
+        Array.from({ length: 5000 }, (_, id) => ({ variables: { id: id + 1 } })),
+        {
+          get(all, key, from) {
+            if (typeof key === 'string' && /^[0-9]/.test(key)) visited.push(Number(key) + 1)
+            return Reflect.get(all, key, from) as unknown
+          },
+        },
+      ),
+  ],
+  ['iterable', 4800, () => ids()],
+  [
+    'asynchronous iterable',
+    4800,
+    async function* () {
+      yield* ids()
+    },
+  ],
+]
+
+function* ids(): Generator<object> {
+  for (let id = 1; id <= 5000; id++) {
+    visited.push(id)
+    yield { variables: { id } }
+  }
+}
+
+scenario(
+  'a cursor deep inside the list of a template costs little',
+  () => createServer({ name: 'deep', version: '1', pageSize: 2 }).resource('n://{id}', {}, () => 'x'),
+  async (client, _revision, { app: server }) => {
+    for (const [way, visits, list] of MANY) {
+      server.update('resource', 'n://{id}', { list: list as never })
+      const cursor = btoa('resources:1.4797').replaceAll('=', '')
+      visited.length = 0
+      const clock = vi.spyOn(performance, 'now')
+      const { resources } = await client.get('resources/list', { cursor })
+      const reads = clock.mock.calls.length
+      clock.mockRestore()
+      expect((resources as JsonObject[]).map(({ uri }) => uri)).toEqual(['n://4798', 'n://4799'])
+      expect([way, visited.length <= visits + 2, reads < 500]).toEqual([way, true, true])
+      expect(
+        await client.get('resources/list', { cursor: btoa('resources:1.6000').replaceAll('=', '') }),
+      ).toEqual({
+        resources: [],
+      })
+    }
+  },
+)
+
+scenario(
+  'a page does not go over all resources again, until they change',
+  () => {
+    const server = createServer({ name: 'many', version: '1', pageSize: 2 })
+    server.resource('n://{id}', { list: () => [{ variables: { id: 1 } }] }, () => 'x')
+    for (let at = 0; at < 1000; at++) server.resource(`top://${at}`, {}, () => 'x')
+    return server
+  },
+  async (client, _revision, { app: server }) => {
+    const { values } = Map.prototype
+    let walks = 0
+    Map.prototype.values = function () {
+      if (this.size >= 1000) walks++
+      return values.call(this) as MapIterator<unknown>
+    }
+    onTestFinished(() => void (Map.prototype.values = values))
+    const last = async (): Promise<unknown> => {
+      const { resources } = await client.get('resources/list', {
+        cursor: btoa('resources:1000').replaceAll('=', ''),
+      })
+      return (resources as JsonObject[]).map(({ uri }) => uri)
+    }
+    expect(await last()).toEqual(['top://999'])
+    walks = 0
+    expect([await last(), await last(), walks]).toEqual([['top://999'], ['top://999'], 0])
+    server.resource('top://1000', {}, () => 'x')
+    expect(await last()).toEqual(['top://999', 'top://1000'])
+    server.disable('resource', 'top://999')
+    expect(await last()).toEqual(['top://1000'])
   },
 )
 

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { serviceOf } from '../../src/app/app.ts'
+import { SseClient } from '../../src/transport/sse/peer.ts'
 import { SseEndpoint } from '../../src/transport/sse/server.ts'
 import { call, initialize, JSON_TYPE, message } from '../http/messages.ts'
 import { Raw, send } from '../http/wire.ts'
@@ -66,6 +67,26 @@ describe('streams', () => {
     await silent.stream.end()
     expect(app.counts.get('session_evicted')).toBe(1)
     expect((await send(port, { method: 'GET', path: '/sse', headers: EVENTS })).status).toBe(503)
+  })
+
+  test('L.sessions a newcomer that is refused because all clients are in use does not look at each of them', async () => {
+    const app = tools({ sessions: 100 })
+    const endpoint = new SseEndpoint(serviceOf(app), {
+      limits: app.limits,
+      guard: { cors: () => ({}) } as never,
+      fail: () => ({ status: 503, headers: {} }),
+    })
+    onTestFinished(() => endpoint.close())
+    const get = async (): Promise<number> =>
+      (await endpoint.answer({ method: 'GET', target: '/sse', headers: {}, body: '' } as never)).status
+    const spoken = vi.fn<() => boolean>(() => true)
+    vi.spyOn(SseClient.prototype, 'greet').mockImplementation(function (this: SseClient) {
+      Object.defineProperty(this, 'spoken', { get: spoken })
+    })
+    onTestFinished(() => void vi.restoreAllMocks())
+    for (let at = 0; at < 100; at++) expect(await get()).toBe(200)
+    for (let at = 0; at < 50; at++) expect(await get()).toBe(503)
+    expect(spoken.mock.calls.length).toBeLessThan(500)
   })
 
   test('limits.invalidMessages end after so many invalid messages in a row', async () => {

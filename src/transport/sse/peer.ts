@@ -31,7 +31,8 @@ export class SseClient {
   /** The caller or the network whose clients it is counted with. */
   readonly countedFor: string
   readonly stream: EventStream
-  readonly since: number = performance.now()
+  /** When it was opened. */
+  readonly seen: number = performance.now()
   /** Whether the client has sent anything. */
   spoken = false
   /** Stands for the client wherever callers are counted, unless it is authenticated. */

@@ -24,6 +24,7 @@ import {
 import { budgetsOf } from '../io/budgets.ts'
 import { checkHeap } from '../io/heap-guard.ts'
 import { Owners } from '../io/owners.ts'
+import { Evictable } from '../http/server/evictable.ts'
 import { Sweeper } from '../http/server/sweeper.ts'
 import { SseClient } from './peer.ts'
 import type { SharedSse } from './shared-streams.ts'
@@ -67,6 +68,12 @@ export class SseEndpoint implements ExtraEndpoint {
   readonly #fail: Endpoint['fail']
   readonly #clients = new Map<string, SseClient>()
   readonly #owners = new Owners<SseClient>()
+  /** The clients that may be evicted for anyone, and for an owner with far fewer. */
+  readonly #silent = new Evictable<SseClient>(
+    (client) => !client.spoken && performance.now() - client.seen >= FRESH_MS && this.#has(client),
+    true,
+  )
+  readonly #unused = new Evictable<SseClient>((client) => !client.isBusy && this.#has(client), false)
   /** Keeps streams alive. */
   readonly sweeper: Sweeper
   readonly #shared: SharedSse | undefined
@@ -233,15 +240,16 @@ export class SseEndpoint implements ExtraEndpoint {
 
   /** Evicts a client that opened a stream and never sent a message, or an idle one of an owner with far more than this one. */
   #makeRoom(owner: string): void {
-    const now = performance.now()
     const { items, isLarge } = this.#owners.largest(owner)
-    for (const client of items) {
-      if (isLarge ? client.isBusy : client.spoken || now - client.since < FRESH_MS) continue
-      this.#delete(client)
-      void client.close()
-      return this.service.observers.count('session_evicted')
-    }
-    throw mcpError(SESSION_LIMIT, { limit: this.limits.sessions }, MUCH_LATER)
+    const client = (isLarge ? this.#unused : this.#silent).next(items, performance.now())
+    if (client === undefined) throw mcpError(SESSION_LIMIT, { limit: this.limits.sessions }, MUCH_LATER)
+    this.#delete(client)
+    void client.close()
+    this.service.observers.count('session_evicted')
+  }
+
+  #has(client: SseClient): boolean {
+    return this.#clients.has(client.id)
   }
 
   #delete(client: SseClient): void {

@@ -26,8 +26,6 @@ export interface PeerOptions {
   readonly source: RequestSource
   /** The session that outlives the connection, if the client can resume. */
   readonly session: ResumableSession | undefined
-  /** Whether the library leaves pings to us. */
-  readonly answersPings?: boolean
 }
 
 /** Messages written in the same turn are sent together, up to this size. */
@@ -66,13 +64,16 @@ export class Peer implements Carrier {
   #unnoted: string[] = []
   #unnotedChars = 0
   #isNoting = false
-  /** The payload of a ping that asks whether messages arrived, and is answered once they are noted. */
+  /** The payload of the last unanswered ping that has one: it may ask whether messages arrived, so they are noted first. */
   #pinged: Buffer | undefined
+  /** Whether there is an unanswered ping without a payload. */
+  #isPinged = false
+  #answersSoon = false
   #isGone = false
   /** The counted fragments of the unfinished message. */
   #fragments = 0
 
-  constructor({ service, limits, socket, stream, source, session, answersPings }: PeerOptions) {
+  constructor({ service, limits, socket, stream, source, session }: PeerOptions) {
     this.#service = service
     this.#limits = limits
     this.#socket = socket
@@ -121,7 +122,7 @@ export class Peer implements Carrier {
     socket.on('message', (data, isBinary) => this.#take(data, isBinary))
     socket.on('ping', (data) => {
       this.#control(data)
-      if (answersPings === true) this.#answerPing(data)
+      this.#takePing(data)
     })
     socket.on('pong', (data) => {
       this.#control(data)
@@ -159,6 +160,7 @@ export class Peer implements Carrier {
 
   send(text: string): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return
+    if (this.#answersSoon) this.#answerPings()
     const { writableLength } = this.#stream
     if (writableLength > this.#limits.connectionBytes) return this.#abort('slow_reader')
     if (!this.#corked) {
@@ -262,14 +264,26 @@ export class Peer implements Carrier {
       this.#read()
     }
     this.#isNoting = false
-    if (this.#pinged !== undefined) this.#answerPing(this.#pinged)
+    this.#answerPings()
+  }
+
+  /** Only the latest of the pings that arrive together is answered: they are small, and there may be thousands. */
+  #takePing(payload: Buffer): void {
+    if (payload.length > 0) this.#pinged = payload
+    else this.#isPinged = true
+    if (this.#answersSoon) return
+    this.#answersSoon = true
+    queueMicrotask(() => this.#answerPings())
   }
 
   /** A ping with a count asks whether messages arrived. Those that are not noted may still be lost with this node. */
-  #answerPing(payload: Buffer): void {
-    this.#pinged = undefined
-    if (payload.length > 0 && this.#isNoting) this.#pinged = payload
-    else if (this.#socket.readyState === this.#socket.OPEN) this.#socket.pong(payload)
+  #answerPings(): void {
+    this.#answersSoon = false
+    const payload = this.#isNoting ? undefined : this.#pinged
+    if (payload !== undefined) this.#pinged = undefined
+    const answers = [...(payload === undefined ? [] : [payload]), ...(this.#isPinged ? [''] : [])]
+    this.#isPinged = false
+    if (this.#socket.readyState === this.#socket.OPEN) for (const answer of answers) this.#socket.pong(answer)
   }
 
   /** Whether reading is paused for other reasons than the client. */

@@ -61,7 +61,7 @@ export async function serveWs(source: UpgradeSource, sharing?: Sharing): Promise
   let opening: AnyOpening | undefined
   let prepared: SharedOpening | undefined
   let closing: Promise<unknown> | undefined
-  const server = new library.WebSocketServer(settingsOf(limits, library.ServerSocket, shared === undefined))
+  const server = new library.WebSocketServer(settingsOf(limits, library.ServerSocket))
   server.on('wsClientError', ({ message }, socket, request) => {
     const error = mcpError(BAD_UPGRADE, { reason: message })
     source.reject(request, socket, error, { 'sec-websocket-version': '13' })
@@ -110,7 +110,7 @@ export async function serveWs(source: UpgradeSource, sharing?: Sharing): Promise
     server.handleUpgrade(request, stream, head, (socket) => {
       const session = opening?.session
       const ip = source.ipOf(request)
-      const peer = newPeer(source, { socket, request, session, answersPings: shared !== undefined })
+      const peer = newPeer(source, { socket, request, session })
       peers.add(peer)
       if (opening !== undefined) opening.session.carryOn(peer, { ...opening, ip })
       opening = undefined
@@ -145,7 +145,7 @@ function intervalOf({ pingMs, pongMs, bodyMs, resumeMs }: Limits): number {
   return Math.max(10, Math.min(pingMs, pongMs, bodyMs, resumeMs || pingMs) / 4)
 }
 
-interface NewPeer extends Pick<PeerOptions, 'socket' | 'session' | 'answersPings'> {
+interface NewPeer extends Pick<PeerOptions, 'socket' | 'session'> {
   readonly request: Request
 }
 
@@ -156,7 +156,7 @@ function newPeer({ service, limits, ipOf }: UpgradeSource, { request, ...rest }:
 }
 
 /** The settings of the library. */
-function settingsOf({ wsBytes }: Limits, WebSocket: typeof ServerSocket, autoPong: boolean): Settings {
+function settingsOf({ wsBytes }: Limits, WebSocket: typeof ServerSocket): Settings {
   return {
     noServer: true,
     clientTracking: false,
@@ -165,7 +165,7 @@ function settingsOf({ wsBytes }: Limits, WebSocket: typeof ServerSocket, autoPon
     maxFragments: FRAGMENTS,
     closeTimeout: FAREWELL_MS,
     handleProtocols: (offered) => chooseProtocol(offered) ?? false,
-    autoPong,
+    autoPong: false,
     WebSocket,
   }
 }

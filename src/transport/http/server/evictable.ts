@@ -5,7 +5,6 @@ const PAUSE_MS = 1000
 interface Used {
   /** When it was last used. */
   readonly seen: number
-  readonly session: { readonly closed: boolean }
 }
 
 interface Found<One> {
@@ -24,7 +23,7 @@ export class Evictable<One extends Used> {
   readonly #pauses: boolean
   readonly #found = new WeakMap<object, Found<One>>()
 
-  /** With `pauses`, a session that could be evicted only since the last look is found up to a second later. */
+  /** `isOne` says whether a session is still there and may be evicted. With `pauses`, a session that could be evicted only since the last look is found up to a second later. */
   constructor(isOne: (session: One) => boolean, pauses: boolean) {
     this.#isOne = isOne
     this.#pauses = pauses
@@ -43,7 +42,7 @@ export class Evictable<One extends Used> {
   #take({ left }: Found<One>): One | undefined {
     for (let one = left.pop(); one !== undefined; one = left.pop()) {
       const { session, seen } = one
-      if (session.seen === seen && !session.session.closed && this.#isOne(session)) return session
+      if (session.seen === seen && this.#isOne(session)) return session
     }
     return undefined
   }

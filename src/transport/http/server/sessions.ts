@@ -360,6 +360,7 @@ export class Sessions {
 
   /** Whether a session may be evicted: if it has been idle for a moment or, with `isLarge`, because it takes too much, if it runs no request. */
   #isEvictable(session: HttpSession, isLarge: boolean): boolean {
+    if (session.session.closed) return false
     return isLarge ? session.calls.size === 0 : !session.busy && this.#now() - session.seen >= FRESH_MS
   }
 
