@@ -135,8 +135,7 @@ it('suggests the kind that was meant', async () => {
   const { code, stderr } = await line(['add', 'tol', 'x'], { cwd: programFolder({}) })
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr:
-      'error: "tol" is not a kind; did you mean "tool"?\nfix: The kinds are tool, resource, prompt.\n',
+    stderr: 'error: "tol" is not a kind; did you mean "tool"?\nfix: The kinds are tool, resource, prompt.\n',
   })
 })
 

@@ -107,7 +107,11 @@ describe('build', () => {
 
   it.each([
     ['a server', `${IMPORT}export ${server('a')}`, 'PORT=3000 node dist/server.js'],
-    ['a server that listens itself', `${IMPORT}${server('a')}void a.listen()\n`, 'PORT=3000 node dist/server.js'],
+    [
+      'a server that listens itself',
+      `${IMPORT}${server('a')}void a.listen()\n`,
+      'PORT=3000 node dist/server.js',
+    ],
     [
       'a client, which takes no port',
       `import { connect } from 'pierhead/client'\nvoid connect(process.argv[2])\n`,
@@ -123,7 +127,7 @@ describe('build', () => {
   it('quotes the name of the file for the shell', async () => {
     const home = programFolder({ 'server.mjs': `${IMPORT}export ${server('a')}` })
     const { stdout } = await line(['build', 'server.mjs', '--no-json', '-o', 'o ut/x.js'], { cwd: home })
-    expect(stdout).toContain("Built o ut/x.js, ")
+    expect(stdout).toContain('Built o ut/x.js, ')
     expect(stdout).toContain("node 'o ut/x.js'\n")
   })
 

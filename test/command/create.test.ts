@@ -32,9 +32,12 @@ describe('create', () => {
   it('names npm install among the commands if it was not run', async () => {
     const { stdout } = await created('exit 1', 'films', '--no-install', '--no-json')
     expect(stdout.split('\n').filter((one) => one !== '')).toEqual(
-      ['Created films, without its packages. Next:', 'cd films', 'npm install', ...TEMPLATES.minimal.tries].map(
-        (one, at) => (at === 0 ? one : `  ${one}`),
-      ),
+      [
+        'Created films, without its packages. Next:',
+        'cd films',
+        'npm install',
+        ...TEMPLATES.minimal.tries,
+      ].map((one, at) => (at === 0 ? one : `  ${one}`)),
     )
   })
 
