@@ -86,8 +86,16 @@ export function optionFailure(
   )
   const [, wrong = ''] = /'([^']*)'/.exec(message) ?? []
   const meant = code === 'commander.unknownOption' ? nearest(wrong, [...known, '--help']) : undefined
+  const isWord = code === 'commander.unknownOption' && meant === undefined && /^-[^-]/.test(wrong)
   return wrongUsage(
     `${message.replace(/^error: /, '').replace(/\.?$/, '')}${suggestion(meant)}`,
-    `pierhead ${[...name, '--help'].join(' ')} shows what is possible.`,
+    `pierhead ${[...name, '--help'].join(' ')} shows what is possible.${isWord ? dashHint(command) : ''}`,
   )
+}
+
+/** How to write a word that begins with a dash. */
+function dashHint({ name, hasTarget = false, arguments: list = [] }: Partial<Command> = {}): string {
+  const word = list.find(({ isOptional }) => isOptional !== true)?.name.toUpperCase()
+  if (word === undefined) return ''
+  return ` If it is not an option, write it after --: pierhead ${name} ${hasTarget ? '--server TARGET ' : ''}-- ${word}`
 }

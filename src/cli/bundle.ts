@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { notExported, unnamed, type NoServer } from './exported-server.ts'
 import { Failure } from './failure.ts'
+import { makeFolder, notWritable } from './make-folder.ts'
 import { packageFolder } from './scaffold.ts'
 import type { SourceFile } from './source-file.ts'
 import { esbuildOf } from './typescript.ts'
@@ -15,7 +16,12 @@ interface Esbuild {
 interface Built {
   readonly metafile: {
     readonly inputs: Readonly<Record<string, unknown>>
-    readonly outputs: Readonly<Record<string, { readonly exports: readonly string[] }>>
+    readonly outputs: Readonly<
+      Record<
+        string,
+        { readonly exports: readonly string[]; readonly imports: readonly { readonly path: string }[] }
+      >
+    >
   }
   readonly outputFiles: readonly { readonly path: string; readonly contents: Uint8Array }[]
 }
@@ -37,11 +43,15 @@ export interface Bundle {
   readonly bytes: number
   /** The packages of the project that must be installed beside the file. */
   readonly external: readonly string[]
+  /** Those of them that only an older Node needs. */
+  readonly forOldNode: readonly string[]
+  /** Whether it is certainly no server: it serves nothing at a port. */
+  readonly isClient: boolean
 }
 
 /** Writes one file with the program and everything that it needs. Writes nothing if the program certainly has no server. */
 export async function bundleProgram(source: SourceFile, out: string, hasMap: boolean): Promise<Bundle> {
-  const module = (await import(esbuildOf(source.path))) as Esbuild & { readonly default?: Esbuild }
+  const module = (await import(esbuildOf(source.path, 'build'))) as Esbuild & { readonly default?: Esbuild }
   const esbuild = module.default ?? module
   const folder = dirname(source.path)
   const isThere = (name: string): boolean => isInstalled(name, source.path)
@@ -72,10 +82,33 @@ export async function bundleProgram(source: SourceFile, out: string, hasMap: boo
   }
   const missing = missingServer(source, own, whole)
   if (missing !== undefined) throw new Failure(missing.problem, { hint: missing.hint })
-  mkdirSync(dirname(out), { recursive: true })
-  for (const { path, contents } of whole.outputFiles) writeFileSync(path, contents)
+  write(whole, out)
   const bytes = whole.outputFiles.reduce((sum, { contents }) => sum + contents.byteLength, 0)
-  return { bytes, external: NATIVE.filter((name) => !isTool(name) && isThere(name)) }
+  const external = NATIVE.filter((name) => !isTool(name) && isThere(name))
+  const outputs = Object.values(own.metafile.outputs)
+  const imports = new Set(outputs.flatMap((output) => output.imports.map(({ path }) => path)))
+  return {
+    bytes,
+    external,
+    // Newer ones have SQLite, which this package then uses; the program itself may want this one.
+    forOldNode: external.filter((name) => name === 'libsql' && !imports.has(name)),
+    isClient:
+      imports.has('pierhead/client') &&
+      !imports.has('pierhead') &&
+      outputs.every(({ exports }) => exports.length === 0),
+  }
+}
+
+/** What to do about a file that cannot be written. */
+export const OUT_HINT = 'Name another file: pierhead build --out dist/server.js'
+
+function write({ outputFiles }: Built, out: string): void {
+  try {
+    makeFolder(dirname(out))
+    for (const { path, contents } of outputFiles) writeFileSync(path, contents)
+  } catch (error) {
+    throw notWritable(out, (error as Error).message, OUT_HINT)
+  }
 }
 
 function isTool(name: string): boolean {

@@ -45,8 +45,12 @@ export function checkConfig(
   const before = findings.list.length
   for (const name of names) checkEntry(section[name], `${where}, server "${name.slice(0, 80)}"`, io, findings)
   const isFine = findings.list.slice(before).every(({ level }) => level === 'ok')
-  if (isFine)
-    findings.ok(`${where} is valid, with ${names.length === 1 ? '1 server' : `${names.length} servers`}`)
+  if (!isFine) return
+  findings.ok(
+    only === undefined
+      ? `${where} is valid, with ${names.length === 1 ? '1 server' : `${names.length} servers`}`
+      : `the server "${only.slice(0, 80)}" in ${where} is valid`,
+  )
 }
 
 /** The client that reads a file. */

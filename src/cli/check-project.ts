@@ -71,7 +71,7 @@ function checkTypeScript(file: string, findings: Findings): void {
     findings.ok('this Node runs TypeScript itself')
   } else {
     try {
-      esbuildOf(file)
+      esbuildOf(file, 'Node')
       findings.ok('the project has esbuild, which this Node needs for TypeScript')
     } catch (error) {
       const { message, hint = '' } = failureOf(error)

@@ -8,7 +8,7 @@ import { open, type Opened } from './open.ts'
 import { timeOf } from './option-values.ts'
 import { Output, type OutputOptions } from './output.ts'
 import { parseLine, usageOf, type ParsedLine } from './program.ts'
-import { safeJson } from './safe-text.ts'
+import { safe } from './safe-text.ts'
 import { pickTarget, type ResolvedTarget } from './target.ts'
 
 /** Commands whose stdout carries the protocol or a script, so that errors do not belong there. */
@@ -62,28 +62,27 @@ function hideSecrets(flags: Flags, { env }: Io, output: Output): void {
   ])
 }
 
-async function runParsed(
-  { command, words, flags, rest }: ParsedLine,
-  io: Io,
-  output: Output,
-): Promise<ExitCode> {
+async function runParsed(line: ParsedLine, io: Io, output: Output): Promise<ExitCode> {
+  const { command, flags } = line
   const opened: Opened[] = []
   let target: ResolvedTarget | undefined
-  let left = words
   timeOf(flags, 'timeout')
   const { hasTarget = false, insteadOfTarget, hasOwnTotal = false } = command
   const total = timeOf(flags, 'total')
   using deadline = new Deadline(hasOwnTotal ? undefined : total, flags.text('total'))
   const isReplaced = insteadOfTarget !== undefined && flags.text(insteadOfTarget) !== undefined
-  if (hasTarget && !isReplaced)
-    ({ target, words: left } = pickTarget({ words, program: rest, command }, flags, io))
+  const { words, program } = isProgramAfter(line, isReplaced)
+    ? { words: line.words, program: line.rest }
+    : { words: [...line.words, ...line.rest], program: [] }
+  let left: readonly string[] = words
+  if (hasTarget && !isReplaced) ({ target, words: left } = pickTarget({ words, program, command }, flags, io))
   checkWords(command, left)
   const invocation: Invocation = {
     words: left,
     flags,
     io: deadline.signal === undefined ? io : { ...io, signal: AbortSignal.any([io.signal, deadline.signal]) },
     output,
-    rest,
+    rest: program,
     async open(options: OpenOptions = {}) {
       if (target === undefined) throw new Error(`${command.name} has no target`)
       const one = await open(target, invocation, options)
@@ -103,6 +102,17 @@ async function runParsed(
     output.status('')
     await Promise.allSettled(opened.map((one) => one[Symbol.asyncDispose]()))
   }
+}
+
+/**
+ * Whether a program follows `--`. Otherwise these are words that may begin with a dash: of commands without a target, or words that are
+ * missing although an option names the target.
+ */
+function isProgramAfter({ command, words, flags }: ParsedLine, isReplaced: boolean): boolean {
+  const { hasTarget = false, arguments: list = [] } = command
+  if (!hasTarget || isReplaced) return list.some(({ name }) => name === 'target')
+  const isNamed = (flags.text('server') ?? flags.text('server-url')) !== undefined
+  return !isNamed || words.length >= list.filter(({ isOptional }) => isOptional !== true).length
 }
 
 /** Rejects too few and too many words. */
@@ -132,7 +142,5 @@ async function report(thrown: unknown, io: Io, output: Output, args: readonly st
 }
 
 function traceOf({ cause }: Failure): string {
-  return safeJson(String((cause as Error).stack))
-    .slice(1, -1)
-    .replaceAll('\\n', '\n')
+  return safe(String((cause as Error).stack))
 }

@@ -62,7 +62,7 @@ export interface Invocation {
   readonly flags: Flags
   readonly io: Io
   readonly output: Output
-  /** What follows `--`, for commands without a target. */
+  /** The program after `--`, for commands whose own argument is a target. */
   readonly rest: readonly string[]
   /** Connects to the target. The client is closed when the command ends. */
   open(options?: OpenOptions): Promise<Opened>

@@ -1,7 +1,8 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { ContentBlock, ResourceContents } from 'pierhead/client'
 import type { Io } from './io.ts'
+import { makeFolder } from './make-folder.ts'
 import type { Output } from './output.ts'
 
 /** Endings of files by type; others get `.bin`, so that nothing is opened by mistake. */
@@ -58,7 +59,7 @@ export async function saveBytes(
   })
   if (all.length === 0) return saved
   const home = resolve(io.cwd, folder)
-  await mkdir(home, { recursive: true })
+  makeFolder(home)
   const names = new FreeNames(await readdir(home))
   for (const { content, bytes } of all.slice(0, MOST_FILES)) {
     io.signal.throwIfAborted()

@@ -1,7 +1,6 @@
 import {
   cpSync,
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -12,6 +11,7 @@ import {
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { wrongUsage } from './failure.ts'
+import { makeFolder } from './make-folder.ts'
 
 /** A template: a folder in `templates`, whose files are added to those in `templates/common`. */
 export interface Template {
@@ -75,6 +75,10 @@ export function ownManifest(): Manifest {
   return JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8')) as Manifest
 }
 
+/** Names that npm keeps for itself, and the length of the longest that it accepts. */
+const KEPT_NAMES: readonly string[] = ['node_modules', 'favicon.ico']
+const LONGEST_NAME = 214
+
 /** Rejects a folder that has anything in it, and a name that npm would not accept. */
 export function checkFolder(folder: string): string {
   const name = basename(folder)
@@ -86,14 +90,18 @@ export function checkFolder(folder: string): string {
       `"${basename(folder)}" is not a name for a project`,
       'Use letters, digits and dashes: my-server.',
     )
-  if (existsSync(folder) && (!statSync(folder).isDirectory() || readdirSync(folder).length > 0))
+  if (KEPT_NAMES.includes(name) || name.length > LONGEST_NAME)
+    throw wrongUsage(`npm does not accept "${name}" as the name of a project`, 'Choose another name.')
+  if (!existsSync(folder)) return name
+  if (!statSync(folder).isDirectory()) throw wrongUsage(`${folder} is a file`, 'Choose another name.')
+  if (readdirSync(folder).length > 0)
     throw wrongUsage(`${folder} already exists and is not empty`, 'Choose another name, or empty the folder.')
   return name
 }
 
 /** Copies a template into a folder. */
 export function copyTemplate(template: TemplateName, folder: string, name: string): void {
-  mkdirSync(folder, { recursive: true })
+  makeFolder(folder)
   const home = join(packageFolder(), 'templates')
   for (const part of ['common', template]) cpSync(join(home, part), folder, { recursive: true })
   // npm does not publish files of this name.

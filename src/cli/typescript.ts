@@ -19,7 +19,7 @@ export function importSources(file: string): void {
   // A loader such as tsx does the same.
   if (process.execArgv.some((arg) => /(?:^|[=/])tsx(?:$|\/)/.test(arg))) return
   const self = import.meta.resolve('pierhead/package.json')
-  const data: HookData = { esbuild: needsEsbuild(file) ? esbuildOf(file) : undefined, self }
+  const data: HookData = { esbuild: needsEsbuild(file) ? esbuildOf(file, 'Node') : undefined, self }
   // Otherwise stack traces show lines of what esbuild wrote.
   if (data.esbuild !== undefined) process.setSourceMapsEnabled(true)
   register(self.replace(/package\.json$/, 'dist/cli/source-hooks.js'), { data })
@@ -30,12 +30,13 @@ function needsEsbuild(file: string): boolean {
   return isTypeScript(file) && !(process.features as { readonly typescript?: unknown }).typescript
 }
 
-/** The esbuild of the project that a file belongs to. */
-export function esbuildOf(file: string): string {
+/** The esbuild of the project that a file belongs to. `user` is what needs it: `build`, or Node for TypeScript. */
+export function esbuildOf(file: string, user: 'build' | 'Node'): string {
   try {
     return pathToFileURL(createRequire(file).resolve('esbuild')).href
   } catch (cause) {
-    throw new Failure(`${process.version} needs esbuild for TypeScript, and the project does not have it`, {
+    const needs = user === 'build' ? 'build needs esbuild' : `${process.version} needs esbuild for TypeScript`
+    throw new Failure(`${needs}, and the project does not have it`, {
       hint: 'npm install --save-dev esbuild',
       cause,
     })

@@ -131,6 +131,14 @@ it('says that a project of a client has no server', async () => {
   expect(stderr).toContain('package.json names no server')
 })
 
+it('suggests the kind that was meant', async () => {
+  const { code, stderr } = await line(['add', 'tol', 'x'], { cwd: programFolder({}) })
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: 'error: "tol" is not a kind; did you mean "tool"?\nfix: The kinds are tool, resource, prompt.\n',
+  })
+})
+
 it('says that the server that package.json names is not there', async () => {
   const home = programFolder({ 'package.json': '{ "pierhead": { "server": "gone.ts" } }' })
   const { code, stderr } = await line(['add', 'tool', 'x'], { cwd: home })

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from 'pierhead/client'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -103,6 +103,70 @@ describe('build', () => {
       file: join('..', 'dist', 'server.js'),
     })
     expect(existsSync(join(home, 'dist/server.js'))).toBe(true)
+  })
+
+  it.each([
+    ['a server', `${IMPORT}export ${server('a')}`, 'PORT=3000 node dist/server.js'],
+    [
+      'a server that listens itself',
+      `${IMPORT}${server('a')}void a.listen()\n`,
+      'PORT=3000 node dist/server.js',
+    ],
+    [
+      'a client, which takes no port',
+      `import { connect } from 'pierhead/client'\nvoid connect(process.argv[2])\n`,
+      'node dist/server.js, with the arguments that it takes',
+    ],
+  ])('ends with the command that starts %s', async (_, source, command) => {
+    const home = programFolder({ 'server.mjs': source })
+    const { stdout } = await line(['build', 'server.mjs', '--no-json'], { cwd: home })
+    expect(stdout).toMatch(/^Built dist\/server\.js, \d+ kB\. /)
+    expect(stdout.split('Run it: ')[1]).toBe(`${command}\n`)
+  })
+
+  it('quotes the name of the file for the shell', async () => {
+    const home = programFolder({ 'server.mjs': `${IMPORT}export ${server('a')}` })
+    const { stdout } = await line(['build', 'server.mjs', '--no-json', '-o', 'o ut/x.js'], { cwd: home })
+    expect(stdout).toContain('Built o ut/x.js, ')
+    expect(stdout).toContain("node 'o ut/x.js'\n")
+  })
+
+  it.each([
+    ['only an old Node needs', '', 'Install beside it for Node before 22.13: libsql\n'],
+    ['the program itself uses', "import 'libsql'\n", 'Install beside it: libsql\n'],
+  ])('names a package that %s', async (_, first, end) => {
+    const home = programFolder({
+      'server.mjs': `${first}${IMPORT}export ${server('a')}`,
+      'node_modules/libsql/package.json': '{ "name": "libsql", "main": "index.js" }',
+      'node_modules/libsql/index.js': '',
+    })
+    const { stdout } = await line(['build', 'server.mjs', '--no-json'], { cwd: home })
+    expect(stdout.slice(stdout.indexOf('\n') + 1)).toBe(end)
+  })
+
+  it('says that it needs esbuild, also for JavaScript', async () => {
+    const home = programFolder({ 'server.mjs': `${IMPORT}export ${server('a')}` })
+    rmSync(join(home, 'node_modules/esbuild'))
+    const { code, stderr } = await line(['build', 'server.mjs'], { cwd: home })
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr:
+        'error: build needs esbuild, and the project does not have it\nfix: npm install --save-dev esbuild\n',
+    })
+  })
+
+  it.each([
+    ['docs', 'docs cannot be written: it is a folder'],
+    ['server.mjs/x.js', 'server.mjs/x.js cannot be written: server.mjs is not a folder'],
+    ['/proc/pierhead/x.js', '/proc/pierhead/x.js cannot be written: '],
+    ['/dev/null', '/dev/null cannot be written: it is not a file'],
+  ])('says why it cannot write to %s, and what to do', { timeout: 60_000 }, async (out, problem) => {
+    const home = programFolder({ 'server.mjs': `${IMPORT}export ${server('a')}`, 'docs/a.txt': '' })
+    // In a process of its own, since it must not loop.
+    const { code, stderr } = await spawnLine(['build', 'server.mjs', '-o', out], { cwd: home })
+    expect(code).toBe(2)
+    expect(stderr.replaceAll(`${home}/`, '')).toContain(`error: ${problem}`)
+    expect(stderr).toContain('fix: Name another file: pierhead build --out dist/server.js')
   })
 
   it('writes a source map that node uses, if one is asked for', async () => {

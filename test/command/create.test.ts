@@ -29,6 +29,33 @@ describe('create', () => {
     },
   )
 
+  it('names npm install among the commands if it was not run', async () => {
+    const { stdout } = await created('exit 1', 'films', '--no-install', '--no-json')
+    expect(stdout.split('\n').filter((one) => one !== '')).toEqual(
+      [
+        'Created films, without its packages. Next:',
+        'cd films',
+        'npm install',
+        ...TEMPLATES.minimal.tries,
+      ].map((one, at) => (at === 0 ? one : `  ${one}`)),
+    )
+  })
+
+  it.each([
+    ['node_modules', 'npm does not accept "node_modules" as the name of a project'],
+    ['Favicon.ico', 'npm does not accept "favicon.ico" as the name of a project'],
+    ['x'.repeat(215), 'npm does not accept "xxx'],
+    ['empty.txt', 'empty.txt is a file'],
+    ['full', 'full already exists and is not empty'],
+    ['/proc/pierhead/films', 'ENOENT'],
+  ])('rejects the folder %s', { timeout: 60_000 }, async (name, problem) => {
+    const cwd = programFolder({ 'empty.txt': '', 'full/a.txt': '' })
+    // In a process of its own, since it must not loop.
+    const { code, stderr } = await spawnLine(['create', name, '--no-install'], { cwd })
+    expect(code).not.toBe(0)
+    expect(stderr.replace(`${cwd}/`, '')).toContain(problem)
+  })
+
   it('keeps the project if npm install fails, and shows why without control characters', async () => {
     const { code, stderr, cwd } = await created(
       "printf 'no \\033[31mnetwork\\033[0m' >&2; exit 3",

@@ -13,6 +13,58 @@ async function client(url: string): Promise<Client> {
   return one
 }
 
+interface RawMessage {
+  readonly method?: string
+  readonly result?: object
+}
+
+const kindOf = ({ method }: RawMessage): string => method ?? 'result'
+
+interface Listening {
+  readonly messages: readonly RawMessage[]
+  /** Resolves when the server has ended the stream. */
+  readonly ended: Promise<void>
+}
+
+/** Listens with a plain request at 2026-07-28. Resolves when the stream is open. */
+async function listen(url: string, id: number): Promise<Listening> {
+  const stop = new AbortController()
+  onTestFinished(() => stop.abort())
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1.0.0' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  const params = { _meta, notifications: { toolsListChanged: true } }
+  const { status, body } = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'subscriptions/listen',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id, method: 'subscriptions/listen', params }),
+    signal: stop.signal,
+  })
+  expect(status).toBe(200)
+  const messages: RawMessage[] = []
+  const read = async (): Promise<void> => {
+    let text = ''
+    for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+      text += new TextDecoder().decode(chunk)
+      const lines = text.split('\n')
+      text = lines.pop() ?? ''
+      for (const one of lines)
+        if (one.startsWith('data: {')) messages.push(JSON.parse(one.slice('data: '.length)) as RawMessage)
+    }
+  }
+  const ended = read()
+  // The end of the test also ends it.
+  ended.catch(() => undefined)
+  return { messages, ended }
+}
+
 /** Waits until the hung program runs, and answers its process. */
 async function hung(project: Project): Promise<number> {
   await expect.poll(() => project.read('pid'), { timeout: 60_000 }).toMatch(/^\d+$/)
@@ -130,6 +182,42 @@ export default createServer({ name: 'closed', version: '1.0.0', auth: bearer(() 
         .split('\n')
         .map((text) => JSON.parse(text).kind),
     ).toEqual(['tools', 'prompts'])
+  })
+
+  it('ends a raw subscriptions/listen over HTTP with its result, and the next one goes on in the new program', async () => {
+    const touch = "app.tool('touch', {}, () => (app.changed('tools'), 'touched'))"
+    const project = new Project(versionOf('first', touch))
+    const dev = new Dev(project)
+    const url = await dev.url()
+    const first = await listen(url, 1)
+    await expect.poll(() => first.messages.map(kindOf)).toEqual(['notifications/subscriptions/acknowledged'])
+    project.save('server.ts', versionOf('second', touch))
+    await dev.until('reloaded')
+    await first.ended
+    expect(first.messages.at(-1)).toMatchObject({ id: 1, result: { resultType: 'complete' } })
+    const second = await listen(url, 2)
+    expect(await (await client(url)).call('touch')).toBe('touched')
+    await expect
+      .poll(() => second.messages.map(kindOf))
+      .toEqual(['notifications/subscriptions/acknowledged', 'notifications/tools/list_changed'])
+  })
+
+  it('and a client that is subscribed over HTTP go on in the new program', async () => {
+    const note =
+      "app.resource('note://a', {}, () => 'a').tool('touch', {}, () => (app.updated('note://a'), 'touched'))"
+    const project = new Project(versionOf('first', note))
+    const dev = new Dev(project)
+    const one = await connect(await dev.url(), { revision: '2026-07-28' })
+    onTestFinished(() => one.close())
+    const updates: unknown[] = []
+    await one.subscribe('note://a', (change) => void updates.push(change))
+    const old = Number(await one.call('pid'))
+    project.save('server.ts', versionOf('second', note))
+    await dev.until('reloaded')
+    await expect.poll(() => isRunning(old)).toBe(false)
+    updates.length = 0
+    // The client may be about to listen again.
+    await expect.poll(async () => (await one.call('touch'), updates.length)).toBeGreaterThan(0)
   })
 
   it('reloads with r and Enter, and says only that', { timeout: 300_000 }, async () => {

@@ -1,5 +1,7 @@
 import { createServer as createNetServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { connect, type Client } from 'pierhead/client'
 import { Dev, isRunning, Project, versionOf } from './dev-project.ts'
@@ -148,6 +150,17 @@ describe('dev', () => {
     expect(lines.join('\n')).toMatch(/server\.ts\(14,7\): error TS2322/)
     project.save('server.ts', versionOf('first'))
     expect(await dev.until('types', 2)).toMatchObject({ errors: 0 })
+  })
+
+  it.each([
+    ['typescript', 'typescript is not installed', 'npm install --save-dev typescript'],
+    ['@types', 'there is no tsconfig.json', 'npx tsc --init, or --no-types to leave types alone'],
+  ])('says why it does not check types, and what to do: without %s', async (name, reason, fix) => {
+    const project = new Project(versionOf('first'))
+    rmSync(join(project.home, 'node_modules', name))
+    const dev = new Dev(project, ['--no-json'])
+    await dev.when(() => dev.stderr.includes('serving server.ts'))
+    expect(dev.stderr).toContain(`types are not checked, because ${reason}\nfix: ${fix}\n`)
   })
 
   it('ends with an error if the port is in use', async () => {

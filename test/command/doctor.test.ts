@@ -335,7 +335,9 @@ describe('doctor of a configuration', () => {
   it('checks the entry that is named, and then its server', async () => {
     const url = await serve(createServer(quiet))
     write('mcp.json', `{"mcpServers":{"sums":{"url":${JSON.stringify(url)}},"other":{}}}`)
-    expect(await examine(['sums'])).toMatchObject({ code: 0, problems: '' })
+    const { code, problems, all } = await examine(['sums'])
+    expect({ code, problems }).toEqual({ code: 0, problems: '' })
+    expect(all).toContain('the server "sums" in mcp.json is valid |')
     const wrong = await line(['doctor', 'smus'], { cwd })
     expect(wrong).toMatchObject({ code: 2, stdout: expect.stringContaining('"exit":2') })
     expect(wrong.stderr).toContain('did you mean "sums"?')

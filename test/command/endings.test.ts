@@ -104,6 +104,15 @@ describe('an interruption', () => {
   })
 })
 
+describe('--verbose', () => {
+  it('shows the cause of an error as it is, without what a terminal would obey', async () => {
+    const { code, stderr } = await line(['list', '--verbose', '--', 'no-such\u001b[31m'])
+    expect(code).toBe(4)
+    expect(stderr).toMatch(/^McpError: cannot connect to the command "no-such\\u001b\[31m":/m)
+    expect(stderr).toMatch(/^ +at /m)
+  })
+})
+
 describe('secrets that a server repeats', () => {
   it.each([[['list']], [['list', '--verbose']], [['doctor']]])('are not printed by %j', async (words) => {
     const results = { 'prompts/list': { prompts: [] } }

@@ -22,7 +22,7 @@ export function programFolder(files: Readonly<Record<string, string>>): string {
 
 /** Gives a folder the packages of this repository. */
 export function linkPackages(home: string): void {
-  mkdirSync(join(home, 'node_modules'))
+  mkdirSync(join(home, 'node_modules'), { recursive: true })
   symlinkSync(resolve('.'), join(home, 'node_modules/pierhead'))
   for (const name of PACKAGES) symlinkSync(resolve('node_modules', name), join(home, 'node_modules', name))
 }

@@ -58,7 +58,8 @@ function tasks(args: readonly string[], terminal = false): Promise<Outcome> {
 }
 
 function stored(args: readonly string[]): Promise<Outcome> {
-  return line(['tasks', ...args, '--store', `sqlite:${file}`, '--name', 'films'])
+  const [verb = '', ...others] = args
+  return line(['tasks', verb, '--store', `sqlite:${file}`, '--name', 'films', ...others])
 }
 
 describe('tasks of a server', () => {
@@ -84,6 +85,17 @@ describe('tasks of a server', () => {
     const again = await tasks(['cancel', url, id])
     expect(again).toMatchObject({ code: 6, stdout: expect.stringContaining('"exit":6') })
     expect(again.stderr).toContain('has ended already')
+  })
+
+  it('takes an id that begins with a dash after --', async () => {
+    const shown = await tasks(['show', '--server', url, '--', '-JG'])
+    expect(shown.code).toBe(6)
+    expect(shown.stderr).toContain('-JG')
+    for (const verb of ['show', 'cancel', 'retry']) {
+      const outcome = await stored([verb, '--', '-JG'])
+      expect(outcome.code).toBe(6)
+      expect(outcome.stderr).toContain('-JG')
+    }
   })
 
   it('shows why a task failed, and nothing of the server raw', async () => {

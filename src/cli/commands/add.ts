@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { nearest } from '../../base/nearest.ts'
 import { itemFiles, keyOf, schemeOf, withItem, type ItemKind, type NewItem } from '../added-item.ts'
+import { suggestion } from '../arranged-line.ts'
 import type { Command } from '../command.ts'
 import { wrongUsage } from '../failure.ts'
 import { nearestFile } from '../project-folder.ts'
@@ -24,7 +26,10 @@ export const add: Command = {
   ],
   async run({ words: [kind = '', name = ''], io, output }) {
     if (!(KINDS as readonly string[]).includes(kind))
-      throw wrongUsage(`"${kind}" is not a kind`, `The kinds are ${KINDS.join(', ')}.`)
+      throw wrongUsage(
+        `"${kind}" is not a kind${suggestion(nearest(kind, KINDS))}`,
+        `The kinds are ${KINDS.join(', ')}.`,
+      )
     if (!/^[A-Za-z][\w-]{0,63}$/.test(name))
       throw wrongUsage(`"${name}" is not a name`, 'Use letters, digits, - and _, and begin with a letter.')
     const { home, item, user } = placed(kind as ItemKind, name, io.cwd)

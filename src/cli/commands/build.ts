@@ -1,8 +1,11 @@
 import { statSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
+import type { Bundle } from '../bundle.ts'
 import type { Command } from '../command.ts'
 import { FILE_ARGUMENT, fileOf } from '../file-argument.ts'
+import { checkNewFile } from '../make-folder.ts'
 import { projectFolder } from '../project-folder.ts'
+import { shellWord } from '../shell-word.ts'
 
 export const build: Command = {
   name: 'build',
@@ -22,17 +25,33 @@ export const build: Command = {
     const source = fileOf(word, io.cwd, 'build')
     const name = basename(source.path).replace(/\.[cm]?[jt]sx?$/, '')
     const out = resolve(io.cwd, flags.text('out') ?? join(projectFolder(source.path), 'dist', `${name}.js`))
-    const { bundleProgram } = await import('../bundle.ts')
+    const { bundleProgram, OUT_HINT } = await import('../bundle.ts')
+    checkNewFile(out, OUT_HINT)
     output.status('building …')
-    const { external } = await bundleProgram(source, out, flags.is('source-map'))
+    const built = await bundleProgram(source, out, flags.is('source-map'))
     output.status('')
     const { size } = statSync(out)
     const file = relative(io.cwd, out)
-    await output.data({ file, bytes: size, external }, () =>
+    const { bold, cyan } = output.colors
+    await output.data({ file, bytes: size, external: built.external }, () =>
       [
-        `Built ${output.colors.bold(file)}, ${Math.round(size / 1000)} kB. Run it: ${output.colors.cyan(`PORT=3000 node ${file}`)}`,
-        ...(external.length > 0 ? [`Install beside it: ${external.join(', ')}`] : []),
+        `Built ${bold(file)}, ${Math.round(size / 1000)} kB. Run it: ${cyan(runLine(file, built))}${built.isClient ? ', with the arguments that it takes' : ''}`,
+        ...besideIt(built),
       ].join('\n'),
     )
   },
+}
+
+/** The command that starts a built file. */
+function runLine(file: string, { isClient }: Bundle): string {
+  return `${isClient ? '' : 'PORT=3000 '}node ${shellWord(file)}`
+}
+
+/** The packages that a built file needs. */
+function besideIt({ external, forOldNode }: Bundle): readonly string[] {
+  const always = external.filter((name) => !forOldNode.includes(name))
+  return [
+    ...(always.length > 0 ? [`Install beside it: ${always.join(', ')}`] : []),
+    ...(forOldNode.length > 0 ? [`Install beside it for Node before 22.13: ${forOldNode.join(', ')}`] : []),
+  ]
 }

@@ -20,7 +20,7 @@ export const call: Command = {
   details:
     'Arguments are key=value, read as the schema of the tool wants them; key:=json is JSON, key=@file the text of a file, @file and - ' +
     'are JSON objects with all arguments, from a file and from stdin. Long calls show their progress, questions are asked in the terminal, and ' +
-    'long-running work is followed until it ends. On a terminal it prints the result as text; a failed tool ends with exit code 5.',
+    'long-running work is followed until it ends. Progress begins the time of --timeout anew; --total limits the whole command. On a terminal it prints the result as text; a failed tool ends with exit code 5.',
   hasTarget: true,
   arguments: [
     { name: 'tool', summary: 'the name of the tool' },

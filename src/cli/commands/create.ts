@@ -60,7 +60,7 @@ export const create: Command = {
     ]
     await output.data({ name, template, folder, next }, () =>
       [
-        `Created ${output.colors.bold(name)}. Next:`,
+        `Created ${output.colors.bold(name)}${installs ? '' : ', without its packages'}. Next:`,
         '',
         ...next.map((one) => `  ${output.colors.cyan(one)}`),
       ].join('\n'),

@@ -37,7 +37,8 @@ export type DevEvent =
   | { readonly event: 'types'; readonly errors: number; readonly lines: readonly string[] }
   /** Something was written to stdout, which carries the protocol; `more` lines before were not shown. */
   | { readonly event: 'stdout'; readonly text: string; readonly more?: number | undefined }
-  | { readonly event: 'note' | 'warning'; readonly message: string }
+  | { readonly event: 'note'; readonly message: string; readonly hint?: string | undefined }
+  | { readonly event: 'warning'; readonly message: string }
 
 const MARKS = { result: 'ok', tool_error: 'tool error', error: 'error', cancelled: 'cancelled' } as const
 
@@ -86,7 +87,9 @@ export class DevLog {
             `${colors.cyan('fix:')} Use console.error instead of console.log, or ctx.log to reach the client.`,
         )
       case 'note':
-        return this.#output.note(safe(event.message))
+        this.#output.note(safe(event.message))
+        if (event.hint !== undefined) this.#output.note(`${colors.cyan('fix:')} ${safe(event.hint)}`)
+        return undefined
       case 'warning':
         return this.#output.warn(safe(event.message))
     }

@@ -50,8 +50,13 @@ export class Reloads {
       onChange: (files) => void this.reload(files),
       onError: (error) => log.add({ event: 'warning', message: `files cannot be watched: ${String(error)}` }),
     })
-    if (checksTypes && isTypeScript(file.path) && this.#types.obstacle !== undefined)
-      log.add({ event: 'note', message: `types are not checked: ${this.#types.obstacle}` })
+    const { obstacle } = this.#types
+    if (checksTypes && isTypeScript(file.path) && obstacle !== undefined)
+      log.add({
+        event: 'note',
+        message: `types are not checked, because ${obstacle.reason}`,
+        hint: obstacle.hint,
+      })
     void this.reload([])
   }
 

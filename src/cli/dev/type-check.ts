@@ -32,10 +32,13 @@ export class TypeCheck {
     this.#onErrors = onErrors
   }
 
-  /** Why nothing is checked; undefined if something is. */
-  get obstacle(): string | undefined {
-    if (this.#compiler === undefined) return 'typescript is not installed: npm install --save-dev typescript'
-    return this.#config === undefined ? 'there is no tsconfig.json' : undefined
+  /** Why nothing is checked, and what to do about it; undefined if something is. */
+  get obstacle(): { readonly reason: string; readonly hint: string } | undefined {
+    if (this.#compiler === undefined)
+      return { reason: 'typescript is not installed', hint: 'npm install --save-dev typescript' }
+    return this.#config === undefined
+      ? { reason: 'there is no tsconfig.json', hint: 'npx tsc --init, or --no-types to leave types alone' }
+      : undefined
   }
 
   /** Checks the sources as they are now; a check that runs already ends. */
