@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { mcpError } from '../errors/error.ts'
+import { OVERLOADED } from '../errors/rpc.ts'
 import { STORE_BUSY, STORE_UNREACHABLE } from '../errors/store.ts'
 import { FakeClock, settled } from '../../test/harness/task-clock.ts'
 import { Node } from '../../test/harness/task-engine.ts'
@@ -32,7 +33,7 @@ const steps =
     return { content: [], values: [await step('one'), await step('two')] }
   }
 
-test.each([STORE_UNREACHABLE, STORE_BUSY])(
+test.each([STORE_UNREACHABLE, STORE_BUSY, OVERLOADED])(
   'a step of a task waits for a store that is away, and runs once ($kind)',
   async (row) => {
     const store = new Away()
