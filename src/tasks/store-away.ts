@@ -30,7 +30,7 @@ export async function untilWritten(run: Run, write: () => Soon<boolean>): Promis
 }
 
 /** Waits; throws the reason once the attempt is stopped. */
-async function pause({ call, tasks }: Run, ms: number): Promise<void> {
+export async function pause({ call, tasks }: Run, ms: number): Promise<void> {
   await new Promise<void>((resolve) => {
     const timer = tasks.clock.after(ms, () => {
       forget()
