@@ -23,7 +23,7 @@ export const STEP_FAULTS: readonly Fault[] = [
     'some tasks are not found',
     'of many tasks, those of an owner are found together',
     (store) => ({
-      owned: (ids, owner) => (store.owned?.(ids, owner) as readonly TaskHead[]).slice(0, 5),
+      owned: async (ids, owner) => ((await store.owned?.(ids, owner)) ?? []).slice(0, 5),
     }),
   ],
   [
