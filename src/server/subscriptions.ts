@@ -5,15 +5,15 @@ import { BAD_PARAMS } from '../errors/wire.ts'
 import { MUCH_LATER } from '../errors/retry-after.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
-import { MOST_TASK_ID_CHARS } from '../protocol/task-status.ts'
 import { withMeta } from '../base/shared-params.ts'
 import { Tally } from '../base/tally.ts'
 import { weigh } from '../base/weight.ts'
-import { ownerOf, type Call, type Peer } from '../rpc/call.ts'
+import { anonymousNetwork, ownerOf, type Call, type Peer } from '../rpc/call.ts'
 import type { Changes, Watcher } from '../rpc/changes.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Session } from '../rpc/session.ts'
 import { URI } from '../rpc/session-fields.ts'
+import { isTaskId } from '../tasks/id.ts'
 import type { TaskHead } from '../tasks/record.ts'
 import type { Work } from '../uri-template/reach.ts'
 import { callOf, partsOf, type Context } from './context.ts'
@@ -111,7 +111,7 @@ async function listenToTasks(
   ids: readonly string[],
 ): Promise<Result> {
   // The engine compares long texts of the same length one by one, so a set of them would take long.
-  const possible = [...new Set(ids.filter(({ length }) => length <= MOST_TASK_ID_CHARS))]
+  const possible = [...new Set(ids.filter(isTaskId))]
   const leave = look(parts, context, possible.length * TASK_BYTES + weigh(wanted.uris))
   const { call, followTasks, tasks, heads } = await find(parts, context, possible).finally(leave)
   return open(parts, context, {
@@ -132,8 +132,9 @@ async function find(
   const call = callOf(context)
   requireTasks(call)
   const owner = taskOwnerOf(call)
-  const found = await Promise.all(ids.map(async (id) => tasks.find(id, owner)))
-  return { call, followTasks, tasks, heads: found.filter((head) => head !== undefined) }
+  const caller = anonymousNetwork(call.source) ?? listenerOf(context)
+  const heads = await tasks.lookups.of({ ids, owner, caller, isOver: () => call.aborted })
+  return { call, followTasks, tasks, heads }
 }
 
 /** The requests of each caller that wait for the store, which may take long. Like streams, they do not count as running. */

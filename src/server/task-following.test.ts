@@ -99,6 +99,31 @@ test('nothing is read for a client that does not read, nor for a stream that is 
   expect(read).toHaveBeenCalledTimes(2)
 })
 
+test('a client that follows many tasks makes the store look for all of them at once, and later for those that change', async () => {
+  const ends = new Map<string, Deferred<JsonObject>>()
+  const node = new Node({ isInMemory: false }).tool('work', (run) => {
+    const end = new Deferred<JsonObject>()
+    ends.set(run.head!.id, end)
+    return end.promise
+  })
+  const heads: TaskHead[] = []
+  for (let at = 0; at < 150; at++) heads.push(await node.start('work'))
+  await settled()
+  const owned = vi.spyOn(node.store, 'owned')
+  const heard: unknown[] = []
+  const own = listener((task) => heard.push([task['taskId'], task['status']]))
+  const head = vi.spyOn(node.store, 'head')
+  const stop = followTasks(node.tasks, heads, own)
+  await settled()
+  expect(owned.mock.calls.map(([ids]) => ids.length)).toEqual([150])
+  expect(head).not.toHaveBeenCalled()
+  ends.get(heads[7]!.id)!.resolve({ content: [] })
+  await settled()
+  expect(heard).toEqual([[heads[7]!.id, 'completed']])
+  expect(owned).toHaveBeenCalledTimes(1)
+  stop()
+})
+
 /** Tasks that have ended. */
 async function finished(node: Node, count: number): Promise<TaskHead[]> {
   const heads: TaskHead[] = []

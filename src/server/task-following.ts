@@ -108,7 +108,7 @@ function followTask(tasks: Tasks, first: TaskHead, stream: Stream): () => void {
   }
 
   async function look(): Promise<void> {
-    const head = await tasks.find(first.id, first.owner)
+    const head = await tasks.lookups.one(first.id, first.owner)
     if (head === undefined) return stop()
     if (head.version === sent.version && !isNew) return
     const wait = sentAt + head.pollMs - clock.now()

@@ -45,6 +45,15 @@ export function mayRepeat(error: unknown): boolean {
   return !(error instanceof McpError) && messageOf(error) !== 'Query read timeout'
 }
 
+/** How the message begins if no connection was had in time. */
+export const LATE = 'no connection'
+
+/** Whether no connection was had in time: from us, or from `pg`. */
+export function isLate(error: unknown): boolean {
+  const message = messageOf(error)
+  return message.startsWith(LATE) || message === 'timeout exceeded when trying to connect'
+}
+
 /** The error for the user. Those of `pg` may have values of statements, which may be secret. */
 export function postgresFailure(place: string, error: unknown): McpError {
   if (error instanceof McpError) return error

@@ -1,8 +1,9 @@
 import { pause } from '../base/backoff.ts'
 import { lazy } from '../base/lazy.ts'
+import { crowded } from './crowded.ts'
 import { Lifetime } from './lifetime.ts'
 import { makePool, TYPES, type Client, type Param, type Pool, type PostgresPool } from './postgres-client.ts'
-import { endsConnection, isReply, mayRepeat, postgresFailure } from './postgres-failure.ts'
+import { endsConnection, isLate, isReply, LATE, mayRepeat, postgresFailure } from './postgres-failure.ts'
 import { migrate } from './postgres-schema.ts'
 import type { Row } from './sqlite-engine.ts'
 
@@ -57,6 +58,8 @@ export class PostgresLink {
   #waiting = 0
   /** Since when no connection could be had; `Infinity` while that works. */
   #awaySince = Infinity
+  /** When the server answered last. */
+  #answeredAt = -Infinity
 
   constructor(settings: LinkSettings) {
     this.settings = settings
@@ -83,12 +86,13 @@ export class PostgresLink {
   async connect(): Promise<Client> {
     const pool = await this.#pool()
     const { timeoutMs } = this.settings
+    const began = performance.now()
     const connecting = pool.connect()
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
         connecting.then((client) => client.release(false), ignore)
-        reject(new Error(`no connection within ${timeoutMs} ms`))
+        reject(new Error(`${LATE} within ${timeoutMs} ms`))
       }, timeoutMs)
     })
     try {
@@ -98,6 +102,9 @@ export class PostgresLink {
       client.on('error', ignore)
       return client
     } catch (error) {
+      // Others got answers meanwhile, so the server is not away.
+      if (isLate(error) && this.#answeredAt >= began)
+        throw this.#crowded(`no connection was free for ${timeoutMs} ms`)
       this.#awaySince = Math.min(this.#awaySince, performance.now())
       throw error
     } finally {
@@ -145,7 +152,7 @@ export class PostgresLink {
   }
 
   async #insist<Value>(act: Act<Value>, { isOnce = false }: StepOptions): Promise<Value> {
-    if (this.#waiting >= MOST_WAITING) throw this.failure(new Error(`${MOST_WAITING} steps wait for it`))
+    if (this.#waiting >= MOST_WAITING) throw this.#crowded(`${MOST_WAITING} steps wait`)
     const began = performance.now()
     // A server that is away for longer is not waited for.
     const until = Math.min(began, this.#awaySince) + this.settings.timeoutMs
@@ -174,6 +181,7 @@ export class PostgresLink {
       onSend()
       const value = await act(this.session(client), isRepeated)
       isBroken = false
+      this.#answeredAt = performance.now()
       return value
     } catch (error) {
       isBroken = !isReply(error) || endsConnection(error)
@@ -199,6 +207,12 @@ export class PostgresLink {
       if (isReply(error) && !endsConnection(error)) await session.exec('ROLLBACK')
       throw error
     }
+  }
+
+  #crowded(why: string): Error {
+    return crowded(
+      `${why} for PostgreSQL at ${this.settings.place}; check that it is fast enough, or allow more connections`,
+    )
   }
 
   async #open(): Promise<Pool> {

@@ -1,6 +1,7 @@
 import { Deferred } from '../base/deferred.ts'
 import type { McpError } from '../errors/error.ts'
 import { STORE_FAILED } from '../errors/store.ts'
+import { crowded } from './crowded.ts'
 import type { PostgresLink, Session } from './postgres-link.ts'
 import type { StoredHolder } from './tasks-counts.ts'
 import { PostgresTaskCounts } from './tasks-postgres-counts.ts'
@@ -57,7 +58,7 @@ export class PostgresSteps {
   async run<Value>(step: CountedStep<Value>, needs: StepNeeds = {}): Promise<Value> {
     this.#link.lifetime.check()
     if (this.#queue.length >= MOST_WAITING)
-      throw this.#link.failure(new Error(`${MOST_WAITING} changes wait for it`))
+      throw crowded(`${MOST_WAITING} changes wait for PostgreSQL at ${this.#link.settings.place}`)
     const answer = new Deferred<unknown>()
     this.#queue.push({ step, needs, answer, until: performance.now() + this.#link.settings.timeoutMs })
     if (!this.#isRunning) void this.#work()

@@ -1,9 +1,9 @@
 import { delayOf, pause } from '../base/backoff.ts'
 import { McpError, mcpError } from '../errors/error.ts'
-import { SOON } from '../errors/retry-after.ts'
-import { STORE_BUSY, STORE_CLOSED, STORE_FAILED, STORE_UNREACHABLE } from '../errors/store.ts'
+import { STORE_BUSY, STORE_CLOSED, STORE_FAILED } from '../errors/store.ts'
 import type { Soon } from '../tasks/store.ts'
 import { builtin } from './builtin.ts'
+import { crowded } from './crowded.ts'
 import {
   withRows,
   type Database,
@@ -344,8 +344,9 @@ export class SqliteFile {
   }
 
   #crowded(): Error {
-    const hint = `Try again later. Operators: ${MOST_WAITING} changes wait for ${this.path}; check that its disk is fast enough and that no process keeps it locked.`
-    return mcpError(STORE_UNREACHABLE, {}, { ...SOON, hint })
+    return crowded(
+      `${MOST_WAITING} changes wait for ${this.path}; check that its disk is fast enough and that no process keeps it locked`,
+    )
   }
 
   #failed(reason: string, hint: string): Error {

@@ -95,6 +95,14 @@ export class MemoryTaskStore implements TaskStore {
     return this.#open().get(id)?.head
   }
 
+  owned(ids: readonly string[], owner: string): readonly TaskHead[] {
+    const tasks = this.#open()
+    return ids.flatMap((id) => {
+      const head = tasks.get(id)?.head
+      return head?.owner === owner ? [head] : []
+    })
+  }
+
   read(id: string, name: TaskText, most: number): TaskExcerpt | undefined {
     const kept = this.#open().get(id)
     if (kept === undefined) return undefined

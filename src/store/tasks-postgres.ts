@@ -90,6 +90,11 @@ export class PostgresTaskStore implements TaskStore {
     return row === undefined ? undefined : headOf(row)
   }
 
+  async owned(ids: readonly string[], owner: string): Promise<readonly TaskHead[]> {
+    const sql = `SELECT ${HEAD} FROM pierhead_tasks WHERE id = ANY(?::text[]) AND owner = ?`
+    return (await this.#query(sql, ids.map(storedText), storedText(owner))).map(headOf)
+  }
+
   async read(id: string, text: TaskText, most: number): Promise<TaskExcerpt | undefined> {
     const sql = `SELECT ${HEAD}, ${excerptColumns(text)} FROM ${WITH_TEXTS} WHERE id = ?`
     const [row] = await this.#query(sql, whole(most), storedText(id))

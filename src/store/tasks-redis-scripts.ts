@@ -209,6 +209,13 @@ end
 news(ARGV[4], id)
 return row(id)`
 
+/** ARGV: owner, then ids. Answers the heads of those that the owner has. */
+const OWNED = `${LIBRARY}local heads = {}
+for i = 2, #ARGV do
+  if redis.pcall('HGET', key(ARGV[i]), 'owner') == ARGV[1] then heads[#heads + 1] = row(ARGV[i]) end
+end
+return heads`
+
 /** ARGV: id, text, most bytes. Answers the head with the bytes of a text, and the text unless it has more. */
 const READ = `${LIBRARY}local head = row(ARGV[1])
 if not head then return false end
@@ -348,6 +355,7 @@ export type TaskScriptName =
   | 'pierheadTaskCreate'
   | 'pierheadTaskChange'
   | 'pierheadTaskRead'
+  | 'pierheadTaskOwned'
   | 'pierheadTaskList'
   | 'pierheadTaskExpire'
   | 'pierheadTaskClaim'
@@ -361,6 +369,7 @@ export const TASK_SCRIPTS: Readonly<Record<TaskScriptName, { readonly keys: numb
     pierheadTaskCreate: { keys: 1, lua: CREATE },
     pierheadTaskChange: { keys: 1, lua: CHANGE },
     pierheadTaskRead: { keys: 1, lua: READ },
+    pierheadTaskOwned: { keys: 1, lua: OWNED },
     pierheadTaskList: { keys: 1, lua: LIST },
     pierheadTaskExpire: { keys: 1, lua: EXPIRE },
     pierheadTaskClaim: { keys: 1, lua: CLAIM },

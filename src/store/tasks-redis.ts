@@ -105,6 +105,12 @@ export class RedisTaskStore implements TaskStore {
     return row === undefined ? undefined : headOf(row)
   }
 
+  async owned(ids: readonly string[], owner: string): Promise<readonly TaskHead[]> {
+    if (ids.length === 0) return []
+    const rows = await this.#run('pierheadTaskOwned', storedText(owner), ...ids.map(storedText))
+    return (rows as readonly unknown[]).map((row) => headOf(typed(row)))
+  }
+
   async read(id: string, text: TaskText, most: number): Promise<TaskExcerpt | undefined> {
     const reply = await this.#run('pierheadTaskRead', storedText(id), text, whole(most))
     return reply === null ? undefined : excerptOf(typed((reply as Row).with(0, id)), text, most)

@@ -44,6 +44,9 @@ const WITH_CONTENTS = 'pierhead_task_heads LEFT JOIN pierhead_task_contents AS c
 const WITH_TEXTS = `${WITH_CONTENTS} LEFT JOIN pierhead_task_requests AS long USING (seq)`
 const KEYED = `server = ? AND scope = ? AND tool = ? AND key = ? AND scope <> '' AND key <> ''`
 
+/** Each id is found in its index, whatever the number of tasks of the owner. */
+const OWNED = `SELECT ${HEAD} FROM pierhead_task_heads WHERE id IN (SELECT value FROM json_each(?)) AND +owner = ?`
+
 /** The plus keeps the index by node, which is in the order of the result. */
 const CLAIMABLE = `SELECT seq FROM pierhead_task_heads WHERE server = ? AND node = ? AND due_at <= ? AND +tool IN (SELECT value FROM json_each(?)) AND ${UNFINISHED} ORDER BY due_at LIMIT ?`
 const NEXT_NODE = `SELECT node FROM pierhead_task_heads WHERE server = ? AND node > ? AND ${UNFINISHED} ORDER BY node LIMIT 1`
@@ -109,6 +112,13 @@ export class SqliteTaskStore implements TaskStore {
   head(id: string): Soon<TaskHead | undefined> {
     const read = (): Row | undefined => this.#head(id)
     return soon(this.#file.read(read), (row) => (row === undefined ? undefined : headOf(row.with(0, id))))
+  }
+
+  owned(ids: readonly string[], owner: string): Soon<readonly TaskHead[]> {
+    const names = JSON.stringify(ids.map((id) => this.#ids.stored(id)))
+    return this.#file.read(() =>
+      this.#file.all(OWNED, names, storedText(owner)).map((row) => this.#headOf(row)),
+    )
   }
 
   read(id: string, text: TaskText, most: number): Soon<TaskExcerpt | undefined> {

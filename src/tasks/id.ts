@@ -1,5 +1,9 @@
+import { MOST_TASK_ID_CHARS } from '../protocol/task-status.ts'
+
 /** The characters of an id, each with 6 random bits: 144 bits, almost. */
 const CHARS = 24
+/** An id that we could have made, or the store: 122 random bits are 21 such characters or more. */
+const POSSIBLE = new RegExp(`^[\\w-]{21,${MOST_TASK_ID_CHARS}}$`)
 /** The number of ids made at once, because each request for random bytes costs more than the bytes. */
 const AT_ONCE = 64
 
@@ -15,6 +19,11 @@ let used = 0
 export function newTaskId(): string {
   // One that begins with - looks like an option.
   for (let id = anyId(); ; id = anyId()) if (!id.startsWith('-')) return id
+}
+
+/** Whether there may be a task with an id. */
+export function isTaskId(id: string): boolean {
+  return POSSIBLE.test(id)
 }
 
 function anyId(): string {

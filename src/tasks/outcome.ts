@@ -67,6 +67,7 @@ const UNEXPECTED: ReadonlySet<string> = new Set([
   'task_timeout',
   'internal',
   'store_unreachable',
+  'overloaded',
 ])
 
 /** Whether an outcome is always kept: the error that it has no room would take as much. */

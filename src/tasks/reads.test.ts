@@ -108,6 +108,48 @@ test('the outcome of a failed task, which keeps its request, is read once', asyn
   expect(store.reads).toHaveLength(1)
 })
 
+test('a long result that was read a moment ago is not read again', async () => {
+  const store = new SlowStore()
+  store.letGo()
+  const node = new Node({ store, isInMemory: false }).tool('long', () => ({
+    content: [],
+    text: 'x'.repeat(100_000),
+  }))
+  const { id } = await node.start('long')
+  await settled()
+  store.reads.length = 0
+  const poll = async (): Promise<number | undefined> => (await node.tasks.ended(id, 'ann'))?.text.length
+  const chars = await poll()
+  // Its size, and then the text.
+  expect(store.reads).toHaveLength(2)
+  for (let count = 0; count < 10; count++) expect(await poll()).toBe(chars)
+  expect(store.reads).toHaveLength(2)
+  expect(await node.tasks.ended(id, 'bob')).toBeUndefined()
+  await node.clock.pass(2000)
+  expect(await poll()).toBe(chars)
+  expect(store.reads).toHaveLength(4)
+  store.expire(Number.MAX_SAFE_INTEGER, 10)
+  expect(await poll()).toBeUndefined()
+})
+
+test('results that were read take no more memory than there is for them', async () => {
+  const store = new SlowStore()
+  store.letGo()
+  const node = new Node({ store, isInMemory: false }).tool('long', () => ({
+    content: [],
+    text: 'x'.repeat(6_000_000),
+  }))
+  const ids: string[] = []
+  for (let count = 0; count < 3; count++) ids.push((await node.start('long')).id)
+  await settled()
+  for (const id of ids) await node.tasks.ended(id, 'ann')
+  store.reads.length = 0
+  for (const id of ids.slice(1)) await node.tasks.ended(id, 'ann')
+  expect(store.reads).toHaveLength(0)
+  await node.tasks.ended(ids[0] ?? '', 'ann')
+  expect(store.reads).toHaveLength(2)
+})
+
 const request = (chars: number): TaskRequest => ({
   same: 'digest',
   revision: '2026-07-28',

@@ -3,7 +3,9 @@ import { TurnoverMap } from '../base/turnover-map.ts'
 import { mcpError } from '../errors/error.ts'
 import { SOON } from '../errors/retry-after.ts'
 import { OVERLOADED } from '../errors/rpc.ts'
+import { isFinal } from '../protocol/task-status.ts'
 import { storedHolder, TaskBytes } from './bytes.ts'
+import { RecentTexts } from './recent-texts.ts'
 import type { TaskHead } from './record.ts'
 import type { TaskRunner } from './runner.ts'
 import type { Soon, TaskExcerpt, TaskText } from './store.ts'
@@ -40,18 +42,21 @@ export class TaskReads {
   /** A failed task keeps its request, for a retry, which may be so long that some stores take long to find what is behind it. */
   readonly #failures = new Map<string, string>()
 
+  readonly #recent: RecentTexts
+
   constructor(tasks: TaskRunner) {
     this.#tasks = tasks
+    this.#recent = new RecentTexts(tasks.clock)
     this.#bytes = new TaskBytes(Math.max(LEAST_BYTES, LEAST_RESULTS * tasks.host.limits.taskResultBytes))
   }
 
   /** A text of a task, at the version of a head or later; undefined if the task is gone. Fails with `overloaded` if too much is being read. */
   of(head: TaskHead, name: TaskText): Soon<Found> {
-    if (name !== 'outcome' || head.status !== 'failed') return this.#shared(head, name, false)
-    const known = this.#failures.get(head.id)
-    if (known !== undefined) return { head, text: known }
+    if (name !== 'outcome') return this.#shared(head, name, false)
+    const known = this.#recent.get(head.id) ?? this.#failures.get(head.id)
+    if (known !== undefined && isFinal(head.status)) return { head, text: known }
     return soon(this.#shared(head, name, false), (found) => {
-      if (found?.head.status === 'failed') this.#remember(head.id, found.text)
+      if (found !== undefined) this.#remember(found)
       return found
     })
   }
@@ -110,8 +115,10 @@ export class TaskReads {
     })
   }
 
-  #remember(id: string, text: string): void {
-    if (this.#tasks.isInMemory || text.length > FAILURE_CHARS) return
+  #remember({ head: { id, status }, text }: ReadText): void {
+    if (this.#tasks.isInMemory) return
+    if (status === 'completed' && text.length > SHORT_BYTES) this.#recent.set(id, text)
+    if (status !== 'failed' || text.length > FAILURE_CHARS) return
     this.#failures.set(id, text)
     const [oldest] = this.#failures.keys()
     if (this.#failures.size > MOST_FAILURES) this.#failures.delete(oldest as string)

@@ -7,7 +7,7 @@ import { isFinal } from '../protocol/task-status.ts'
 import type { Call, CallTask, Channel, Peer } from '../rpc/call.ts'
 import { outcomeText, readError } from './outcome.ts'
 import { heldBytesOf, NOBODY, type TaskHolder } from './bytes.ts'
-import type { Place } from './gate.ts'
+import { turnOf, type Place } from './gate.ts'
 import type { TaskLink } from './link.ts'
 import type { TaskPlan } from './plan.ts'
 import { headOf, type TaskHead, type TaskQuestion, type TaskRecord, type TaskRequest } from './record.ts'
@@ -16,7 +16,7 @@ import { ownKey, AttemptState } from './attempt-state.ts'
 import { isTooLarge } from './room.ts'
 import type { TaskEvent } from './states.ts'
 import { statusMessageOf } from './status-message.ts'
-import { untilWritten } from './store-away.ts'
+import { pause, untilWritten } from './store-away.ts'
 import type { Soon, TaskChange } from './store.ts'
 import type { TaskRunner } from './runner.ts'
 
@@ -197,6 +197,8 @@ export class Run implements Channel, CallTask {
   async question(key: string, question: TaskQuestion): Promise<JsonObject> {
     const refusal = this.#shared?.takeRefusal(key, question)
     if (refusal !== undefined) throw readError(refusal)
+    const wait = this.tasks.pace.ask(turnOf(this), this.shared.answerBytes)
+    if (wait > 0) await this.aside(pause(this, wait))
     const name = this.shared.open(key, question)
     const answer = new Deferred<JsonObject>()
     ;(this.#open ??= new Map()).set(name, answer)

@@ -24,6 +24,7 @@ import { headOf, type TaskHead } from './record.ts'
 import { isTooLarge, tasksTooLarge } from './room.ts'
 import type { Run } from './run.ts'
 import { longRequest, spentRequest } from './spent-request.ts'
+import { StatePace } from './state-pace.ts'
 import { stateAfter, type TaskEvent } from './states.ts'
 import { statusMessageOf } from './status-message.ts'
 import { Strays } from './strays.ts'
@@ -62,6 +63,7 @@ export class TaskRunner {
   readonly bytes: TaskBytes
   readonly reads: TaskReads
   readonly strays: Strays
+  readonly pace: StatePace = new StatePace(this)
   readonly admission: Admission
   readonly isInMemory: boolean
   readonly #random: () => number

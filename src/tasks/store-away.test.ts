@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { mcpError } from '../errors/error.ts'
+import { OVERLOADED } from '../errors/rpc.ts'
 import { STORE_BUSY, STORE_UNREACHABLE } from '../errors/store.ts'
 import { FakeClock, settled } from '../../test/harness/task-clock.ts'
 import { Node } from '../../test/harness/task-engine.ts'
@@ -32,7 +33,7 @@ const steps =
     return { content: [], values: [await step('one'), await step('two')] }
   }
 
-test.each([STORE_UNREACHABLE, STORE_BUSY])(
+test.each([STORE_UNREACHABLE, STORE_BUSY, OVERLOADED])(
   'a step of a task waits for a store that is away, and runs once ($kind)',
   async (row) => {
     const store = new Away()
@@ -105,16 +106,19 @@ test('a step that waited for the store counts no more if another node has the ta
   expect(await first.record(id)).toMatchObject({ status: 'working', node: 'another', state: '' })
 })
 
-test('a handler that fails because the store is away is tried again', async () => {
-  const node = new Node().tool(
-    'work',
-    (run) => {
-      if (run.attempt === 1) throw mcpError(STORE_UNREACHABLE, {})
-      return { content: [] }
-    },
-    { retries: 1 },
-  )
-  const { id } = await node.start('work')
-  await node.clock.pass(60_000)
-  expect(await node.record(id)).toMatchObject({ status: 'completed', attempt: 2 })
-})
+test.each([STORE_UNREACHABLE, OVERLOADED])(
+  'a handler that fails because the store is away, or busy, is tried again ($kind)',
+  async (row) => {
+    const node = new Node().tool(
+      'work',
+      (run) => {
+        if (run.attempt === 1) throw mcpError(row, {})
+        return { content: [] }
+      },
+      { retries: 1 },
+    )
+    const { id } = await node.start('work')
+    await node.clock.pass(60_000)
+    expect(await node.record(id)).toMatchObject({ status: 'completed', attempt: 2 })
+  },
+)

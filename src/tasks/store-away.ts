@@ -1,5 +1,6 @@
 import { doubledMs } from '../base/backoff.ts'
 import { onAbort } from '../base/on-abort.ts'
+import { OVERLOADED } from '../errors/rpc.ts'
 import { STORE_BUSY, STORE_UNREACHABLE } from '../errors/store.ts'
 import type { Run } from './run.ts'
 import type { Soon } from './store.ts'
@@ -7,10 +8,11 @@ import type { Soon } from './store.ts'
 /** The pauses before a change is tried again while the store is away. */
 const AWAY_PAUSES = { firstMs: 500, maxMs: 5_000 }
 
-/** Whether an error says that the store is away, and may come back. */
-function isAway(error: unknown): boolean {
-  const { kind } = (error ?? {}) as { readonly kind?: unknown }
-  return kind === STORE_UNREACHABLE.kind || kind === STORE_BUSY.kind
+/** The errors which say that the store is away, or has no time. */
+const PASSING: ReadonlySet<unknown> = new Set([STORE_UNREACHABLE.kind, STORE_BUSY.kind, OVERLOADED.kind])
+
+function isPassing(error: unknown): boolean {
+  return PASSING.has((error as { readonly kind?: unknown } | undefined)?.kind)
 }
 
 /**
@@ -22,13 +24,13 @@ export async function untilWritten(run: Run, write: () => Soon<boolean>): Promis
     try {
       return await write()
     } catch (error) {
-      if (!isAway(error)) throw error
+      if (!isPassing(error)) throw error
       await pause(run, doubledMs(failures, AWAY_PAUSES))
     }
 }
 
 /** Waits; throws the reason once the attempt is stopped. */
-async function pause({ call, tasks }: Run, ms: number): Promise<void> {
+export async function pause({ call, tasks }: Run, ms: number): Promise<void> {
   await new Promise<void>((resolve) => {
     const timer = tasks.clock.after(ms, () => {
       forget()

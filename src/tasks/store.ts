@@ -128,7 +128,7 @@ export interface TaskStore {
   now?(): Soon<number>
   /**
    * Makes the id of a new task, for stores that keep tasks better under ids of a form of their own. An id must be as hard to guess as 122
-   * random bits, show neither an order nor a time, and be safe in URLs. Other ids must work too. Without this, ids are 144 random bits.
+   * random bits, show neither an order nor a time, and have 21 to 64 characters: letters, digits, `-` and `_`. Other ids must work too. Without this, ids are 144 random bits.
    */
   newId?(): string
   /**
@@ -142,6 +142,11 @@ export interface TaskStore {
   get(id: string): Soon<TaskRecord | undefined>
   /** The head alone, for polls. */
   head(id: string): Soon<TaskHead | undefined>
+  /**
+   * The heads of those of these tasks that exist and belong to an owner, in any order; each id is given once. A server asks for a few hundred
+   * at most. Without this, it reads one head after the other.
+   */
+  owned?(ids: readonly string[], owner: string): Soon<readonly TaskHead[]>
   /** The head and one text, which is not read if it may take more than `most` bytes; undefined if there is no such task. The other texts are never read. */
   read(id: string, text: TaskText, most: number): Soon<TaskExcerpt | undefined>
   /**

@@ -9,6 +9,7 @@ import { isFinal } from '../protocol/task-status.ts'
 import { bytesOf, storedHolder } from './bytes.ts'
 import { TaskWatch } from './followers.ts'
 import { newTaskId } from './id.ts'
+import { Lookups } from './lookups.ts'
 import { freedKey, isReserved, retryKey, withOwnKey } from './key.ts'
 import { outcomeText } from './outcome.ts'
 import { headOf, type TaskHead, type TaskRecord, type TaskStatus } from './record.ts'
@@ -36,6 +37,7 @@ export class Tasks extends TaskRunner {
   readonly waiters: Waiters = new Waiters()
   readonly unanswered: Unanswered = new Unanswered()
   readonly questions: OpenQuestions = new OpenQuestions(this)
+  readonly lookups: Lookups = new Lookups(this)
   readonly #amendments = new Amendments(this)
 
   /** A task of a caller; undefined if there is none, or if it belongs to somebody else. */
@@ -53,6 +55,11 @@ export class Tasks extends TaskRunner {
   /** A task with its texts, whoever owns it. */
   show(id: string): Soon<TaskRecord | undefined> {
     return soon(this.store.get(id), (record) => this.#alive(record))
+  }
+
+  /** Whether a task exists for an owner. */
+  isVisible(head: TaskHead, owner: string): boolean {
+    return this.#visible(head, owner) !== undefined
   }
 
   #visible<Head extends TaskHead>(head: Head | undefined, owner: string): Head | undefined {

@@ -13,9 +13,9 @@ export const TASK_IDS: Checks = {
     const ids = Array.from({ length: SAMPLED }, () => store.newId?.() ?? '')
     assertSame(new Set(ids).size, SAMPLED, 'the number of different ids')
     assertSame(
-      ids.find((id) => !/^[\w-]{1,128}$/.test(id)),
+      ids.find((id) => !/^[\w-]{21,64}$/.test(id)),
       undefined,
-      'an id that is not safe in URLs',
+      'an id that has fewer than 21 or more than 64 characters, or is not safe in URLs',
     )
     let bits = 0
     for (let place = 0; place < Math.max(...ids.map(({ length }) => length)); place++) {

@@ -1,6 +1,12 @@
-import type { TaskRecord } from '../tasks/record.ts'
+import type { TaskHead, TaskRecord } from '../tasks/record.ts'
 import { addTasks, assertFails, assertSame, OWN, ROOMY, sampleTask, type Checks } from './contract.ts'
 import { ODD_TEXTS } from './odd-texts.ts'
+
+const OWNERS = ['ada', 'Ada', '']
+
+function byId(heads: readonly (TaskHead | undefined)[]): readonly (TaskHead | undefined)[] {
+  return heads.toSorted((one, other) => String(one?.id).localeCompare(String(other?.id)))
+}
 
 /** What creating and reading tasks promise. */
 export const TASK_RECORDS: Checks = {
@@ -57,6 +63,33 @@ export const TASK_RECORDS: Checks = {
     await store.change(task.id, 1, { state: '' })
     assertSame((await reader.read(task.id, 'state', 0))?.text, '', 'an empty state')
     assertSame(await reader.read('nobody', 'state', 10), undefined, 'read answers for an unknown task')
+  },
+
+  async 'of many tasks, those of an owner are found together'({ store, again }) {
+    const ids = await addTasks(store, 30, (position) => ({ owner: OWNERS[position % 3] ?? '' }))
+    const odd = ODD_TEXTS.map((owner) => sampleTask({ owner }))
+    for (const task of odd) await store.create(task, ROOMY)
+    const reader = await again()
+    if (reader.owned === undefined) return
+    const unknown = ['nobody', '', '__proto__', "' OR 1=1 --", ...ODD_TEXTS]
+    for (const [position, owner] of OWNERS.entries()) {
+      const heads = await reader.owned([...unknown, ...ids.toReversed()], owner)
+      const own = await Promise.all(
+        ids.filter((_, index) => index % 3 === position).map(async (id) => reader.head(id)),
+      )
+      assertSame(byId(heads), byId(own), `owned answers for "${owner}"`)
+    }
+    for (const { id, owner } of odd)
+      assertSame(
+        await reader.owned([id], owner),
+        [await reader.head(id)],
+        `owned answers for ${JSON.stringify(owner)}`,
+      )
+    assertSame(await reader.owned([...ids, ...unknown], 'nobody'), [], 'owned answers for a stranger')
+    assertSame(await reader.owned([], 'ada'), [], 'owned answers for no task')
+    await store.change(ids[0] ?? '', 1, { status: 'completed' })
+    const [changed] = await reader.owned([ids[0] ?? ''], 'ada')
+    assertSame([changed?.status, changed?.version], ['completed', 2], 'owned answers after a change')
   },
 
   async 'an unknown task is undefined'({ store }) {
@@ -188,6 +221,7 @@ export const TASK_RECORDS: Checks = {
     await assertFails(() => store.create(sampleTask(), ROOMY), 'create after close')
     await assertFails(() => store.get(id), 'get after close')
     await assertFails(() => store.head(id), 'head after close')
+    await assertFails(async () => store.owned?.([id], 'ada') ?? store.head(id), 'owned after close')
     await assertFails(async () => store.read(id, 'state', 10), 'read after close')
     await assertFails(() => store.list({ limit: 1 }), 'list after close')
     await assertFails(() => store.change(id, 1, { statusMessage: '' }), 'change after close')

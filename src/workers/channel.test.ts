@@ -110,10 +110,10 @@ test('while messages leave, entries and news are collected for the next one', as
   expect(heard).toEqual([[999]])
 })
 
-test('calls beyond a bound, and calls after the end, fail as if the store were away', async () => {
+test('calls beyond a bound fail because there are too many, and calls after the end as if the store were away', async () => {
   const { near } = pair({ never: () => new Promise(() => undefined) })
   const calls = Array.from({ length: 50_000 }, () => near.call('never').catch((error: unknown) => error))
-  await expect(near.call('never')).rejects.toMatchObject({ kind: 'store_unreachable', retryable: true })
+  await expect(near.call('never')).rejects.toMatchObject({ kind: 'overloaded', retryAfterMs: 1000 })
   near.close()
   expect(await Promise.all(calls)).toEqual(
     Array.from({ length: 50_000 }, () => expect.objectContaining({ kind: 'store_unreachable' }) as unknown),

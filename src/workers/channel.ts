@@ -2,6 +2,7 @@ import { weigh } from '../base/weight.ts'
 import { mcpError } from '../errors/error.ts'
 import { SOON } from '../errors/retry-after.ts'
 import { STORE_UNREACHABLE } from '../errors/store.ts'
+import { crowded } from '../store/crowded.ts'
 import { errorFrom, errorToData, type ErrorData } from './error-data.ts'
 
 /** One end of a connection between two processes, which keeps the order of messages and copies values as `structuredClone` does. */
@@ -70,7 +71,9 @@ export class Channel {
   /** Calls a function of the other process. Rejects if it throws, or if that process is gone. */
   call(name: string, ...args: readonly unknown[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      if (this.#isClosed || this.#waiting.size >= MOST_WAITING) return reject(unreachable())
+      if (this.#isClosed) return reject(unreachable())
+      if (this.#waiting.size >= MOST_WAITING)
+        return reject(crowded(`${MOST_WAITING} calls wait for the parent process`))
       const number = ++this.#last
       this.#waiting.set(number, { resolve, reject })
       this.#add(['call', number, name, args])

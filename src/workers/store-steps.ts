@@ -9,7 +9,7 @@ export type ParentStores = {
 export const STORE_STEPS: { readonly [Kind in StoreKind]: readonly (keyof ParentStores[Kind] & string)[] } = {
   sessions: ['create', 'use', 'change', 'end', 'count'],
   events: ['open', 'append', 'read', 'position', 'trim', 'forget'],
-  tasks: ['create', 'get', 'head', 'read', 'change', 'list', 'expire', 'claim', 'beat'],
+  tasks: ['create', 'get', 'head', 'owned', 'read', 'change', 'list', 'expire', 'claim', 'beat'],
   changes: ['publish', 'position', 'read'],
   cache: ['get', 'set', 'add', 'delete'],
   rates: ['use'],

@@ -12,10 +12,12 @@ const DECLARED = { [META.clientCapabilities]: { extensions: { [TASKS_EXTENSION]:
 class SlowTasks extends MemoryTaskStore {
   readonly gate = new Gate()
   asked = 0
+  ids = 0
 
-  override head(id: string): never {
+  override owned(ids: readonly string[], owner: string): never {
     this.asked++
-    return this.gate.opened.then(() => super.head(id)) as never
+    this.ids += ids.length
+    return this.gate.opened.then(() => super.owned(ids, owner)) as never
   }
 }
 
@@ -41,7 +43,7 @@ function listen(taskIds: readonly string[], id: number): string {
 }
 
 function ids(of: number, count: number): readonly string[] {
-  return Array.from({ length: count }, (_, at) => `task-${of}-${at}`)
+  return Array.from({ length: count }, (_, at) => `task-${of}-${at}`.padEnd(24, '-'))
 }
 
 test('L.streams requests that listen for tasks count as streams while the store is asked for the tasks', async () => {
@@ -49,10 +51,12 @@ test('L.streams requests that listen for tasks count as streams while the store 
   await wire.write(...Array.from({ length: 20 }, (_, at) => listen(ids(at, 3), at + 1)))
   const refused = await wire.heard(16, 4000)
   expect(refused.map(({ error }) => error?.message)).toEqual(Array(16).fill(refused[0]?.error?.message))
-  expect([app.counts.get('too_many_streams'), store.asked]).toEqual([16, 12])
+  // One caller asks the store for one request at a time, with all its tasks.
+  expect([app.counts.get('too_many_streams'), store.asked, store.ids]).toEqual([16, 1, 3])
   store.gate.open()
   await wire.heard(20)
   expect(wire.said.split('acknowledged')).toHaveLength(5)
+  expect([store.asked, store.ids]).toEqual([4, 12])
 })
 
 test('L.streams what they ask for counts towards the memory that is held, and is free when they are refused', async () => {
@@ -67,11 +71,22 @@ test('L.streams what they ask for counts towards the memory that is held, and is
   expect(wire.said).toContain('acknowledged')
 })
 
-test('L.streams the store is not asked for ids that are too long for a task', async () => {
+test('L.streams the store is not asked for ids that no task can have', async () => {
   const { store, wire } = await open({})
-  await wire.write(listen(['x'.repeat(65), 'short'], 1))
-  await expect.poll(() => store.asked).toBe(1)
   store.gate.open()
+  await wire.write(listen(['x'.repeat(65), 'short', `${'x'.repeat(23)}.`], 1))
   await wire.heard(1)
   expect(wire.said).toContain('"taskIds":[]')
+  expect(store.asked).toBe(0)
+  await wire.write(listen(['x'.repeat(65), 'x'.repeat(24), 'x'.repeat(24)], 2))
+  await wire.heard(2)
+  expect([store.asked, store.ids]).toEqual([1, 1])
+})
+
+test('L.streams a request with the most tasks takes a few steps of the store', async () => {
+  const { store, wire } = await open({})
+  store.gate.open()
+  await wire.write(listen(ids(0, 1000), 1))
+  await wire.heard(1)
+  expect([store.asked, store.ids]).toEqual([5, 1000])
 })

@@ -187,6 +187,38 @@ test('a step that must not be repeated fails if its answer is lost', async () =>
   await expect(nodes.join({ server: 'films', inMemory: [] }, LONG_MS)).rejects.toMatchObject(UNREACHABLE)
 })
 
+test('a server whose connections are all in use is busy; one that gives nobody a connection is away', async () => {
+  const pool = new Pool({ connectionString: server.url, max: 2 })
+  onTestFinished(() => pool.end())
+  const { cache } = opened({ pool, commandTimeout: 300 })
+  await cache.get('a')
+  const connect = pool.connect.bind(pool)
+  let free = 1
+  Object.assign(pool, { connect: () => (free-- > 0 ? connect() : new Promise(() => undefined)) })
+  const [one, other] = await Promise.allSettled([cache.get('a'), cache.get('b')])
+  expect(one).toMatchObject({ status: 'fulfilled' })
+  expect(other).toMatchObject({ status: 'rejected', reason: { kind: 'overloaded', retryAfterMs: 1000 } })
+  await expect(cache.get('a')).rejects.toMatchObject(UNREACHABLE)
+})
+
+test('no more than 10,000 steps wait for a connection; further ones hear that the server is busy, and not that it is away', async () => {
+  const pool = new Pool({ connectionString: server.url, max: 2 })
+  onTestFinished(() => pool.end())
+  const { tasks } = opened({ pool, commandTimeout: 500 })
+  await tasks.head('nobody')
+  const connect = pool.connect.bind(pool)
+  Object.assign(pool, { connect: () => new Promise(() => undefined) })
+  const waiting = Promise.allSettled(Array.from({ length: 10_000 }, async () => tasks.head('nobody')))
+  await expect(tasks.head('nobody')).rejects.toMatchObject({
+    kind: 'overloaded',
+    retryAfterMs: 1000,
+    hint: expect.stringContaining('10000 steps wait') as string,
+  })
+  await waiting
+  Object.assign(pool, { connect })
+  expect(await tasks.head('nobody')).toBeUndefined()
+})
+
 test('watchers hear of what happened while their connection was lost', async () => {
   const schema = newSchema()
   const [one, two] = [opened({ schema }), opened({ schema })]

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { TaskHead } from '../../src/stores.ts'
 import type { Fault } from './room-faults.ts'
 
 /** Stores whose steps say too little, too early, or in another order. */
@@ -12,6 +13,28 @@ export const STEP_FAULTS: readonly Fault[] = [
     'every text is the outcome',
     'one text of a task is read, unless it is too long',
     (store) => ({ read: (id, _, most) => store.read(id, 'outcome', most) }),
+  ],
+  [
+    'tasks of others are found',
+    'of many tasks, those of an owner are found together',
+    (store) => ({ owned: (ids) => ids.flatMap((id) => (store.head(id) as TaskHead | undefined) ?? []) }),
+  ],
+  [
+    'some tasks are not found',
+    'of many tasks, those of an owner are found together',
+    (store) => ({
+      owned: async (ids, owner) => ((await store.owned?.(ids, owner)) ?? []).slice(0, 5),
+    }),
+  ],
+  [
+    'unknown tasks are errors when many are read',
+    'of many tasks, those of an owner are found together',
+    (store) => ({
+      owned(ids, owner) {
+        if (ids.some((id) => store.head(id) === undefined)) throw new Error('not found')
+        return store.owned?.(ids, owner) ?? []
+      },
+    }),
   ],
   [
     'a step announces one task only',

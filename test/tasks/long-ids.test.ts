@@ -10,7 +10,7 @@ test('`subscriptions/listen` looks for no task with a longer id than tasks have:
     () => 'done',
   )
   const { port } = await start(app)
-  const head = vi.spyOn(MemoryTaskStore.prototype, 'head')
+  const owned = vi.spyOn(MemoryTaskStore.prototype, 'owned')
   const short = 'x'.repeat(64)
   const taskIds = [short, ...Array.from({ length: 50 }, (_, number) => `${number}`.padStart(17_000, 'x'))]
   const meta = {
@@ -33,6 +33,6 @@ test('`subscriptions/listen` looks for no task with a longer id than tasks have:
   const { value } = await reader.read()
   await reader.cancel()
   expect(new TextDecoder().decode(value)).toContain('"taskIds":[]')
-  expect(head.mock.calls).toEqual([[short]])
-  head.mockRestore()
+  expect(owned.mock.calls).toEqual([[[short], '']])
+  owned.mockRestore()
 })
