@@ -63,10 +63,16 @@ export interface SessionStore {
    * many sessions in turn, and nobody evicts fresh sessions by opening many.
    */
   create(session: NewSession, room: SessionRoom): Soon<'created' | 'full' | EvictedSession>
-  /** Begins to use a session, which prolongs it: undefined if there is none. `known` is the version that the node has, if it has one. */
-  use(id: string, known: number | undefined, idleMs: number): Soon<StoredSession | undefined>
-  /** Reads the named fields of a session, and nothing else of it. This does not prolong it. Undefined if there is no such session. */
-  look(id: string, names: readonly string[]): Soon<SessionFields | undefined>
+  /**
+   * Begins to use a session, which prolongs it: undefined if there is none. `known` is the version that the node has, if it has one. A session
+   * whose fields are not as `expected`, where null stands for no field, counts as none: it is not prolonged, and nothing else of it is read.
+   */
+  use(
+    id: string,
+    known: number | undefined,
+    idleMs: number,
+    expected?: FieldChanges,
+  ): Soon<StoredSession | undefined>
   /** Replaces fields, or removes those that are null. Answers the new version, which is 1 more, or undefined if there is no such session. */
   change(id: string, fields: FieldChanges): Soon<number | undefined>
   /** Ends a session. Answers whether there was one. */

@@ -36,9 +36,13 @@ for i = 4, #ARGV, 2 do redis.call('HSET', KEYS[1], '=' .. ARGV[i], ARGV[i + 1]) 
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1`
 
-/** Nothing is written while uses follow each other closely. KEYS: session. ARGV: known version, idle time, life time, how late a use may be noted. */
+/** Nothing is written while uses follow each other closely. KEYS: session. ARGV: known version, idle time, life time, how late a use may be noted, then names of fields and what they must be: "=" and a text, or nothing. */
 const SESSION_USE = `${NOW}local head = redis.call('HMGET', KEYS[1], 'v', 'o', 't', 'i')
 if not head[1] then return false end
+for i = 5, #ARGV, 2 do
+  local text = redis.call('HGET', KEYS[1], '=' .. ARGV[i])
+  if (text and '=' .. text or '') ~= ARGV[i + 1] then return false end
+end
 local owner = false
 if now - head[3] >= tonumber(ARGV[4]) or head[4] ~= ARGV[2] then
   redis.call('HSET', KEYS[1], 't', now, 'i', ARGV[2])

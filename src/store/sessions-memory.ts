@@ -4,7 +4,6 @@ import type {
   EvictedSession,
   FieldChanges,
   NewSession,
-  SessionFields,
   SessionRoom,
   SessionStore,
   StoredSession,
@@ -33,6 +32,10 @@ class Kept {
     this.owner = owner
     this.fields = new Map(fields)
     this.usedAt = now
+  }
+
+  isAs(expected: FieldChanges = new Map()): boolean {
+    return [...expected].every(([name, text]) => (this.fields.get(name) ?? null) === text)
   }
 
   /** What is new for a node that knows a version. */
@@ -84,28 +87,21 @@ export class MemorySessionStore implements SessionStore {
     return { evicted: oldest.id }
   }
 
-  use(id: string, known: number | undefined, idleMs: number): StoredSession | undefined {
+  use(
+    id: string,
+    known: number | undefined,
+    idleMs: number,
+    expected?: FieldChanges,
+  ): StoredSession | undefined {
     const now = this.#begin()
     const kept = this.#sessions.get(id)
-    if (kept === undefined) return undefined
+    if (kept === undefined || !kept.isAs(expected)) return undefined
     const { owner } = kept
     kept.usedAt = now
     owner.sessions.remove(kept.link)
     kept.link = owner.sessions.add(kept)
     this.#expiry.move(kept.expiry, now + idleMs)
     return kept.since(known)
-  }
-
-  look(id: string, names: readonly string[]): SessionFields | undefined {
-    this.#begin()
-    const kept = this.#sessions.get(id)
-    if (kept === undefined) return undefined
-    const found = new Map<string, string>()
-    for (const name of names) {
-      const text = kept.fields.get(name)
-      if (text !== undefined) found.set(name, text)
-    }
-    return found
   }
 
   change(id: string, fields: FieldChanges): number | undefined {

@@ -50,9 +50,18 @@ export class RedisSessionStore implements SessionStore {
     return answer === 'full' ? answer : { evicted }
   }
 
-  async use(id: string, known: number | undefined, idleMs: number): Promise<StoredSession | undefined> {
+  async use(
+    id: string,
+    known: number | undefined,
+    idleMs: number,
+    expected: FieldChanges = new Map(),
+  ): Promise<StoredSession | undefined> {
     const life = lifeMs(idleMs)
-    const values = [known ?? '', wholeMs(idleMs), life, lateMs(idleMs)]
+    const texts = [...expected].flatMap(([name, text]) => [
+      storedText(name),
+      text === null ? '' : `=${storedText(text)}`,
+    ])
+    const values = [known ?? '', wholeMs(idleMs), life, lateMs(idleMs), ...texts]
     const reply = await this.#link.run('pierheadSessionUse', [this.#key(id)], values)
     if (!Array.isArray(reply)) return undefined
     const [version, owner, fields, changes] = reply as readonly unknown[]
@@ -63,15 +72,6 @@ export class RedisSessionStore implements SessionStore {
       fields: Array.isArray(fields) ? fieldsIn(fields) : undefined,
       ...(Array.isArray(changes) && { changes: changesIn(changes) }),
     }
-  }
-
-  async look(id: string, names: readonly string[]): Promise<SessionFields | undefined> {
-    const stored = names.map((name) => `=${storedText(name)}`)
-    const reply = await this.#link.call(['HMGET', this.#key(id), 'v', ...stored])
-    const [version, ...texts] = reply as readonly (string | null)[]
-    if (version === null || version === undefined) return undefined
-    const found = names.map((name, index) => [name, texts[index] ?? null] as const)
-    return new Map(found.flatMap(([name, text]) => (text === null ? [] : [[name, originalText(text)]])))
   }
 
   async change(id: string, fields: FieldChanges): Promise<number | undefined> {

@@ -48,28 +48,22 @@ export class SqliteSessionStore implements SessionStore {
     })
   }
 
-  use(id: string, known: number | undefined, idleMs: number): Soon<StoredSession | undefined> {
+  use(
+    id: string,
+    known: number | undefined,
+    idleMs: number,
+    expected: FieldChanges = new Map(),
+  ): Soon<StoredSession | undefined> {
     return this.#file.read(() => {
       const now = Date.now()
       const row = this.#find(id, now)
       if (row === undefined) return undefined
+      for (const [name, text] of expected) if (this.#field(id, name) !== text) return undefined
       const [version, usedAt, idle] = row.map(Number)
       // The request need not wait for the disk. If it fails, the next use follows soon.
       if (now - (usedAt ?? 0) >= lateMs(idleMs) || idle !== wholeMs(idleMs))
         this.#file.write(() => this.#touch(id, idleMs)).catch(() => {})
       return this.#since(id, version ?? 0, known)
-    })
-  }
-
-  look(id: string, names: readonly string[]): Soon<SessionFields | undefined> {
-    return this.#file.read(() => {
-      if (this.#find(id, Date.now()) === undefined) return undefined
-      const found = new Map<string, string>()
-      for (const name of names) {
-        const text = this.#field(id, name)
-        if (text !== null) found.set(name, text)
-      }
-      return found
     })
   }
 

@@ -109,7 +109,7 @@ export class SharedSessions {
     // Before the number of the new connection hides the last one's log.
     const runs = this.#ownRuns(client, last)
     if (runs.length > 0) await this.#log.carryOver(id, last, runs)
-    client.replica.change(EPOCH, String(last.epoch + 1))
+    client.change(EPOCH, String(last.epoch + 1))
     await client.replica.saved()
     await this.#clients.node.publish({ kind: 'attached', session: id })
     const session = this.#newSession(client, last.epoch + 1, last.total)
@@ -130,7 +130,7 @@ export class SharedSessions {
       if (node === this.#clients.node.number) continue
       const all = joinRuns(client.others.get(node) ?? [], ids)
       client.others = new Map([...client.others, [node, all]])
-      client.replica.change(`${RUNS}${node}`, JSON.stringify(all))
+      client.change(`${RUNS}${node}`, JSON.stringify(all))
     }
   }
 
