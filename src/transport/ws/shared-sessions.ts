@@ -119,9 +119,8 @@ export class SharedSessions {
 
   /** Whether all messages after the first `count` are in the store. */
   async #reaches(id: string, count: number): Promise<boolean> {
-    const page = await this.#clients.node.stores.events.read(id, STANDALONE, count - 2, 1)
-    if (page === undefined || page.first > count) return false
-    return count === page.first || page.events.length > 0
+    const head = await this.#clients.node.stores.events.head(id, STANDALONE)
+    return head !== undefined && head.first <= count && count <= head.next
   }
 
   /** Remembers the requests of nodes that had earlier connections. They answer them, unless they die. */
