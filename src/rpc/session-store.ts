@@ -9,6 +9,10 @@ export type SessionFields = ReadonlyMap<string, string>
 /** Changes of a session: texts by name, and null for fields that are removed. */
 export type FieldChanges = ReadonlyMap<string, string | null>
 
+/** Of how many changes of a session a store remembers the names of fields, and how many bytes these may have together. */
+export const MOST_CHANGES = 32
+export const MOST_NAME_BYTES = 131_072
+
 /** A session that a node is about to use. */
 export interface StoredSession {
   /** Grows with each change. */

@@ -1,8 +1,5 @@
 import { textBytes } from '../base/weight.ts'
-
-/** Of how many changes of a session a store remembers the names of fields, and how many bytes these may have together. */
-export const MOST_CHANGES = 32
-export const MOST_NAME_BYTES = 131_072
+import { MOST_CHANGES, MOST_NAME_BYTES } from '../rpc/session-store.ts'
 
 /** The names of the fields that the last changes of a session concerned. */
 export class FieldNames {

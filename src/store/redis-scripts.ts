@@ -1,5 +1,5 @@
 import { shareOf } from '../base/share.ts'
-import { MOST_CHANGES, MOST_NAME_BYTES } from './field-names.ts'
+import { MOST_CHANGES, MOST_NAME_BYTES } from '../rpc/session-store.ts'
 import { TASK_SCRIPTS, type TaskScriptName } from './tasks-redis-scripts.ts'
 
 /*

@@ -1,15 +1,16 @@
 import { hasFarFewer } from '../base/share.ts'
-import type {
-  EvictedSession,
-  FieldChanges,
-  NewSession,
-  SessionFields,
-  SessionRoom,
-  SessionStore,
-  StoredSession,
+import {
+  MOST_CHANGES,
+  MOST_NAME_BYTES,
+  type EvictedSession,
+  type FieldChanges,
+  type NewSession,
+  type SessionFields,
+  type SessionRoom,
+  type SessionStore,
+  type StoredSession,
 } from '../rpc/session-store.ts'
 import type { Soon } from '../rpc/soon.ts'
-import { MOST_CHANGES, MOST_NAME_BYTES } from './field-names.ts'
 import type { Row } from './sqlite-engine.ts'
 import type { SqliteFile } from './sqlite-file.ts'
 import { originalText, storedBytes, storedText } from './stored-text.ts'
