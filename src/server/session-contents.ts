@@ -47,16 +47,6 @@ export function createContents(service: ServerService, parts: ServerParts): Sess
     follow(changes, session, Object.fromEntries(offered) as JsonObject)
   }
 
-  const watchedOf = (session: Session, holder: unknown): Set<string> =>
-    (session.subscriptions ??= watchedBy(session, parts, holder))
-
-  /** What is left of a session that has changed, once its resources and values have. */
-  const begin = (session: Session, fields: FieldChanges): void => {
-    const level = fields.get(LEVEL)
-    if (isLogLevel(level)) session.logLevel = level
-    if (typeof fields.get(READY) === 'string' && !session.ready) session.setReady()
-  }
-
   const noticeOf = (session: Session, change: SentChange): Notice | undefined => {
     if (!hearsChanges(session)) return undefined
     if (change.kind === 'extension') {
@@ -84,7 +74,7 @@ export function createContents(service: ServerService, parts: ServerParts): Sess
       if (!session.opened && fields.has(REVISION)) greet(session, fields, holder)
       const uris = namesAfter(URI, fields)
       if (uris.size > 0 || session.subscriptions !== undefined) {
-        const watched = watchedOf(session, holder)
+        const watched = watchedOf(session, parts, holder)
         for (const uri of watched) if (!uris.has(uri)) watched.delete(uri)
         for (const uri of uris.keys()) watched.add(uri)
       }
@@ -94,12 +84,7 @@ export function createContents(service: ServerService, parts: ServerParts): Sess
     change(session, changes, from) {
       const holder = typeof from === 'string' ? from || session : holderAs(session, from)
       if (!session.opened && typeof changes.get(REVISION) === 'string') greet(session, changes, holder)
-      for (const [name, text] of changes) {
-        if (name.startsWith(VALUE)) changeValue(session, name.slice(VALUE.length), text, holder, parts)
-        if (!name.startsWith(URI)) continue
-        if (text === null) session.subscriptions?.delete(name.slice(URI.length))
-        else watchedOf(session, holder).add(name.slice(URI.length))
-      }
+      changeFields(session, changes, holder, parts)
       begin(session, changes)
     },
     noticeOf,
@@ -126,6 +111,27 @@ const NO_CHANNEL = { emit: () => undefined }
 
 function holderAs(session: Session, source: RequestSource): unknown {
   return holderOf({ source, peer: session, channel: NO_CHANNEL })
+}
+
+function watchedOf(session: Session, parts: ServerParts, holder: unknown): Set<string> {
+  return (session.subscriptions ??= watchedBy(session, parts, holder))
+}
+
+/** Changes the resources and values of a session. */
+function changeFields(session: Session, changes: FieldChanges, holder: unknown, parts: ServerParts): void {
+  for (const [name, text] of changes) {
+    if (name.startsWith(VALUE)) changeValue(session, name.slice(VALUE.length), text, holder, parts)
+    if (!name.startsWith(URI)) continue
+    if (text === null) session.subscriptions?.delete(name.slice(URI.length))
+    else watchedOf(session, parts, holder).add(name.slice(URI.length))
+  }
+}
+
+/** What is left of a session that has changed, once its resources and values have. */
+function begin(session: Session, fields: FieldChanges): void {
+  const level = fields.get(LEVEL)
+  if (isLogLevel(level)) session.logLevel = level
+  if (typeof fields.get(READY) === 'string' && !session.ready) session.setReady()
 }
 
 function changed(uri: string): SentChange {

@@ -59,27 +59,36 @@ test('after a message of a program that tells no version, all fields are read', 
   expect(fields.version).toBe(5)
 })
 
-test('what this node changes stays, unless another node has changed it later', () => {
-  for (const [own, expected] of [
-    [5, set(X, '')],
-    [7, new Map()],
-  ] as const)
-    for (const hear of ['message', 'use', 'whole'] as const) {
-      const fields = atFour()
-      fields.set(X, null)
-      expect(fields.leave()).toEqual(set(X, null))
-      if (hear === 'message') expect(fields.newsOf(['x'], [], 6)).toEqual(new Map())
-      if (hear === 'use') expect(use(fields, 6, set(X, ''))).toEqual(new Map())
-      if (hear === 'whole') {
-        const news = fields.newsIn({ version: 6, fields: new Map([[X, '']]) })
-        expect(news?.fields).toEqual(new Map())
-        fields.reached(6, news!)
-      }
-      expect(fields.arrived(own)).toEqual(expected)
-      // It has the next version only if nothing was between.
-      expect(fields.version).toBe(hear === 'message' ? (own === 5 ? 5 : 4) : own === 7 ? 7 : 6)
-    }
-})
+/** The ways in which a node hears that another one watches x since version 6; each answers what it takes over at once. */
+const HEARD: Readonly<Record<string, (fields: ReplicaFields) => unknown>> = {
+  'a message': (fields) => fields.newsOf(['x'], [], 6),
+  'changes in the store': (fields) => use(fields, 6, set(X, '')),
+  'all fields in the store'(fields) {
+    const news = fields.newsIn({ version: 6, fields: new Map([[X, '']]) })
+    fields.reached(6, news!)
+    return news?.fields
+  },
+}
+
+test.each([
+  ['a message', 5, set(X, ''), 5],
+  ['a message', 7, new Map(), 4],
+  ['changes in the store', 5, set(X, ''), 6],
+  ['changes in the store', 7, new Map(), 7],
+  ['all fields in the store', 5, set(X, ''), 6],
+  ['all fields in the store', 7, new Map(), 7],
+])(
+  'after %s, a change of this node that gets version %i stays unless the other is later',
+  (how, own, later, version) => {
+    const fields = atFour()
+    fields.set(X, null)
+    expect(fields.leave()).toEqual(set(X, null))
+    expect(HEARD[how]!(fields)).toEqual(new Map())
+    expect(fields.arrived(own)).toEqual(later)
+    // It has the next version only if nothing was between.
+    expect(fields.version).toBe(version)
+  },
+)
 
 test('a change that waits to be sent stays, and one that failed is sent again', () => {
   const fields = atFour()
