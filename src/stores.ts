@@ -16,12 +16,13 @@ export type {
 export { hasBytes, rejectionOf, tasksTooLarge } from './tasks/room.ts'
 export type { CacheStore } from './rpc/cache-store.ts'
 export type { BusMessage, ChangeBus } from './rpc/change-bus.ts'
-export type { EventPage, EventRoom, EventStore, NewEvent, StoredEvent } from './rpc/event-store.ts'
+export type { EventHead, EventPage, EventRoom, EventStore, NewEvent, StoredEvent } from './rpc/event-store.ts'
 export type { JoinedNode, NodeInfo, NodeStore } from './rpc/node-store.ts'
 export type { RateStore, RateUse } from './rpc/rate-store.ts'
 export type {
   EvictedSession,
   NewSession,
+  FieldChanges,
   SessionFields,
   SessionRoom,
   SessionStore,

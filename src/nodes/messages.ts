@@ -17,12 +17,13 @@ export type NodeMessage =
     }
   /** The client of a session has cancelled a request that another node runs. */
   | { readonly kind: 'cancelled'; readonly session: string; readonly params: JsonObject }
-  /** The client of a session has subscribed to resources, or has ended that. */
+  /** The client of a session has subscribed to resources, or has ended that. `version` is that of the session then; older programs send none. */
   | {
       readonly kind: 'subscribed'
       readonly session: string
       readonly added: readonly string[]
       readonly removed: readonly string[]
+      readonly version?: number
     }
   /** A session has ended. */
   | { readonly kind: 'ended'; readonly session: string }

@@ -52,6 +52,18 @@ export interface EventPage {
   readonly writer: string
 }
 
+/** What is known of a stream without its events. */
+export interface EventHead {
+  /** The first event that is still kept. */
+  readonly first: number
+  /** The number that the next event gets, or would get. */
+  readonly next: number
+  /** Whether the stream has ended. */
+  readonly isOver: boolean
+  /** Says who writes the stream, as `open` got it. */
+  readonly writer: string
+}
+
 /**
  * Keeps the events of streams to clients, so that a client whose connection broke can resume on every node. A stream has a name that is
  * unique in its session. Each method is one atomic step, and one exchange with the server behind the store.
@@ -66,6 +78,8 @@ export interface EventStore {
   append(session: string, stream: string, event: NewEvent, room: EventRoom): Soon<number | undefined>
   /** The events after one, at most `limit` of them; `after` is -1 for all. Undefined if there is no such stream. */
   read(session: string, stream: string, after: number, limit: number): Soon<EventPage | undefined>
+  /** What is known of a stream, without reading its events, which may be large. Undefined if there is no such stream. */
+  head(session: string, stream: string): Soon<EventHead | undefined>
   /** The position of the last event that has one; undefined if there is none. */
   position(session: string, stream: string): Soon<number | undefined>
   /** Discards the events before a number. The others keep their numbers, and the next one gets the number that it would have had. */

@@ -2,6 +2,7 @@ import type { RequestSource } from './call.ts'
 import type { SentChange } from './changes.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Session } from './session.ts'
+import type { FieldChanges, SessionFields } from './session-store.ts'
 
 /* The names of the fields under which all nodes keep the state of a session. */
 
@@ -45,9 +46,9 @@ export interface SessionContents {
   /** The fields of a session whose handshake is over. */
   fieldsOf(session: Session): Map<string, string>
   /** Gives a session the state in its fields; throws if there is no room for it. `source` is a request of its owner. */
-  restore(session: Session, fields: ReadonlyMap<string, string>, source: RequestSource): void
-  /** Lets a session watch a resource, or not any more; throws if there is no room. `owner` is empty if the session is anonymous. */
-  watch(session: Session, uri: string, isWatched: boolean, owner: string): void
+  restore(session: Session, fields: SessionFields, source: RequestSource): void
+  /** Changes the state of a session; throws if there is no room for it. `from` is a request of its owner, or the owner, which is empty if the session is anonymous. */
+  change(session: Session, changes: FieldChanges, from: RequestSource | string): void
   /** The notification of a change, if it concerns the client of a session. */
   noticeOf(session: Session, change: SentChange): Notice | undefined
   /** The notifications that tell the client of a session that all lists may have changed, or all resources that it watches. */

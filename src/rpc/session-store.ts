@@ -6,12 +6,24 @@ import type { Soon } from './soon.ts'
  */
 export type SessionFields = ReadonlyMap<string, string>
 
+/** Changes of a session: texts by name, and null for fields that are removed. */
+export type FieldChanges = ReadonlyMap<string, string | null>
+
+/** Of how many changes of a session a store remembers the names of fields, and how many bytes these may have together. */
+export const MOST_CHANGES = 32
+export const MOST_NAME_BYTES = 131_072
+
 /** A session that a node is about to use. */
 export interface StoredSession {
   /** Grows with each change. */
   readonly version: number
-  /** All fields; undefined if the version is the one that the node knows. */
+  /** All fields; undefined if the version is the one that the node knows, or if there are `changes`. */
   readonly fields: SessionFields | undefined
+  /**
+   * The fields that have changed since the version that the node knows, as they are now. A store remembers the names of the last changes for
+   * this, so that a small change of a large session does not make other nodes read all of it; it answers all fields if it does not know.
+   */
+  readonly changes?: FieldChanges | undefined
 }
 
 /** How many sessions a store may keep. */
@@ -55,10 +67,18 @@ export interface SessionStore {
    * many sessions in turn, and nobody evicts fresh sessions by opening many.
    */
   create(session: NewSession, room: SessionRoom): Soon<'created' | 'full' | EvictedSession>
-  /** Begins to use a session, which prolongs it: undefined if there is none. `known` is the version that the node has, if it has one. */
-  use(id: string, known: number | undefined, idleMs: number): Soon<StoredSession | undefined>
-  /** Replaces fields, or removes those that are null. Answers the new version, or undefined if there is no such session. */
-  change(id: string, fields: ReadonlyMap<string, string | null>): Soon<number | undefined>
+  /**
+   * Begins to use a session, which prolongs it: undefined if there is none. `known` is the version that the node has, if it has one. A session
+   * whose fields are not as `expected`, where null stands for no field, counts as none: it is not prolonged, and nothing else of it is read.
+   */
+  use(
+    id: string,
+    known: number | undefined,
+    idleMs: number,
+    expected?: FieldChanges,
+  ): Soon<StoredSession | undefined>
+  /** Replaces fields, or removes those that are null. Answers the new version, which is 1 more, or undefined if there is no such session. */
+  change(id: string, fields: FieldChanges): Soon<number | undefined>
   /** Ends a session. Answers whether there was one. */
   end(id: string): Soon<boolean>
   /** The number of sessions. Those that ended without use may be counted for a little longer. */

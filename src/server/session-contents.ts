@@ -15,13 +15,14 @@ import {
   type Notice,
   type SessionContents,
 } from '../rpc/session-fields.ts'
+import type { FieldChanges } from '../rpc/session-store.ts'
 import { follow, hearsChanges, NO_PARAMS, NOTICES } from './following.ts'
 import { holderOf } from './held-bytes.ts'
 import { toIntroduction } from './introduction.ts'
 import type { ServerParts } from './parts.ts'
 import { isForSome } from './resources.ts'
 import type { ServerService } from './service.ts'
-import { replaceValues } from './session-state.ts'
+import { changeValue, replaceValues } from './session-state.ts'
 import { UPDATED, watchedBy } from './subscriptions.ts'
 
 const LISTS = ['tools', 'prompts', 'resources'] as const
@@ -31,7 +32,7 @@ export function createContents(service: ServerService, parts: ServerParts): Sess
   const { changes, held } = parts
 
   /** Takes over the client that another node has greeted. */
-  const greet = (session: Session, fields: ReadonlyMap<string, string>, holder: unknown): void => {
+  const greet = (session: Session, fields: FieldChanges, holder: unknown): void => {
     const introduced = toIntroduction({
       clientInfo: readObject(fields.get(CLIENT)) as unknown as ClientInfo,
       capabilities: readObject(fields.get(CAPABILITIES)),
@@ -69,23 +70,22 @@ export function createContents(service: ServerService, parts: ServerParts): Sess
         [CAPABILITIES, JSON.stringify(capabilities)],
       ]),
     restore(session, fields, source: RequestSource) {
-      const holder = holderOf({ source, peer: session, channel: NO_CHANNEL })
+      const holder = holderAs(session, source)
       if (!session.opened && fields.has(REVISION)) greet(session, fields, holder)
-      const level = fields.get(LEVEL)
-      if (isLogLevel(level)) session.logLevel = level
       const uris = namesAfter(URI, fields)
       if (uris.size > 0 || session.subscriptions !== undefined) {
-        const watched = (session.subscriptions ??= watchedBy(session, parts, holder))
+        const watched = watchedOf(session, parts, holder)
         for (const uri of watched) if (!uris.has(uri)) watched.delete(uri)
         for (const uri of uris.keys()) watched.add(uri)
       }
       replaceValues(session, namesAfter(VALUE, fields), holder, parts)
-      if (fields.has(READY) && !session.ready) session.setReady()
+      begin(session, fields)
     },
-    watch(session, uri, isWatched, owner) {
-      if (!isWatched) return void session.subscriptions?.delete(uri)
-      session.subscriptions ??= watchedBy(session, parts, owner === '' ? session : owner)
-      session.subscriptions.add(uri)
+    change(session, changes, from) {
+      const holder = typeof from === 'string' ? from || session : holderAs(session, from)
+      if (!session.opened && typeof changes.get(REVISION) === 'string') greet(session, changes, holder)
+      changeFields(session, changes, holder, parts)
+      begin(session, changes)
     },
     noticeOf,
     allNotices(session, which) {
@@ -109,6 +109,31 @@ export function createContents(service: ServerService, parts: ServerParts): Sess
 /** Holds nothing: sessions of all nodes hold what they keep themselves. */
 const NO_CHANNEL = { emit: () => undefined }
 
+function holderAs(session: Session, source: RequestSource): unknown {
+  return holderOf({ source, peer: session, channel: NO_CHANNEL })
+}
+
+function watchedOf(session: Session, parts: ServerParts, holder: unknown): Set<string> {
+  return (session.subscriptions ??= watchedBy(session, parts, holder))
+}
+
+/** Changes the resources and values of a session. */
+function changeFields(session: Session, changes: FieldChanges, holder: unknown, parts: ServerParts): void {
+  for (const [name, text] of changes) {
+    if (name.startsWith(VALUE)) changeValue(session, name.slice(VALUE.length), text, holder, parts)
+    if (!name.startsWith(URI)) continue
+    if (text === null) session.subscriptions?.delete(name.slice(URI.length))
+    else watchedOf(session, parts, holder).add(name.slice(URI.length))
+  }
+}
+
+/** What is left of a session that has changed, once its resources and values have. */
+function begin(session: Session, fields: FieldChanges): void {
+  const level = fields.get(LEVEL)
+  if (isLogLevel(level)) session.logLevel = level
+  if (typeof fields.get(READY) === 'string' && !session.ready) session.setReady()
+}
+
 function changed(uri: string): SentChange {
   return { kind: 'resource', uri }
 }
@@ -119,7 +144,7 @@ function namesAfter(prefix: string, fields: ReadonlyMap<string, string>): Map<st
   return new Map(found.map(([name, value]) => [name.slice(prefix.length), value]))
 }
 
-function readObject(text = '{}'): JsonObject {
-  const value: unknown = JSON.parse(text)
+function readObject(text: string | null | undefined): JsonObject {
+  const value: unknown = JSON.parse(text ?? '{}')
   return isObject(value) ? value : {}
 }

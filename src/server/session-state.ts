@@ -37,6 +37,7 @@ const known = new WeakMap<Session, SessionState>()
 interface SessionState {
   readonly session: RequestSession
   replace(values: ReadonlyMap<string, string>): void
+  change(key: string, text: string | null): void
 }
 
 /** The session of a request; undefined if it ends with the request. */
@@ -55,6 +56,17 @@ export function replaceValues(
   parts: StateParts,
 ): void {
   if (values.size > 0 || known.has(session)) stateOf(session, holder, parts).replace(values)
+}
+
+/** Gives a session one value that other nodes know, or removes it; throws if there is no room for it. */
+export function changeValue(
+  session: Session,
+  key: string,
+  text: string | null,
+  holder: unknown,
+  parts: StateParts,
+): void {
+  if (text !== null || known.has(session)) stateOf(session, holder, parts).change(key, text)
 }
 
 type StateParts = Pick<ServerParts, 'held' | 'limits'>
@@ -115,12 +127,15 @@ function createState(session: Session, holder: unknown, { held, limits }: StateP
       return true
     },
   }
+  const change = (key: string, text: string | null): void => {
+    // Two nodes may have added values at the same time, and the session must stay usable.
+    if (texts.get(key) !== (text ?? undefined)) put(key, text ?? undefined, Number.POSITIVE_INFINITY)
+  }
   const replace = (values: ReadonlyMap<string, string>): void => {
     for (const key of texts.keys()) if (!values.has(key)) put(key, undefined)
-    // Two nodes may have added values at the same time, and the session must stay usable.
-    for (const [key, text] of values) if (texts.get(key) !== text) put(key, text, Number.POSITIVE_INFINITY)
+    for (const [key, text] of values) change(key, text)
   }
-  return { session: state, replace }
+  return { session: state, replace, change }
 }
 
 function sizeOf(key: string, text: string | undefined): number {

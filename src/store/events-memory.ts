@@ -1,7 +1,7 @@
 import { BySize, type Sized } from '../base/by-size.ts'
 import { Heap, type HeapEntry } from '../base/heap.ts'
 import { textBytes } from '../base/weight.ts'
-import type { EventPage, EventRoom, EventStore, NewEvent } from '../rpc/event-store.ts'
+import type { EventHead, EventPage, EventRoom, EventStore, NewEvent } from '../rpc/event-store.ts'
 import { removeEnded } from './ended.ts'
 import type { Lifetime } from './lifetime.ts'
 import { TextLog } from './text-log.ts'
@@ -117,6 +117,14 @@ export class MemoryEventStore implements EventStore {
     const events = log.after(after, limit)
     const isOver = found.isOver && (events.at(-1)?.seq ?? after) >= log.next - 1
     return { events, isOver, first: log.first, writer }
+  }
+
+  head(session: string, stream: string): EventHead | undefined {
+    this.#begin()
+    const found = this.#find(session, stream)
+    if (found === undefined) return undefined
+    const { log, isOver, writer } = found
+    return { first: log.first, next: log.next, isOver, writer }
   }
 
   position(session: string, stream: string): number | undefined {

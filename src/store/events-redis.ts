@@ -1,8 +1,8 @@
-import type { EventPage, EventRoom, EventStore, NewEvent } from '../rpc/event-store.ts'
+import type { EventHead, EventPage, EventRoom, EventStore, NewEvent } from '../rpc/event-store.ts'
 import type { RedisLink } from './redis-link.ts'
 import { RedisLog, type LogKeys } from './redis-log.ts'
 import type { RedisNews } from './redis-news.ts'
-import { storedText } from './stored-text.ts'
+import { originalText, storedText } from './stored-text.ts'
 import { lifeMs } from './times.ts'
 
 /** Keeps the events of streams in Redis, each in a stream of its own beside its session. */
@@ -33,6 +33,19 @@ export class RedisEventStore implements EventStore {
     const { first, next, writer, events } = page
     const isOver = page.isOver && (events.at(-1)?.seq ?? after) >= next - 1
     return { events, isOver, first, writer }
+  }
+
+  async head(session: string, stream: string): Promise<EventHead | undefined> {
+    const { texts, head } = this.#keys(session, stream)
+    const reply = await this.#link.run('pierheadLogHead', [texts, head], [])
+    if (!Array.isArray(reply)) return undefined
+    const [next, first, over, writer] = reply as readonly unknown[]
+    return {
+      first: Number(first),
+      next: Number(next),
+      isOver: over !== '',
+      writer: originalText(String(writer)),
+    }
   }
 
   async position(session: string, stream: string): Promise<number | undefined> {

@@ -1,4 +1,4 @@
-import type { EventPage, EventRoom, EventStore, NewEvent } from '../rpc/event-store.ts'
+import type { EventHead, EventPage, EventRoom, EventStore, NewEvent } from '../rpc/event-store.ts'
 import type { Soon } from '../rpc/soon.ts'
 import type { SqliteFile } from './sqlite-file.ts'
 import { logOf, SqliteLog } from './sqlite-log.ts'
@@ -45,6 +45,15 @@ export class SqliteEventStore implements EventStore {
       const { events, first, next, writer } = page
       const isOver = page.isOver && (events.at(-1)?.seq ?? after) >= next - 1
       return { events, isOver, first, writer }
+    })
+  }
+
+  head(session: string, stream: string): Soon<EventHead | undefined> {
+    return this.#file.read(() => {
+      const found = this.#log.find(logOf(session, stream))
+      if (found === undefined) return undefined
+      const { first, next, isOver, writer } = found
+      return { first, next, isOver, writer }
     })
   }
 

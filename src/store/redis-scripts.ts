@@ -1,4 +1,5 @@
 import { shareOf } from '../base/share.ts'
+import { MOST_CHANGES, MOST_NAME_BYTES } from '../rpc/session-store.ts'
 import { TASK_SCRIPTS, type TaskScriptName } from './tasks-redis-scripts.ts'
 
 /*
@@ -23,6 +24,8 @@ return redis.call('GET', KEYS[1])`
 
 /*
  * A session is a hash: v (version), o (owner), t (when a use was noted), i (idle time), and its fields after "=". It expires.
+ * The names that the last changes concerned are there after "c" and the version, with f (the first of these versions) and b (their bytes).
+ * Programs that do not know this leave gaps, and after a gap all fields are read.
  * The index of all sessions has another tag: when each ends, how many each owner has, who owns each, and the last uses for each owner.
  */
 
@@ -33,25 +36,69 @@ for i = 4, #ARGV, 2 do redis.call('HSET', KEYS[1], '=' .. ARGV[i], ARGV[i + 1]) 
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1`
 
-/** Nothing is written while uses follow each other closely. KEYS: session. ARGV: known version, idle time, life time, how late a use may be noted. */
+/** Nothing is written while uses follow each other closely. KEYS: session. ARGV: known version, idle time, life time, how late a use may be noted, then names of fields and what they must be: "=" and a text, or nothing. */
 const SESSION_USE = `${NOW}local head = redis.call('HMGET', KEYS[1], 'v', 'o', 't', 'i')
 if not head[1] then return false end
+for i = 5, #ARGV, 2 do
+  local text = redis.call('HGET', KEYS[1], '=' .. ARGV[i])
+  if (text and '=' .. text or '') ~= ARGV[i + 1] then return false end
+end
 local owner = false
 if now - head[3] >= tonumber(ARGV[4]) or head[4] ~= ARGV[2] then
   redis.call('HSET', KEYS[1], 't', now, 'i', ARGV[2])
   redis.call('PEXPIRE', KEYS[1], ARGV[3])
   owner = head[2]
 end
-local fields = false
-if head[1] ~= ARGV[1] then fields = redis.call('HGETALL', KEYS[1]) end
-return { head[1], owner, fields }`
+local known, version = tonumber(ARGV[1]), tonumber(head[1])
+if known == version then return { head[1], owner, false, false } end
+local changes = known and known < version and version - known <= ${MOST_CHANGES} and {}
+local seen = {}
+for i = version, changes and known + 1 or version + 1, -1 do
+  local names = redis.call('HGET', KEYS[1], string.format('c%.0f', i))
+  if not names then
+    changes = false
+    break
+  end
+  for _, name in ipairs(cmsgpack.unpack(names)) do
+    if not seen[name] then
+      seen[name] = true
+      changes[#changes + 1] = name
+      changes[#changes + 1] = redis.call('HGET', KEYS[1], '=' .. name)
+    end
+  end
+end
+if changes then return { head[1], owner, false, changes } end
+return { head[1], owner, redis.call('HGETALL', KEYS[1]), false }`
 
 /** KEYS: session. ARGV: the number of names to remove, these, then names and texts. */
 const SESSION_CHANGE = `if redis.call('EXISTS', KEYS[1]) == 0 then return false end
-local last = 1 + tonumber(ARGV[1])
-for i = 2, last do redis.call('HDEL', KEYS[1], '=' .. ARGV[i]) end
-for i = last + 1, #ARGV, 2 do redis.call('HSET', KEYS[1], '=' .. ARGV[i], ARGV[i + 1]) end
-return redis.call('HINCRBY', KEYS[1], 'v', 1)`
+local last, names = 1 + tonumber(ARGV[1]), {}
+for i = 2, last do
+  redis.call('HDEL', KEYS[1], '=' .. ARGV[i])
+  names[#names + 1] = ARGV[i]
+end
+for i = last + 1, #ARGV, 2 do
+  redis.call('HSET', KEYS[1], '=' .. ARGV[i], ARGV[i + 1])
+  names[#names + 1] = ARGV[i]
+end
+local version = redis.call('HINCRBY', KEYS[1], 'v', 1)
+local kept = redis.call('HMGET', KEYS[1], 'f', 'b')
+local first, bytes, packed = tonumber(kept[1] or version), tonumber(kept[2] or 0), cmsgpack.pack(names)
+local function drop(number)
+  local field = string.format('c%.0f', number)
+  bytes = bytes - redis.call('HSTRLEN', KEYS[1], field)
+  redis.call('HDEL', KEYS[1], field)
+end
+redis.call('HSET', KEYS[1], string.format('c%.0f', version), packed)
+bytes = bytes + #packed
+for number = first, math.min(version - ${MOST_CHANGES}, first + ${MOST_CHANGES} - 1) do drop(number) end
+first = math.max(first, version - ${MOST_CHANGES} + 1)
+while bytes > ${MOST_NAME_BYTES} and first <= version do
+  drop(first)
+  first = first + 1
+end
+redis.call('HSET', KEYS[1], 'f', first, 'b', bytes)
+return version`
 
 /** Functions of the index. KEYS: ends, owners, owner of each; the beginning of the keys of owners is ARGV[1]. */
 const INDEX = `${NOW}local function remove(id)
@@ -185,6 +232,13 @@ local found = entries[1] and tonumber(string.match(entries[1][1], '^%d+')) - 1 o
 if found > math.max(ARGV[1] + 1, first) then first = found end
 return { head[1], first, head[3] or '', head[4] or '', texts }`
 
+/** KEYS: stream, hash. The log begins after events that are missing. */
+const LOG_HEAD = `local head = redis.call('HMGET', KEYS[2], 'next', 'first', 'over', 'writer')
+if not head[1] then return false end
+local next = tonumber(head[1])
+local first = math.max(tonumber(head[2]), next - redis.call('XLEN', KEYS[1]))
+return { next, first, head[3] or '', head[4] or '' }`
+
 /** KEYS: stream, hash. ARGV: the number of the first event that stays. */
 const LOG_TRIM = `local head = redis.call('HMGET', KEYS[2], 'next', 'first', 'bytes')
 if not head[1] then return 0 end
@@ -268,6 +322,7 @@ export type ScriptName =
   | 'pierheadLogOpen'
   | 'pierheadLogAdd'
   | 'pierheadLogRead'
+  | 'pierheadLogHead'
   | 'pierheadLogTrim'
   | 'pierheadLogForget'
   | 'pierheadRateUse'
@@ -289,6 +344,7 @@ export const SCRIPTS: Readonly<Record<ScriptName, Script>> = {
   pierheadLogOpen: { keys: 3, lua: LOG_OPEN },
   pierheadLogAdd: { keys: 3, lua: LOG_ADD },
   pierheadLogRead: { keys: 2, lua: LOG_READ },
+  pierheadLogHead: { keys: 2, lua: LOG_HEAD },
   pierheadLogTrim: { keys: 2, lua: LOG_TRIM },
   pierheadLogForget: { keys: 1, lua: LOG_FORGET },
   pierheadRateUse: { keys: 1, lua: RATE_USE },

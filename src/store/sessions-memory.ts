@@ -2,6 +2,7 @@ import { Heap, type HeapEntry } from '../base/heap.ts'
 import { hasFarFewer } from '../base/share.ts'
 import type {
   EvictedSession,
+  FieldChanges,
   NewSession,
   SessionRoom,
   SessionStore,
@@ -9,6 +10,7 @@ import type {
 } from '../rpc/session-store.ts'
 import { Chain, type Link } from './chain.ts'
 import { removeEnded } from './ended.ts'
+import { FieldNames } from './field-names.ts'
 import type { Lifetime } from './lifetime.ts'
 
 /** A session, and its places in the orders that the store keeps. */
@@ -17,6 +19,8 @@ class Kept {
   readonly owner: Owner
   readonly fields: Map<string, string>
   version = 1
+  /** What the last changes concerned; most sessions have none. */
+  names: FieldNames | undefined
   usedAt: number
   /** Its place among those of its owner, by use. */
   link!: Link<Kept>
@@ -28,6 +32,20 @@ class Kept {
     this.owner = owner
     this.fields = new Map(fields)
     this.usedAt = now
+  }
+
+  isAs(expected: FieldChanges = new Map()): boolean {
+    return [...expected].every(([name, text]) => (this.fields.get(name) ?? null) === text)
+  }
+
+  /** What is new for a node that knows a version. */
+  since(known: number | undefined): StoredSession {
+    const { version } = this
+    if (version === known) return { version, fields: undefined }
+    const names = known === undefined ? undefined : this.names?.ofLast(version - known)
+    if (names === undefined) return { version, fields: new Map(this.fields) }
+    const changes = new Map([...names].map((name) => [name, this.fields.get(name) ?? null]))
+    return { version, fields: undefined, changes }
   }
 }
 
@@ -69,19 +87,24 @@ export class MemorySessionStore implements SessionStore {
     return { evicted: oldest.id }
   }
 
-  use(id: string, known: number | undefined, idleMs: number): StoredSession | undefined {
+  use(
+    id: string,
+    known: number | undefined,
+    idleMs: number,
+    expected?: FieldChanges,
+  ): StoredSession | undefined {
     const now = this.#begin()
     const kept = this.#sessions.get(id)
-    if (kept === undefined) return undefined
-    const { owner, version } = kept
+    if (kept === undefined || !kept.isAs(expected)) return undefined
+    const { owner } = kept
     kept.usedAt = now
     owner.sessions.remove(kept.link)
     kept.link = owner.sessions.add(kept)
     this.#expiry.move(kept.expiry, now + idleMs)
-    return { version, fields: version === known ? undefined : new Map(kept.fields) }
+    return kept.since(known)
   }
 
-  change(id: string, fields: ReadonlyMap<string, string | null>): number | undefined {
+  change(id: string, fields: FieldChanges): number | undefined {
     this.#begin()
     const kept = this.#sessions.get(id)
     if (kept === undefined) return undefined
@@ -89,6 +112,8 @@ export class MemorySessionStore implements SessionStore {
       if (text === null) kept.fields.delete(name)
       else kept.fields.set(name, text)
     }
+    kept.names ??= new FieldNames()
+    kept.names.add([...fields.keys()])
     return ++kept.version
   }
 

@@ -1,5 +1,6 @@
 import type {
   EvictedSession,
+  FieldChanges,
   NewSession,
   SessionFields,
   SessionRoom,
@@ -49,18 +50,31 @@ export class RedisSessionStore implements SessionStore {
     return answer === 'full' ? answer : { evicted }
   }
 
-  async use(id: string, known: number | undefined, idleMs: number): Promise<StoredSession | undefined> {
+  async use(
+    id: string,
+    known: number | undefined,
+    idleMs: number,
+    expected: FieldChanges = new Map(),
+  ): Promise<StoredSession | undefined> {
     const life = lifeMs(idleMs)
-    const values = [known ?? '', wholeMs(idleMs), life, lateMs(idleMs)]
+    const texts = [...expected].flatMap(([name, text]) => [
+      storedText(name),
+      text === null ? '' : `=${storedText(text)}`,
+    ])
+    const values = [known ?? '', wholeMs(idleMs), life, lateMs(idleMs), ...texts]
     const reply = await this.#link.run('pierheadSessionUse', [this.#key(id)], values)
     if (!Array.isArray(reply)) return undefined
-    const [version, owner, fields] = reply as readonly unknown[]
+    const [version, owner, fields, changes] = reply as readonly unknown[]
     // The request need not wait for it. If it fails, the next use follows soon.
     if (typeof owner === 'string') this.#noteUse(id, owner, life).catch(() => {})
-    return { version: Number(version), fields: Array.isArray(fields) ? fieldsIn(fields) : undefined }
+    return {
+      version: Number(version),
+      fields: Array.isArray(fields) ? fieldsIn(fields) : undefined,
+      ...(Array.isArray(changes) && { changes: changesIn(changes) }),
+    }
   }
 
-  async change(id: string, fields: ReadonlyMap<string, string | null>): Promise<number | undefined> {
+  async change(id: string, fields: FieldChanges): Promise<number | undefined> {
     const removed: string[] = []
     const pairs: string[] = []
     for (const [name, text] of fields) {
@@ -106,6 +120,16 @@ export class RedisSessionStore implements SessionStore {
   ): Promise<unknown> {
     return this.#link.run(name, this.#index, [this.#owners, ...values])
   }
+}
+
+/** Names and texts in turn; a field that was removed has no text. */
+function changesIn(list: readonly unknown[]): FieldChanges {
+  const changes = new Map<string, string | null>()
+  for (let index = 0; index < list.length; index += 2) {
+    const text = list[index + 1]
+    changes.set(originalText(String(list[index])), typeof text === 'string' ? originalText(text) : null)
+  }
+  return changes
 }
 
 /** The fields in a hash, where their names follow a mark. */

@@ -1,16 +1,19 @@
 import { hasFarFewer } from '../base/share.ts'
-import type {
-  EvictedSession,
-  NewSession,
-  SessionFields,
-  SessionRoom,
-  SessionStore,
-  StoredSession,
+import {
+  MOST_CHANGES,
+  MOST_NAME_BYTES,
+  type EvictedSession,
+  type FieldChanges,
+  type NewSession,
+  type SessionFields,
+  type SessionRoom,
+  type SessionStore,
+  type StoredSession,
 } from '../rpc/session-store.ts'
 import type { Soon } from '../rpc/soon.ts'
 import type { Row } from './sqlite-engine.ts'
 import type { SqliteFile } from './sqlite-file.ts'
-import { originalText, storedText } from './stored-text.ts'
+import { originalText, storedBytes, storedText } from './stored-text.ts'
 import { lateMs, lifeMs, wholeMs } from './times.ts'
 
 /** How many sessions that have ended are removed before a new one is added. */
@@ -46,26 +49,33 @@ export class SqliteSessionStore implements SessionStore {
     })
   }
 
-  use(id: string, known: number | undefined, idleMs: number): Soon<StoredSession | undefined> {
+  use(
+    id: string,
+    known: number | undefined,
+    idleMs: number,
+    expected: FieldChanges = new Map(),
+  ): Soon<StoredSession | undefined> {
     return this.#file.read(() => {
       const now = Date.now()
       const row = this.#find(id, now)
       if (row === undefined) return undefined
+      for (const [name, text] of expected) if (this.#field(id, name) !== text) return undefined
       const [version, usedAt, idle] = row.map(Number)
       // The request need not wait for the disk. If it fails, the next use follows soon.
       if (now - (usedAt ?? 0) >= lateMs(idleMs) || idle !== wholeMs(idleMs))
         this.#file.write(() => this.#touch(id, idleMs)).catch(() => {})
-      return { version: version ?? 0, fields: version === known ? undefined : this.#fields(id) }
+      return this.#since(id, version ?? 0, known)
     })
   }
 
-  change(id: string, fields: ReadonlyMap<string, string | null>): Promise<number | undefined> {
+  change(id: string, fields: FieldChanges): Promise<number | undefined> {
     return this.#file.write(() => {
       const row = this.#find(id, Date.now())
       if (row === undefined) return undefined
       for (const [name, text] of fields) this.#set(storedText(id), name, text)
       const version = Number(row[0]) + 1
       this.#file.run('UPDATE pierhead_sessions SET version = ? WHERE id = ?', version, storedText(id))
+      this.#note(storedText(id), version, [...fields.keys()])
       return version
     })
   }
@@ -99,6 +109,52 @@ export class SqliteSessionStore implements SessionStore {
   #fields(id: string): SessionFields {
     const rows = this.#file.all('SELECT name, text FROM pierhead_session_fields WHERE id = ?', storedText(id))
     return new Map(rows.map(([name, text]) => [originalText(String(name)), originalText(String(text))]))
+  }
+
+  #field(id: string, name: string): string | null {
+    const sql = 'SELECT text FROM pierhead_session_fields WHERE id = ? AND name = ?'
+    const row = this.#file.get(sql, storedText(id), storedText(name))
+    return row === undefined ? null : originalText(String(row[0]))
+  }
+
+  /** What is new for a node that knows a version. */
+  #since(id: string, version: number, known: number | undefined): StoredSession {
+    if (version === known) return { version, fields: undefined }
+    const names = known === undefined ? undefined : this.#namesSince(id, version, known)
+    if (names === undefined) return { version, fields: this.#fields(id) }
+    const changes = new Map([...names].map((name) => [name, this.#field(id, name)]))
+    return { version, fields: undefined, changes }
+  }
+
+  /** The names that the changes after a version concerned; undefined if some are not known. */
+  #namesSince(id: string, version: number, known: number): ReadonlySet<string> | undefined {
+    const count = version - known
+    if (count < 0 || count > MOST_CHANGES) return undefined
+    const sql = 'SELECT names FROM pierhead_session_changes WHERE id = ? AND version > ? AND version <= ?'
+    const rows = this.#file.all(sql, storedText(id), known, version)
+    if (rows.length < count) return undefined
+    return new Set(rows.flatMap(([names]) => JSON.parse(String(names)) as readonly string[]))
+  }
+
+  /** Remembers the names of a change, and forgets those of the oldest ones. */
+  #note(key: string, version: number, names: readonly string[]): void {
+    const text = JSON.stringify(names)
+    const all = 'SELECT version, bytes FROM pierhead_session_changes WHERE id = ? ORDER BY version DESC'
+    let bytes = storedBytes(text)
+    const kept: number[] = []
+    if (bytes <= MOST_NAME_BYTES) {
+      const add = 'INSERT INTO pierhead_session_changes (id, version, bytes, names) VALUES (?, ?, ?, ?)'
+      this.#file.run(add, key, version, bytes, text)
+      kept.push(version)
+    }
+    for (const [before, size] of this.#file.all(all, key)) {
+      if (Number(before) === version) continue
+      bytes += Number(size)
+      if (bytes > MOST_NAME_BYTES || Number(before) <= version - MOST_CHANGES) break
+      kept.push(Number(before))
+    }
+    const gone = 'DELETE FROM pierhead_session_changes WHERE id = ? AND version < ?'
+    this.#file.run(gone, key, kept.at(-1) ?? version)
   }
 
   /** The session that makes room for one of `newcomer`. Those used after `freshAfter` are fresh. */

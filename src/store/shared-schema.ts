@@ -40,6 +40,19 @@ export const SHARED_SCHEMAS: readonly Schema[] = [
       CREATE INDEX pierhead_session_counts_by_size ON pierhead_session_counts (sessions) WHERE owner IS NOT NULL;
       INSERT INTO pierhead_session_counts VALUES (NULL, 0);
       `,
+      `
+      -- The names of the fields that the last changes of a session concerned, as JSON. Older programs write none, which leaves gaps, and remove sessions, too.
+      CREATE TABLE pierhead_session_changes (
+        id TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        bytes INTEGER NOT NULL,
+        names TEXT NOT NULL,
+        PRIMARY KEY (id, version)
+      );
+      CREATE TRIGGER pierhead_session_changes_delete AFTER DELETE ON pierhead_sessions BEGIN
+        DELETE FROM pierhead_session_changes WHERE id = OLD.id;
+      END;
+      `,
     ],
   },
   {

@@ -89,6 +89,21 @@ const CHECKS: StoreChecks<EventStore> = {
     )
   },
 
+  async 'the head of a stream tells what is kept'({ store, other }) {
+    assertSame(await store.head('nobody', 's'), undefined, 'head of an unknown stream answers')
+    const session = await filled(store, [])
+    const head = { first: 0, next: 0, isOver: false, writer: 'node-1' }
+    assertSame(await other.head(session, 's'), head, 'head answers')
+    for (const text of ['a', 'b', 'c']) await store.append(session, 's', { text }, { ...ROOMY, events: 2 })
+    assertSame(await other.head(session, 's'), { ...head, first: 1, next: 3 }, 'head answers with events')
+    await store.append(session, 's', { text: 'd', isLast: true }, ROOMY)
+    await store.trim(session, 's', 4)
+    const over = { ...head, first: 4, next: 4, isOver: true }
+    assertSame(await other.head(session, 's'), over, 'head answers after the end')
+    await store.forget(session)
+    assertSame(await other.head(session, 's'), undefined, 'head answers for a forgotten stream')
+  },
+
   async 'a stream ends with its last event'({ store, other }) {
     const session = await filled(store, ['a'])
     assertSame(await store.append(session, 's', { text: 'b', isLast: true }, ROOMY), 1, 'append answers')

@@ -1,25 +1,14 @@
-import type { NewSession, SessionRoom, SessionStore } from '../rpc/session-store.ts'
+import type { SessionRoom, SessionStore } from '../rpc/session-store.ts'
 import { assertSame, type ContractCheck } from './contract.ts'
 import { ODD_TEXTS } from './odd-texts.ts'
+import { CHANGE_CHECKS } from './session-contract-changes.ts'
+import { LONGER_MS, newSession, ROOMY, sorted } from './session-samples.ts'
 import { LONG_MS, storeChecks, type StoreChecks, type StoreContractOptions } from './store-contract.ts'
-
-const ROOMY: SessionRoom = { sessions: 100_000, freshMs: 0 }
-
-/** Short enough for a check to wait for its end; another use prolongs by `LONGER_MS`, which every store notes at once. */
-const IDLE_MS = 60_000
-const LONGER_MS = LONG_MS
-
-let made = 0
-
-function newSession(members: Partial<NewSession> = {}): NewSession {
-  const id = `session-${++made}-${crypto.randomUUID()}`
-  return { id, countedFor: 'ada', fields: new Map([['level', 'info']]), idleMs: IDLE_MS, ...members }
-}
 
 /** The fields of a session, for comparing. */
 async function fieldsOf(store: SessionStore, id: string): Promise<unknown> {
   const { fields } = (await store.use(id, undefined, LONGER_MS)) ?? {}
-  return fields === undefined ? undefined : [...fields].toSorted(([one], [two]) => (one < two ? -1 : 1))
+  return fields === undefined ? undefined : sorted(fields)
 }
 
 const CHECKS: StoreChecks<SessionStore> = {
@@ -71,8 +60,11 @@ const CHECKS: StoreChecks<SessionStore> = {
     assertSame(await other.use(id, version, LONGER_MS), { version, fields: undefined }, 'use answers')
     const changed = await store.change(id, new Map([['level', 'debug']]))
     const used = await other.use(id, version, LONGER_MS)
-    assertSame([used?.version, used?.fields?.get('level')], [changed, 'debug'], 'use answers after a change')
+    const level = used?.fields?.get('level') ?? used?.changes?.get('level')
+    assertSame([used?.version, level], [changed, 'debug'], 'use answers after a change')
   },
+
+  ...CHANGE_CHECKS,
 
   async 'a change replaces and removes the fields that it names, and no others'({ store }) {
     const { id, ...rest } = newSession({

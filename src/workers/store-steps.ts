@@ -8,7 +8,7 @@ export type ParentStores = {
 /** The functions of each store that are one question and one answer. Watching is different. */
 export const STORE_STEPS: { readonly [Kind in StoreKind]: readonly (keyof ParentStores[Kind] & string)[] } = {
   sessions: ['create', 'use', 'change', 'end', 'count'],
-  events: ['open', 'append', 'read', 'position', 'trim', 'forget'],
+  events: ['open', 'append', 'read', 'head', 'position', 'trim', 'forget'],
   tasks: ['create', 'get', 'head', 'owned', 'read', 'change', 'list', 'expire', 'claim', 'beat'],
   changes: ['publish', 'position', 'read'],
   cache: ['get', 'set', 'add', 'delete'],

@@ -49,6 +49,15 @@ const EVENTS: Faults<'events'> = {
       read: (_session, ...rest) => store.read('one', ...rest),
     }),
   ],
+  'the head of a stream tells what is kept': [
+    'heads count from the first event',
+    (store) => ({
+      async head(session, stream) {
+        const head = await store.head(session, stream)
+        return head && { ...head, first: 0, next: head.next - head.first }
+      },
+    }),
+  ],
   'a stream ends with its last event': [
     'streams never end',
     (store) => ({

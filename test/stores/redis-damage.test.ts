@@ -150,3 +150,33 @@ test('a subscription that ends while its connection is made leaves none behind',
   expect(reads).toBe(0)
   link.lifetime.end()
 })
+
+test('after a change of a program that remembers no names, nodes read all fields, and then changes again', async () => {
+  const { driver, prefix } = open()
+  const { sessions } = driver
+  const key = `${prefix}:{s:s}`
+  const fields = new Map([['a', '1']])
+  await sessions.create({ id: 's', countedFor: '', fields, idleMs: 600_000 }, { sessions: 9, freshMs: 0 })
+  const read = async (known: number): Promise<unknown> => {
+    const { version, fields: all, changes } = (await sessions.use('s', known, 600_000)) ?? {}
+    return [version, all && [...all], changes && [...changes]]
+  }
+  expect(await sessions.change('s', new Map([['b', '2']]))).toBe(2)
+  await server.send('HSET', key, '=a', 'x')
+  await server.send('HINCRBY', key, 'v', '1')
+  const all = [
+    ['a', 'x'],
+    ['b', '2'],
+  ]
+  for (const known of [1, 2]) expect(await read(known)).toEqual([3, all, undefined])
+  expect(await sessions.change('s', new Map([['c', '3']]))).toBe(4)
+  expect(await read(3)).toEqual([4, undefined, [['c', '3']]])
+  expect(await read(2)).toEqual([4, [...all, ['c', '3']], undefined])
+  // Many at once, and no names stay behind.
+  await server.send('HINCRBY', key, 'v', '1000000')
+  for (let nth = 0; nth < 40; nth++) await sessions.change('s', new Map([['d', `${nth}`]]))
+  expect(await read(1_000_012)).toEqual([1_000_044, undefined, [['d', '39']]])
+  expect(await read(1_000_011)).toEqual([1_000_044, [...all, ['c', '3'], ['d', '39']], undefined])
+  // Four fields, their names, and what else a session has.
+  expect(await count('HLEN', key)).toBe(4 + 32 + 6)
+})

@@ -1,4 +1,4 @@
-import { memory, type SessionFields } from '../../src/stores.ts'
+import { memory, type FieldChanges, type SessionFields } from '../../src/stores.ts'
 import { findsPlanted, later, type Faults } from './planted.ts'
 
 const LONG_MS = 3_600_000
@@ -23,6 +23,32 @@ const SESSIONS: Faults<'sessions'> = {
   'a node that knows the version gets no fields': [
     'the known version is ignored',
     (store) => ({ use: (id, _known, idleMs) => store.use(id, undefined, idleMs) }),
+  ],
+  'a node that knows an earlier version gets only what has changed': [
+    'a change makes all nodes read everything',
+    (store) => ({
+      async use(id, known, idleMs) {
+        const used = await store.use(id, known, idleMs)
+        return used?.changes === undefined ? used : store.use(id, undefined, idleMs)
+      },
+    }),
+  ],
+  'a node gets the fields as they are, whatever version it knows': [
+    'only the last change is told',
+    (store) => {
+      let last: FieldChanges = new Map()
+      return {
+        change: (id, fields) => store.change(id, (last = fields)),
+        async use(id, known, idleMs) {
+          const used = await store.use(id, known, idleMs)
+          return used?.changes === undefined ? used : { ...used, changes: last }
+        },
+      }
+    },
+  ],
+  'a session that is not as expected counts as none, and is not prolonged': [
+    'what is expected does not matter',
+    (store) => ({ use: (id, known, idleMs) => store.use(id, known, idleMs) }),
   ],
   'a change replaces and removes the fields that it names, and no others': [
     'fields are not removed',

@@ -8,7 +8,7 @@ import { SHARED_SCHEMAS } from '../../src/store/shared-schema.ts'
 import { findEngine, withRows } from '../../src/store/sqlite-engine.ts'
 import { SqliteFile, type Schema } from '../../src/store/sqlite-file.ts'
 import { TASK_SCHEMA } from '../../src/store/tasks-schema.ts'
-import { postgres, sqlite, type TaskStore } from '../../src/stores.ts'
+import { postgres, sqlite, type SessionStore, type TaskStore } from '../../src/stores.ts'
 import { ROOMY, sampleTask } from '../../src/testing/contract.ts'
 import { startPostgres, type TestPostgres } from '../harness/postgres.ts'
 
@@ -156,6 +156,37 @@ test('with SQLite, the statements of a program from before long requests were ap
   expect(rows('SELECT 1 FROM pierhead_task_contents UNION ALL SELECT 1 FROM pierhead_task_requests')).toEqual(
     [],
   )
+})
+
+test('with SQLite, changes of sessions by a program that remembers no names are read with all fields', async () => {
+  const path = newPath()
+  const { sessions } = openSqlite(path, true) as unknown as { sessions: SessionStore }
+  const database = findEngine()(path)
+  onTestFinished(() => void database.close())
+  const fields = new Map([['a', '1']])
+  await sessions.create({ id: 's', countedFor: '', fields, idleMs: 600_000 }, { sessions: 9, freshMs: 0 })
+  const read = async (known: number): Promise<unknown> => {
+    const { version, fields: all, changes } = (await sessions.use('s', known, 600_000)) ?? {}
+    return [version, all && [...all], changes && [...changes]]
+  }
+  expect(await sessions.change('s', new Map([['b', '2']]))).toBe(2)
+  expect(await read(1)).toEqual([2, undefined, [['b', '2']]])
+  database.exec(`UPDATE pierhead_session_fields SET text = 'x' WHERE name = 'a'`)
+  database.exec('UPDATE pierhead_sessions SET version = version + 1')
+  const all = [
+    ['a', 'x'],
+    ['b', '2'],
+  ]
+  for (const known of [1, 2]) expect(await read(known)).toEqual([3, all, undefined])
+  for (let nth = 0; nth < 40; nth++) await sessions.change('s', new Map([['c', `${nth}`]]))
+  expect(await read(11)).toEqual([43, undefined, [['c', '39']]])
+  expect(await read(10)).toEqual([43, [...all, ['c', '39']], undefined])
+  const names = (): unknown =>
+    withRows(database.prepare('SELECT count(*) FROM pierhead_session_changes')).all()
+  expect(names()).toEqual([[32]])
+  // It ends the session, too.
+  database.exec(`DELETE FROM pierhead_sessions`)
+  expect(names()).toEqual([[0]])
 })
 
 /** Brings tables of PostgreSQL to a newer version. */

@@ -28,13 +28,13 @@ test('a network gets three quarters of what the others leave free, and the other
 
 test('bytes count until they are removed, the session ends, or the store forgets it', () => {
   const stored = new StoredBytes({ heldBytes: 10_000 })
-  stored.take(of('removed', 'a'), field(1000))
-  stored.take(of('removed', 'a'), field(500))
-  stored.free('removed', field(1000))
-  expect(stored.bytes).toBe(500)
+  stored.take(of('removed', 'a'), field(300))
+  stored.take(of('removed', 'a'), field(200))
+  stored.free('removed', field(300))
+  expect(stored.bytes).toBe(200)
   // Another node has added some.
-  stored.free('removed', field(1000))
-  stored.free('unknown', field(1000))
+  stored.free('removed', field(300))
+  stored.free('unknown', field(300))
   expect(stored.bytes).toBe(0)
   stored.take(of('ended', 'a'), field(1000))
   stored.forget('ended')
@@ -46,4 +46,20 @@ test('bytes count until they are removed, the session ends, or the store forgets
   vi.advanceTimersByTime(IDLE_MS / 2)
   stored.take(of('new', 'a'), field(200))
   expect(stored.bytes).toBe(2200)
+})
+
+test('long names count for as long as the store remembers that they were removed', () => {
+  const stored = new StoredBytes({ heldBytes: 10_000_000 })
+  for (let nth = 0; nth < 100; nth++) {
+    stored.take(of('s', 'a'), field(8000))
+    stored.free('s', field(8000))
+  }
+  expect(stored.bytes).toBe(16 * 8000)
+  for (let nth = 0; nth < 100; nth++) {
+    stored.take(of('t', 'a'), field(1000))
+    stored.free('t', field(1000))
+  }
+  expect(stored.bytes).toBe(16 * 8000 + 32 * 1000)
+  for (const session of ['s', 't']) stored.forget(session)
+  expect(stored.bytes).toBe(0)
 })

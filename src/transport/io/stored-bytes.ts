@@ -6,12 +6,15 @@ import { mcpError } from '../../errors/error.ts'
 import { MUCH_LATER } from '../../errors/retry-after.ts'
 import { TOO_MUCH_HELD } from '../../errors/server.ts'
 import type { Limits } from '../../protocol/limits.ts'
+import { MOST_CHANGES, MOST_NAME_BYTES } from '../../rpc/session-store.ts'
 
 /** What a node has added to a session in the store. */
 interface Stored {
   readonly session: string
   readonly caller: string
   bytes: number
+  /** The sizes of long names that were removed, the oldest first: the store still remembers the last ones. */
+  removed: number[]
   /** When the store forgets the session, unless other nodes use it. */
   end: HeapEntry<Stored>
 }
@@ -56,7 +59,7 @@ export class StoredBytes {
       throw mcpError(TOO_MUCH_HELD, { limit: this.#limit }, MUCH_LATER)
     let stored = this.#sessions.get(session)
     if (stored === undefined) {
-      const added: Omit<Stored, 'end'> = { session, caller, bytes: 0 }
+      const added: Omit<Stored, 'end'> = { session, caller, bytes: 0, removed: [] }
       stored = added as Stored
       stored.end = this.#ends.add(now + idleMs, stored)
       this.#sessions.set(session, stored)
@@ -66,11 +69,19 @@ export class StoredBytes {
 
   /** A field is removed from a session. Another node may have added it. */
   free(session: string, field: string): void {
-    const bytes = sizeOf(field)
     const stored = this.#sessions.get(session)
     if (stored === undefined) return
-    if (stored.bytes > bytes) this.#change(stored, -bytes)
-    else this.forget(session)
+    if (field.length <= SHORT) return this.#free(stored, sizeOf(field))
+    const { removed } = stored
+    removed.push(sizeOf(field))
+    for (
+      let sum = removed.reduce((one, two) => one + two, 0);
+      removed.length > MOST_CHANGES || sum > MOST_NAME_BYTES;
+    ) {
+      const oldest = removed.shift() as number
+      sum -= oldest
+      this.#free(stored, oldest)
+    }
   }
 
   /** The store keeps a session longer. */
@@ -88,6 +99,11 @@ export class StoredBytes {
     this.#change(stored, -stored.bytes)
   }
 
+  #free(stored: Stored, bytes: number): void {
+    if (stored.bytes > bytes) this.#change(stored, -bytes)
+    else this.forget(stored.session)
+  }
+
   #change(stored: Stored, bytes: number): void {
     stored.bytes += bytes
     this.#total += bytes
@@ -97,6 +113,8 @@ export class StoredBytes {
 
 /** What a field takes in the store besides its text. */
 const OVERHEAD = 128
+/** Names up to this length take little after they were removed, so they no longer count. */
+const SHORT = 256
 
 function sizeOf(field: string): number {
   return textBytes(field) + OVERHEAD

@@ -109,7 +109,7 @@ export class SharedSessions {
     // Before the number of the new connection hides the last one's log.
     const runs = this.#ownRuns(client, last)
     if (runs.length > 0) await this.#log.carryOver(id, last, runs)
-    client.replica.change(EPOCH, String(last.epoch + 1))
+    client.change(EPOCH, String(last.epoch + 1))
     await client.replica.saved()
     await this.#clients.node.publish({ kind: 'attached', session: id })
     const session = this.#newSession(client, last.epoch + 1, last.total)
@@ -119,9 +119,8 @@ export class SharedSessions {
 
   /** Whether all messages after the first `count` are in the store. */
   async #reaches(id: string, count: number): Promise<boolean> {
-    const page = await this.#clients.node.stores.events.read(id, STANDALONE, count - 2, 1)
-    if (page === undefined || page.first > count) return false
-    return count === page.first || page.events.length > 0
+    const head = await this.#clients.node.stores.events.head(id, STANDALONE)
+    return head !== undefined && head.first <= count && count <= head.next
   }
 
   /** Remembers the requests of nodes that had earlier connections. They answer them, unless they die. */
@@ -130,7 +129,7 @@ export class SharedSessions {
       if (node === this.#clients.node.number) continue
       const all = joinRuns(client.others.get(node) ?? [], ids)
       client.others = new Map([...client.others, [node, all]])
-      client.replica.change(`${RUNS}${node}`, JSON.stringify(all))
+      client.change(`${RUNS}${node}`, JSON.stringify(all))
     }
   }
 

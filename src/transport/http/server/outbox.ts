@@ -4,6 +4,7 @@ import { Steps } from '../../../nodes/steps.ts'
 import type { EventRoom } from '../../../rpc/event-store.ts'
 import { MarkedText, withoutMark } from './marked-text.ts'
 import { KeptBuffer, type KeptPool } from '../../io/kept-pool.ts'
+import { PAGE, pagesOf } from './recent-pages.ts'
 import { STANDALONE } from './sessions.ts'
 import { answeredIn } from './stored-answers.ts'
 
@@ -36,8 +37,6 @@ interface Waiting {
 
 /** What a message takes in the store besides its text. */
 const OVERHEAD = 128
-/** How many messages are read at once. */
-const PAGE = 100
 
 /**
  * Sends the messages of a session that several nodes serve. Each node adds its messages to the stream of the session in the store, and the
@@ -52,6 +51,8 @@ export class Outbox {
   /** The connection, and the number of the next message for it. */
   #pass: ((text: string) => void) | undefined
   #next = 0
+  /** Whether the connection has got nothing yet. */
+  #isResuming = false
   /** The last event that is known to be in the store. */
   #last = -1
   readonly #buffer: KeptBuffer
@@ -111,6 +112,7 @@ export class Outbox {
     const { node, session } = this.#options
     this.detach()
     this.#pass = pass
+    this.#isResuming = true
     this.#next = count
     this.#know(count - 1)
     this.#isLatest = true
@@ -178,8 +180,7 @@ export class Outbox {
     const { node, session, onGivenUp } = this.#options
     const [request, ...others] = requests
     if (request === undefined) return this.#lose()
-    const page = await node.stores.events.read(session, STANDALONE, this.#last, 1)
-    if (page === undefined) return this.#lose()
+    if ((await node.stores.events.head(session, STANDALONE)) === undefined) return this.#lose()
     this.#waiting -= bytes
     this.#stored++
     if (others.length === 0) return onGivenUp(request)
@@ -196,17 +197,16 @@ export class Outbox {
 
   /** Passes on what the connection has not got, and counts all that the store keeps. */
   async #read(): Promise<void> {
-    const { node, session } = this.#options
+    const { node, session, caller } = this.#options
     for (let isMore = true; isMore;) {
       const pass = this.#pass
       if (pass === undefined) return
-      const page = await node.stores.events.read(
-        session,
-        STANDALONE,
-        Math.min(this.#next, this.#toCount) - 1,
-        PAGE,
-      )
-      if (this.#pass !== pass) continue
+      const place = { session, stream: STANDALONE, after: Math.min(this.#next, this.#toCount) - 1 }
+      const resuming = { caller, isWanted: (): boolean => this.#pass === pass }
+      const read = await pagesOf(node).read(place, this.#isResuming ? resuming : undefined)
+      if (read === undefined || this.#pass !== pass) continue
+      this.#isResuming = false
+      const { page } = read
       if (page === undefined || page.first > this.#next) return this.#lose()
       for (const { seq, text } of page.events) {
         if (seq >= this.#toCount) this.#count(seq, textBytes(text))
@@ -215,7 +215,7 @@ export class Outbox {
         this.#know(seq)
         pass(withoutMark(text))
       }
-      isMore = page.events.length === PAGE
+      isMore = read.isRecent || page.events.length === PAGE
     }
   }
 

@@ -17,17 +17,18 @@ import {
   URI,
   type SessionContents,
 } from '../../../rpc/session-fields.ts'
-import type { StoredSession } from '../../../rpc/session-store.ts'
+import type { FieldChanges, StoredSession } from '../../../rpc/session-store.ts'
 import type { NoticeBudget } from '../../io/notice-budget.ts'
 import type { StoredBytes } from '../../io/stored-bytes.ts'
 import type { EventRecorder } from './event-stream.ts'
 import { lostResponse } from './lost-response.ts'
 import { NoticeWriter } from './notice-writer.ts'
+import { ReplicaFields } from './replica-fields.ts'
 import { FRESH_MS } from './sessions.ts'
 import type { SharedSession } from './shared-part.ts'
 import type { StreamFollower } from './stream-follower.ts'
 import { StreamRecorder } from './stream-recorder.ts'
-import { toCancelled, toSubscribed } from './subscribed.ts'
+import { toCancelled, toSubscribed, type Subscribed } from './subscribed.ts'
 
 /** A session as its replica sees it. */
 export interface ReplicaSession {
@@ -78,12 +79,8 @@ const REFUSED_MS = 1000
 export class Replica implements SharedSession {
   readonly #parts: ReplicaParts
   readonly #session: ReplicaSession
-  /** The version in the store that it has; undefined before the session is there. */
-  #version: number | undefined
+  readonly #fields = new ReplicaFields()
   #creating: Promise<void> | undefined
-  /** Changes that the store does not have, and those that are on their way. */
-  #unsaved = new Map<string, string | null>()
-  #leaving: ReadonlyMap<string, string | null> = new Map()
   #saving: Promise<void> | undefined
   /** Messages to other nodes that are on their way. */
   readonly #messages = new Set<Promise<void>>()
@@ -104,8 +101,14 @@ export class Replica implements SharedSession {
     this.#usedAt = this.#touchedAt = parts.now()
   }
 
+  /** The version in the store that it has; undefined before the session is there. */
   get version(): number | undefined {
-    return this.#version
+    return this.#fields.version
+  }
+
+  /** What the store may not have. */
+  get unsaved(): Iterable<readonly [string, string | null]> {
+    return this.#fields.unsaved
   }
 
   get isFollowed(): boolean {
@@ -118,41 +121,39 @@ export class Replica implements SharedSession {
   }
 
   /** Takes over what the store knows; throws if there is no room for it. `source` is a request of the owner. */
-  refresh({ version, fields }: StoredSession, source: RequestSource): void {
+  refresh(stored: StoredSession, source: RequestSource): void {
     this.#usedAt = this.#parts.now()
     this.#touchSometimes()
-    if (fields === undefined || (this.#version !== undefined && version <= this.#version)) return
+    const isNew = this.version === undefined
+    const news = this.#fields.newsIn(stored)
+    if (news === undefined) return
     const { session } = this.#session
-    const current = new Map(fields)
-    for (const [name, value] of [...this.#leaving, ...this.#unsaved])
-      if (value === null) current.delete(name)
-      else current.set(name, value)
     const { contents } = this.#parts
-    const position = Number(fields.get(POSITION) ?? 0)
-    const isNew = this.#version === undefined
-    if (isNew) this.#notices = this.#newNotices(position)
-    else if (!session.ready) this.notices.begin(position)
-    this.#unheard(() => contents.restore(session, current, source))
-    this.#version = version
-    this.#isIntroduced ||= fields.has(REVISION)
+    const named = stored.changes ?? stored.fields
+    const position = named?.get(POSITION) ?? (news.fields && '0')
+    if (isNew) this.#notices = this.#newNotices(Number(position))
+    else if (!session.ready && typeof position === 'string') this.notices.begin(Number(position))
+    this.#unheard(() => {
+      if (news.fields === undefined) contents.change(session, news.changes, source)
+      else contents.restore(session, news.fields, source)
+    })
+    this.#fields.reached(stored.version, news)
+    this.#isIntroduced ||= named?.has(REVISION) === true
     if (isNew) this.#catchUp()
   }
 
   /** Throws if the store keeps too many subscriptions of the caller. */
   change(field: string, value: string | null): void {
     if (field.startsWith(URI)) this.#countUri(field, value !== null)
-    this.#unsaved.set(field, value)
+    this.#fields.set(field, value)
     // A request that waits for it learns of a failure; the next one tries again.
     queueMicrotask(() => void this.saved()?.catch(() => undefined))
   }
 
-  /** Watches the resources that the client named at another node. */
-  subscribed(added: readonly string[], removed: readonly string[]): void {
-    const { session, owner } = this.#session
-    this.#unheard(() => {
-      for (const uri of removed) this.#parts.contents.watch(session, uri, false, owner)
-      for (const uri of added) this.#parts.contents.watch(session, uri, true, owner)
-    })
+  /** Watches the resources that the client named at another node, unless the version that this one has is later. */
+  subscribed({ added, removed, version }: Subscribed): void {
+    const news = this.#fields.newsOf(added, removed, version)
+    if (news !== undefined) this.#take(news)
   }
 
   /** Adds the session to the store before its handshake, with fields of its transport. */
@@ -162,11 +163,11 @@ export class Replica implements SharedSession {
 
   saved(): Promise<void> | undefined {
     const { session } = this.#session
-    if (this.#version === undefined)
+    if (this.version === undefined)
       return session.opened ? (this.#creating ??= this.#create()) : this.#creating
     if (session.opened && !this.#isIntroduced) this.#introduce()
     if (this.#saving === undefined) this.#session.beforeSave?.()
-    if (this.#unsaved.size === 0 && this.#saving === undefined) return undefined
+    if (!this.#fields.isUnsaved && this.#saving === undefined) return undefined
     if (this.#saving === undefined && this.#parts.now() < this.#refusedUntil)
       return Promise.reject(mcpError(OVERLOADED, {}, LATER))
     return (this.#saving ??= this.#save())
@@ -255,6 +256,12 @@ export class Replica implements SharedSession {
     this.#notices?.stop()
   }
 
+  /** Takes over what others have changed. */
+  #take(changes: FieldChanges): void {
+    const { session, owner } = this.#session
+    if (changes.size > 0) this.#unheard(() => this.#parts.contents.change(session, changes, owner))
+  }
+
   /** Changes the session to what others know already, which is not saved again. */
   #unheard(act: () => void): void {
     const { session } = this.#session
@@ -277,8 +284,8 @@ export class Replica implements SharedSession {
   #introduce(): void {
     const { node, contents } = this.#parts
     this.#isIntroduced = true
-    for (const [name, value] of contents.fieldsOf(this.#session.session)) this.#unsaved.set(name, value)
-    this.#unsaved.set(POSITION, String(node.position))
+    for (const [name, value] of contents.fieldsOf(this.#session.session)) this.#fields.set(name, value)
+    this.#fields.set(POSITION, String(node.position))
     this.notices.begin(node.position)
   }
 
@@ -300,40 +307,35 @@ export class Replica implements SharedSession {
       [COUNTED_FOR, countedFor],
       [POSITION, String(node.position)],
     ]
-    const kept = [...this.#unsaved].filter((entry): entry is [string, string] => entry[1] !== null)
-    this.#unsaved = new Map()
     const introduced = session.opened ? contents.fieldsOf(session) : []
-    const fields = new Map([...introduced, ...own, ...more, ...kept])
+    const fields = new Map([...introduced, ...own, ...more, ...this.#fields.create()])
     const room = { sessions: maxSessions, freshMs: FRESH_MS }
     const created = await node.stores.sessions.create({ id, countedFor, fields, idleMs }, room)
     if (created === 'full') throw mcpError(SESSION_LIMIT, { limit: maxSessions }, MUCH_LATER)
-    // The store begins to count with 1 or with another number; the next use tells.
-    this.#version = UNKNOWN_VERSION
+    this.#fields.created()
     if (typeof created === 'object') onEnded(created.evicted)
   }
 
   async #save(): Promise<void> {
     const { node, onEnded } = this.#parts
+    let leaving: FieldChanges = new Map()
     try {
-      while (this.#unsaved.size > 0 && !this.#isClosed) {
-        this.#leaving = this.#unsaved
-        this.#unsaved = new Map()
-        const subscribed = toSubscribed(this.#session.id, this.#leaving)
+      while (this.#fields.isUnsaved && !this.#isClosed) {
+        leaving = this.#fields.leave()
+        const subscribed = toSubscribed(this.#session.id, leaving)
         // Before the store has them, since a caller that sends too many must not.
         if (subscribed !== undefined) await this.#countSoon(sizeOf(JSON.stringify(subscribed)))
-        const version = await node.stores.sessions.change(this.#session.id, this.#leaving)
+        const version = await node.stores.sessions.change(this.#session.id, leaving)
         if (version === undefined) return onEnded(this.#session.id)
-        if (subscribed !== undefined) await node.publish(subscribed)
-        // Otherwise another node has changed something too, which the next use tells.
-        if (version === (this.#version as number) + 1) this.#version = version
-        this.#leaving = new Map()
+        this.#take(this.#fields.arrived(version))
+        if (subscribed !== undefined) await node.publish({ ...subscribed, version })
+        leaving = new Map()
         this.#session.beforeSave?.()
       }
     } catch (error) {
-      this.#unsaved = new Map([...this.#leaving, ...this.#unsaved])
+      this.#fields.failed(leaving)
       throw error
     } finally {
-      this.#leaving = new Map()
       this.#saving = undefined
     }
   }
@@ -341,7 +343,7 @@ export class Replica implements SharedSession {
   async #prolong(): Promise<void> {
     const { node, idleMs, onEnded } = this.#parts
     const { id } = this.#session
-    const stored = await node.stores.sessions.use(id, this.#version, idleMs)
+    const stored = await node.stores.sessions.use(id, this.version, idleMs)
     if (stored === undefined) onEnded(id)
   }
 
@@ -392,6 +394,3 @@ export class Replica implements SharedSession {
     this.#refusedUntil = Number.NEGATIVE_INFINITY
   }
 }
-
-/** A version that no stored session has. */
-const UNKNOWN_VERSION = -1

@@ -21,7 +21,7 @@ import { callerOf, type Headers, type HttpIn, type HttpOut } from './parts.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { ANSWER_MS, Replica, type ReplicaParts } from './replica.ts'
 import type { HttpSession } from './sessions.ts'
-import { SessionUses } from './session-uses.ts'
+import { ownFields, SessionUses } from './session-uses.ts'
 import type { SharedSession } from './shared-part.ts'
 import { StoredStreams } from './stored-streams.ts'
 
@@ -71,9 +71,9 @@ export class Replicas implements NodeListener {
       onProlonged: (session) => this.#streams.prolong(session),
       onEnded: (id) => this.#ended(id),
     }
-    this.#uses = new SessionUses((id) => {
+    this.#uses = new SessionUses((id, owner) => {
       const known = this.#endpoint.sessions.find(id)?.shared as Replica | undefined
-      return node.stores.sessions.use(id, known?.version, idleMs)
+      return node.stores.sessions.use(id, known?.version, idleMs, known ? undefined : ownFields(node, owner))
     })
   }
 
@@ -130,7 +130,7 @@ export class Replicas implements NodeListener {
     if (message.kind === 'attached') this.#streams.attached(message.session, isOwn)
     if (session === undefined) return
     if (message.kind === 'cancelled') session.calls.cancel(message.params)
-    if (message.kind === 'subscribed') (session.shared as Replica).subscribed(message.added, message.removed)
+    if (message.kind === 'subscribed') (session.shared as Replica).subscribed(message)
     if (message.kind === 'ended') this.#endpoint.sessions.end(session)
     if (message.kind === 'answered')
       settleHere(this.#node, session.session, message).catch((error) => this.#parts.onError(error))
@@ -157,17 +157,22 @@ export class Replicas implements NodeListener {
   }
 
   /** Makes sure that this node knows a session as it is in the store, or does not know it. */
-  #use(id: string, request: HttpIn): Promise<void> {
-    return this.#uses.use(id, (stored) => this.#take(id, stored, request))
+  async #use(id: string, request: HttpIn): Promise<void> {
+    const owner = ownerOf(request.auth)
+    const known = this.#endpoint.sessions.find(id)
+    if (known !== undefined && known.owner !== owner) return
+    await this.#uses.use(id, owner, (stored) => this.#take(id, stored, request))
   }
 
   #take(id: string, stored: StoredSession | undefined, request: HttpIn): void | Promise<void> {
     const { sessions } = this.#endpoint
     const session = sessions.find(id)
+    // The session of another caller, which the answer is not about.
+    if (session !== undefined && session.owner !== ownerOf(request.auth)) return
     if (stored === undefined) {
       if (session !== undefined) sessions.end(session)
     } else if (session !== undefined) {
-      if (session.owner === ownerOf(request.auth)) (session.shared as Replica).refresh(stored, request)
+      ;(session.shared as Replica).refresh(stored, request)
       sessions.touch(session)
     } else if (stored.fields === undefined) return this.#use(id, request)
     else this.#adopt(id, stored, stored.fields, request)

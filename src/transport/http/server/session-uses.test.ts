@@ -27,8 +27,8 @@ const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 test('requests that arrive while a question is under way share the next one', async () => {
   const { uses, questions } = ask()
-  const first = uses.use('a', versionOf)
-  const others = Array.from({ length: 100 }, () => uses.use('a', versionOf))
+  const first = uses.use('a', '', versionOf)
+  const others = Array.from({ length: 100 }, () => uses.use('a', '', versionOf))
   expect(questions).toHaveLength(1)
   questions[0]![1].resolve(version(1))
   expect(await first).toBe(1)
@@ -36,7 +36,7 @@ test('requests that arrive while a question is under way share the next one', as
   questions[1]![1].resolve(version(2))
   expect(await Promise.all(others)).toEqual(others.map(() => 2))
   await soon()
-  const later = uses.use('a', versionOf)
+  const later = uses.use('a', '', versionOf)
   expect(questions).toHaveLength(3)
   questions[2]![1].resolve(undefined)
   expect(await later).toBeUndefined()
@@ -44,8 +44,8 @@ test('requests that arrive while a question is under way share the next one', as
 
 test('sessions do not wait for each other', () => {
   const { uses, questions } = ask()
-  void uses.use('a', versionOf)
-  void uses.use('b', versionOf)
+  void uses.use('a', '', versionOf)
+  void uses.use('b', '', versionOf)
   expect(questions.map(([id]) => id)).toEqual(['a', 'b'])
 })
 
@@ -57,14 +57,14 @@ test('the state of a session is taken over before the next question', async () =
     return version(++count)
   })
   const take = (stored: Answer): unknown => taken.push(`taken ${stored?.version}`)
-  await Promise.all([uses.use('a', take), uses.use('a', take), uses.use('a', take)])
+  await Promise.all([uses.use('a', '', take), uses.use('a', '', take), uses.use('a', '', take)])
   expect(taken).toEqual(['asked', 'taken 1', 'asked', 'taken 2', 'taken 2'])
 })
 
 test('a question that fails concerns those who share it, and no others', async () => {
   const { uses, questions } = ask()
-  const first = uses.use('a', versionOf)
-  const others = [uses.use('a', versionOf), uses.use('a', versionOf)]
+  const first = uses.use('a', '', versionOf)
+  const others = [uses.use('a', '', versionOf), uses.use('a', '', versionOf)]
   questions[0]![1].reject(new Error('away'))
   await expect(first).rejects.toThrow('away')
   questions[1]![1].resolve(version(2))
@@ -73,12 +73,12 @@ test('a question that fails concerns those who share it, and no others', async (
 
 test('a request that cannot take over a state fails alone, and one may ask again', async () => {
   const { uses, questions } = ask()
-  void uses.use('a', versionOf)
-  const full = uses.use('a', () => {
+  void uses.use('a', '', versionOf)
+  const full = uses.use('a', '', () => {
     throw new Error('full')
   })
-  const again = uses.use('a', () => uses.use('a', versionOf))
-  const other = uses.use('a', versionOf)
+  const again = uses.use('a', '', () => uses.use('a', '', versionOf))
+  const other = uses.use('a', '', versionOf)
   questions[0]![1].resolve(version(1))
   await soon()
   questions[1]![1].resolve(version(2))
@@ -90,12 +90,12 @@ test('a request that cannot take over a state fails alone, and one may ask again
 
 test('many requests that share a question do not all go on in one turn', async () => {
   const { uses, questions } = ask()
-  void uses.use('a', versionOf)
+  void uses.use('a', '', versionOf)
   let taken = 0
   let inFirstTurn = 0
   const many = 500
   const others = Array.from({ length: many }, () =>
-    uses.use('a', () => {
+    uses.use('a', '', () => {
       if (taken++ === 0) setImmediate(() => (inFirstTurn = taken))
     }),
   )

@@ -1,5 +1,7 @@
 import { nextTask } from '../../../base/next-task.ts'
-import type { StoredSession } from '../../../rpc/session-store.ts'
+import type { Node } from '../../../nodes/node.ts'
+import { OWNER, SERVER, TRANSPORT } from '../../../rpc/session-fields.ts'
+import type { FieldChanges, StoredSession } from '../../../rpc/session-store.ts'
 import type { Soon } from '../../../rpc/soon.ts'
 
 /** How many requests go on in one turn of the event loop: their messages are parsed and handled in it. */
@@ -10,23 +12,26 @@ interface Waiter {
   fail(error: unknown): void
 }
 
+type Ask = (id: string, owner: string) => Soon<StoredSession | undefined>
+
 /**
- * Asks the store about sessions, at most once at a time for each: a session may be large, and many small requests would fetch all of it at
+ * Asks the store about sessions for their owners, at most once at a time for each: a session may be large, and many small requests would fetch all of it at
  * the same time. Requests that arrive meanwhile share the next question, never the one that is under way: that may have begun before a
  * change which their client has already seen.
  */
 export class SessionUses {
-  readonly #ask: (id: string) => Soon<StoredSession | undefined>
-  /** Those who wait for the next question about a session, while one is under way. */
+  readonly #ask: Ask
+  /** Those who wait for the next question of an owner about a session, while one is under way. */
   readonly #waiting = new Map<string, Waiter[]>()
 
-  constructor(ask: (id: string) => Soon<StoredSession | undefined>) {
+  constructor(ask: Ask) {
     this.#ask = ask
   }
 
   /** Calls `take` with the state of a session, before the next question about it; answers what that returns. */
   use<Taken>(
     id: string,
+    owner: string,
     take: (stored: StoredSession | undefined) => Taken | Promise<Taken>,
   ): Promise<Taken> {
     return new Promise((resolve, reject) => {
@@ -40,18 +45,19 @@ export class SessionUses {
         },
         fail: reject,
       }
-      const waiting = this.#waiting.get(id)
+      const waiting = this.#waiting.get(`${id} ${owner}`)
       if (waiting !== undefined) waiting.push(waiter)
-      else void this.#askAll(id, waiter)
+      else void this.#askAll(id, owner, waiter)
     })
   }
 
-  async #askAll(id: string, first: Waiter): Promise<void> {
+  async #askAll(id: string, owner: string, first: Waiter): Promise<void> {
+    const key = `${id} ${owner}`
     for (let turn = [first]; turn.length > 0;) {
       const next: Waiter[] = []
-      this.#waiting.set(id, next)
+      this.#waiting.set(key, next)
       try {
-        const stored = await this.#ask(id)
+        const stored = await this.#ask(id, owner)
         for (const [at, one] of turn.entries()) {
           if (at > 0 && at % AT_ONCE === 0) await nextTask()
           one.take(stored)
@@ -61,6 +67,15 @@ export class SessionUses {
       }
       turn = next
     }
-    this.#waiting.delete(id)
+    this.#waiting.delete(key)
   }
+}
+
+/** The fields by which a node knows the sessions of an owner and a transport before it reads the rest, which may be large. */
+export function ownFields({ server }: Node, owner: string, transport: string | null = null): FieldChanges {
+  return new Map([
+    [SERVER, server],
+    [OWNER, owner],
+    [TRANSPORT, transport],
+  ])
 }

@@ -3,8 +3,8 @@ import type { Limits } from '../../../protocol/limits.ts'
 import type { RequestSource } from '../../../rpc/call.ts'
 import type { Service } from '../../../rpc/service.ts'
 import type { Session } from '../../../rpc/session.ts'
-import { HOLDER, RUNS } from '../../../rpc/session-fields.ts'
-import type { StoredSession } from '../../../rpc/session-store.ts'
+import { HOLDER, RUNS, URI, VALUE } from '../../../rpc/session-fields.ts'
+import type { FieldChanges, StoredSession } from '../../../rpc/session-store.ts'
 import { budgetsOf } from '../../io/budgets.ts'
 import { Connection } from '../../io/connection.ts'
 import { isNotable, LONG_ID, notedId } from './noted-id.ts'
@@ -49,8 +49,8 @@ export class SharedClient implements ReplicaSession {
   readonly source: RequestSource
   /** The node that has the connection, as the store last told it; negative if that node is about to close it. */
   holderNode: number
-  /** The fields of the session, as the store last told them. */
-  fields: ReadonlyMap<string, string> = new Map()
+  /** The fields of the session, as the store last told them, without resources and values. */
+  readonly fields: Map<string, string> = new Map()
   /** Requests that other nodes run, as the store last told it. */
   others: ReadonlyMap<number, readonly string[]> = new Map()
   /** The field with the requests that run here. */
@@ -130,13 +130,25 @@ export class SharedClient implements ReplicaSession {
 
   /** Takes over what the store knows; throws if there is no room for it. */
   refresh(stored: StoredSession, source: RequestSource): void {
-    const { fields } = stored
     this.seen = performance.now()
     this.replica.refresh(stored, source)
-    if (fields === undefined) return
-    this.fields = fields
-    this.others = othersIn(fields, this.#runs)
-    this.holderNode = Number(fields.get(HOLDER))
+    const news: FieldChanges | undefined = stored.changes ?? stored.fields
+    if (news === undefined) return
+    if (stored.fields !== undefined) this.fields.clear()
+    for (const [name, text] of [...news, ...this.replica.unsaved]) this.#set(name, text)
+    this.others = othersIn(this.fields, this.#runs)
+    this.holderNode = Number(this.fields.get(HOLDER))
+  }
+
+  /** Changes a field of its transport at all nodes. */
+  change(name: string, text: string | null): void {
+    this.#set(name, text)
+    this.replica.change(name, text)
+  }
+
+  #set(name: string, text: string | null): void {
+    if (text === null) this.fields.delete(name)
+    else if (!name.startsWith(URI) && !name.startsWith(VALUE)) this.fields.set(name, text)
   }
 
   /** Sends everything after the first `count` messages over a connection. */

@@ -13,7 +13,7 @@ import { within } from '../../io/timer.ts'
 import { LONG_ID } from './noted-id.ts'
 import type { ReplicaParts } from './replica.ts'
 import { LONGEST_IDLE_MS, settleHere, type Sharing } from './replicas.ts'
-import { SessionUses } from './session-uses.ts'
+import { ownFields, SessionUses } from './session-uses.ts'
 import type { SessionFacts } from './sessions.ts'
 import { SharedClient, type SharedParts } from './shared-client.ts'
 import { REPLICA_MS } from './shared-part.ts'
@@ -68,9 +68,11 @@ export class SharedClients implements NodeListener {
       onEnded: (id) => this.#ended(id),
     }
     this.#parts = { service, limits, replica, end: (client) => void this.end(client) }
-    this.#uses = new SessionUses((id) =>
-      node.stores.sessions.use(id, this.#all.get(id)?.replica.version, this.#idleMs),
-    )
+    this.#uses = new SessionUses((id, owner) => {
+      const known = this.#all.get(id)?.replica
+      const expected = known === undefined ? ownFields(node, owner, transport) : undefined
+      return node.stores.sessions.use(id, known?.version, this.#idleMs, expected)
+    })
     this.#unlisten = node.listen(this)
     this.#sweptAt = performance.now()
     // Connections end by themselves.
@@ -122,8 +124,11 @@ export class SharedClients implements NodeListener {
   }
 
   /** The client of a session as the store knows it, for its owner only. */
-  use(id: string, source: RequestSource): Promise<SharedClient | undefined> {
-    return this.#uses.use(id, (stored) => this.#take(id, stored, source))
+  async use(id: string, source: RequestSource): Promise<SharedClient | undefined> {
+    const owner = ownerOf(source.auth)
+    const known = this.#all.get(id)
+    if (known !== undefined && known.owner !== owner) return undefined
+    return this.#uses.use(id, owner, (stored) => this.#take(id, stored, source))
   }
 
   /** Ends the session of a client at all nodes. */
@@ -162,7 +167,7 @@ export class SharedClients implements NodeListener {
 
   /** Looks for requests of a client that run at other nodes. */
   lookAround(client: SharedClient): Promise<void> {
-    return this.#uses.use(client.id, (stored) => {
+    return this.#uses.use(client.id, client.owner, (stored) => {
       if (stored === undefined) return this.#forget(client)
       client.refresh(stored, client.connection.source)
     })
@@ -178,7 +183,7 @@ export class SharedClients implements NodeListener {
     if (client === undefined) return
     if (message.kind === 'attached' && !isOwn) this.#moved(client)
     if (message.kind === 'cancelled') client.connection.calls.cancel(message.params)
-    if (message.kind === 'subscribed') client.replica.subscribed(message.added, message.removed)
+    if (message.kind === 'subscribed') client.replica.subscribed(message)
     if (message.kind === 'ended') this.#forget(client)
     if (message.kind === 'answered')
       settleHere(this.node, client.session, message).catch((error) => this.#parts.replica.onError(error))
@@ -199,7 +204,7 @@ export class SharedClients implements NodeListener {
   /** Says that this node is about to close the connection of a client. */
   leave(client: SharedClient): void {
     client.holderNode = -this.node.number
-    client.replica.change(HOLDER, String(client.holderNode))
+    client.change(HOLDER, String(client.holderNode))
   }
 
   /** Resolves when the connection of a client has the responses to its requests at other nodes, or after a limit. */
@@ -245,6 +250,8 @@ export class SharedClients implements NodeListener {
     source: RequestSource,
   ): SharedClient | undefined | Promise<SharedClient | undefined> {
     const client = this.#all.get(id)
+    // The session of another caller, which the answer is not about.
+    if (client !== undefined && client.owner !== ownerOf(source.auth)) return undefined
     if (stored === undefined) {
       if (client !== undefined) this.#forget(client)
       return undefined
@@ -256,7 +263,6 @@ export class SharedClients implements NodeListener {
       if (adopted !== undefined) this.#refreshNew(adopted, stored, source)
       return adopted
     }
-    if (client.owner !== ownerOf(source.auth)) return undefined
     client.refresh(stored, source)
     return client
   }
@@ -334,7 +340,7 @@ export class SharedClients implements NodeListener {
     client.outbox.look()
     await client.outbox.done()
     if (ids.includes(LONG_ID)) return this.end(client)
-    client.replica.change(`${RUNS}${number}`, null)
+    client.change(`${RUNS}${number}`, null)
     await client.replica.saved()
     client.others = new Map([...client.others].filter(([other]) => other !== number))
   }

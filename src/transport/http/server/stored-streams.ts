@@ -3,11 +3,12 @@ import { STREAM_EXISTS, UNKNOWN_EVENT } from '../../../errors/http.ts'
 import type { Node } from '../../../nodes/node.ts'
 import { Steps } from '../../../nodes/steps.ts'
 import { Suspects } from '../../../nodes/suspects.ts'
-import type { EventRoom } from '../../../rpc/event-store.ts'
+import type { EventHead, EventRoom } from '../../../rpc/event-store.ts'
 import { isPrimed, readEventId } from './event-stream.ts'
 import { toStream } from './exchange.ts'
 import { messageEvent } from '../../../wire/sse.ts'
 import type { Headers, HttpOut, Sink } from './parts.ts'
+import { pagesOf } from './recent-pages.ts'
 import type { Replica, ReplicaSession } from './replica.ts'
 import { STANDALONE, type HttpSession } from './sessions.ts'
 import { StreamFollower, type FollowerOptions } from './stream-follower.ts'
@@ -72,16 +73,15 @@ export class StoredStreams {
     const place = readEventId(eventId)
     if (place === undefined) throw mcpError(UNKNOWN_EVENT, {})
     const { name, seq } = place
-    const page = await this.#reads.run(session.id, () => {
+    const head = await this.#reads.run(session.id, () => {
       check()
-      return events.read(session.id, name, seq, 1)
+      return events.head(session.id, name)
     })
-    if (page === undefined && !REQUEST_STREAM.test(name)) throw mcpError(UNKNOWN_EVENT, {})
+    if (head === undefined && !REQUEST_STREAM.test(name)) throw mcpError(UNKNOWN_EVENT, {})
     // Tells the client not to reconnect: nothing follows.
-    if (page === undefined) return { status: 204, headers }
-    if (page.isOver && page.events.length === 0)
-      return this.#end(session.id, { name, seq }, page.writer, headers)
-    if (seq + 1 < page.first) throw mcpError(UNKNOWN_EVENT, {})
+    if (head === undefined) return { status: 204, headers }
+    if (head.isOver && seq >= head.next - 1) return this.#end(session, { name, seq }, head, headers)
+    if (seq + 1 < head.first) throw mcpError(UNKNOWN_EVENT, {})
     if (name === STANDALONE) {
       this.#replace(session.id)
       return this.#standalone(session, seq, headers)
@@ -200,6 +200,8 @@ export class StoredStreams {
     const { followers } = session.shared as Replica
     const follower: StreamFollower = new StreamFollower({
       events: node.stores.events,
+      pages: pagesOf(node),
+      caller: session.countedFor,
       session: session.id,
       name,
       after,
@@ -226,17 +228,19 @@ export class StoredStreams {
    * before. Such a client has not got the response, which says so.
    */
   async #end(
-    session: string,
+    { id: session, countedFor: caller }: HttpSession,
     { name, seq }: { readonly name: string; readonly seq: number },
-    writer: string,
+    { writer, next }: EventHead,
     headers: Headers,
   ): Promise<HttpOut> {
     const response = writer.slice(writer.indexOf(' ') + 1)
     if (response === '') return { status: 204, headers }
-    const { events } = this.#parts.node.stores
-    const page = await this.#reads.run(session, () => events.read(session, name, seq - 1, 1))
-    const last = page?.events[0]?.text ?? response
-    if (last !== response) return { status: 204, headers }
+    if (seq < next) {
+      const place = { session, stream: name, after: seq - 1 }
+      const resuming = { caller, isWanted: () => true }
+      const read = await this.#reads.run(session, () => pagesOf(this.#parts.node).read(place, resuming))
+      if ((read?.page?.events[0]?.text ?? response) !== response) return { status: 204, headers }
+    }
     const event = messageEvent(response, `${name}_${seq + 1}`)
     const attach = (sink: Sink): void => {
       sink.write(event)

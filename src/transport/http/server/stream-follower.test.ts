@@ -3,6 +3,7 @@ import type { EventRoom } from '../../../rpc/event-store.ts'
 import { MemoryEventStore } from '../../../store/events-memory.ts'
 import { Lifetime } from '../../../store/lifetime.ts'
 import type { Sink } from './parts.ts'
+import { RecentPages } from './recent-pages.ts'
 import { StreamFollower } from './stream-follower.ts'
 
 const ROOM: EventRoom = { events: 3, bytes: 1_000_000, idleMs: 60_000 }
@@ -20,8 +21,8 @@ class Reader implements Sink {
     if (this.isSlow) this.waiting += text.length
   }
 
-  end(text = ''): void {
-    this.text += text
+  end(...texts: readonly string[]): void {
+    this.text += texts.join('')
     this.state = 'ended'
   }
 
@@ -64,6 +65,8 @@ function follow(options: {
   const detached: number[] = []
   const follower = new StreamFollower({
     events,
+    pages: new RecentPages(events),
+    caller: '',
     session: 's',
     name: 'r',
     after,

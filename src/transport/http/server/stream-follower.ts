@@ -1,11 +1,14 @@
 import { Steps } from '../../../nodes/steps.ts'
 import type { EventPage, EventStore } from '../../../rpc/event-store.ts'
-import { messageEvent } from '../../../wire/sse.ts'
 import { withoutMark } from './marked-text.ts'
 import type { Sink } from './parts.ts'
+import { PAGE, type RecentPages } from './recent-pages.ts'
 
 export interface FollowerOptions {
   readonly events: EventStore
+  readonly pages: RecentPages
+  /** The caller or the network that the session is counted with. */
+  readonly caller: string
   readonly session: string
   readonly name: string
   /** The last event that the client has seen; -1 for none. */
@@ -25,9 +28,6 @@ export interface FollowerOptions {
   /** Called when the client is disconnected, with the number of the last event that it was sent. */
   onDetached(sent: number): void
 }
-
-/** How many events are read at once. */
-const PAGE = 100
 
 /** Sends the events of a stream in the store to a client, as they are added by any node. */
 export class StreamFollower {
@@ -94,13 +94,16 @@ export class StreamFollower {
   }
 
   async #read(): Promise<void> {
-    const { events, session, name } = this.#options
+    const { pages, session, name, caller } = this.#options
+    const resuming = { caller, isWanted: (): boolean => this.#sink !== undefined }
     const readPage = async (): Promise<boolean> => {
       if (!this.#hasBegun && this.#options.mayBegin?.() === false) this.end()
       if (this.#sink === undefined) return false
-      const page = await events.read(session, name, this.#sent, PAGE)
+      const place = { session, stream: name, after: this.#sent }
+      const read = await pages.read(place, this.#hasBegun ? undefined : resuming)
+      if (read === undefined) return false
       this.#hasBegun = true
-      if (page !== undefined) return this.#send(page)
+      if (read.page !== undefined) return this.#send(read.page) || read.isRecent
       this.end()
       return false
     }
@@ -116,14 +119,20 @@ export class StreamFollower {
       return false
     }
     this.#writer = writer
-    let text = ''
-    for (const event of events) {
-      text += messageEvent(withoutMark(event.text), `${this.name}_${event.seq}`)
-      this.#sent = event.seq
+    // Joined, they would be copied, also for a client that leaves at once.
+    const texts = events.flatMap(({ seq, text }) => [
+      `id: ${this.name}_${seq}\ndata: `,
+      withoutMark(text),
+      '\n\n',
+    ])
+    this.#sent = events.at(-1)?.seq ?? this.#sent
+    if (isOver) {
+      this.#detach()
+      sink.end(...texts)
+      return false
     }
-    if (text !== '') this.#write(sink, text)
-    if (isOver) this.end()
-    else if (sink.waiting > this.#options.maxUnread) this.#abort(sink)
+    if (texts.length > 0) this.#write(sink, texts.join(''))
+    if (sink.waiting > this.#options.maxUnread) this.#abort(sink)
     return events.length === PAGE
   }
 

@@ -1,12 +1,13 @@
 import type { NodeMessage } from '../../../nodes/messages.ts'
 import type { JsonObject } from '../../../protocol/jsonrpc.ts'
 import { URI } from '../../../rpc/session-fields.ts'
+import type { FieldChanges } from '../../../rpc/session-store.ts'
+
+/** The resources that the client of a session has named at a node. */
+export type Subscribed = NodeMessage & { readonly kind: 'subscribed' }
 
 /** The message that lets all nodes with a replica watch the same resources, before the next change of one; undefined if there is none. */
-export function toSubscribed(
-  session: string,
-  fields: ReadonlyMap<string, string | null>,
-): NodeMessage | undefined {
+export function toSubscribed(session: string, fields: FieldChanges): Subscribed | undefined {
   const uris = [...fields].filter(([name]) => name.startsWith(URI))
   if (uris.length === 0) return undefined
   const named = (isWatched: boolean): readonly string[] =>
