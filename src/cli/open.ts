@@ -2,7 +2,7 @@ import type { Client, ConnectOptions } from 'pierhead/client'
 import { orAborted } from '../base/backoff.ts'
 import type { Invocation, OpenOptions } from './command.ts'
 import { wrongUsage } from './failure.ts'
-import { SECRET } from './redaction.ts'
+import { hiddenValues, SECRET } from './redaction.ts'
 import { headersOf } from './option-values.ts'
 import { ProgramOutput, startFailure } from './program-output.ts'
 import { safe } from './safe-text.ts'
@@ -64,10 +64,24 @@ export async function open(
   return { client, target: resolved, printed, [Symbol.asyncDispose]: close }
 }
 
-/** The values of a configuration that are probably secrets. Other variables may be words that errors have too. */
+/** The values of a target that are probably secrets. Other variables may be words that errors have too. */
 export function configuredSecrets(target: ResolvedTarget['target']): readonly string[] {
-  if ('url' in target) return Object.values(target.headers ?? {})
-  return Object.entries(target.env ?? {}).flatMap(([name, value]) => (SECRET.test(name) ? [value] : []))
+  if ('url' in target) {
+    const ofUrl = hiddenValues({ url: String(target.url) }).flatMap((value) => [value, decoded(value)])
+    return [...Object.values(target.headers ?? {}), ...ofUrl]
+  }
+  const { command, args = [], env = {} } = target
+  const ofEnv = Object.entries(env).flatMap(([name, value]) => (SECRET.test(name) ? [value] : []))
+  return [...hiddenValues({ command, args }), ...ofEnv]
+}
+
+/** A part of a URL as a server reads it. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part.replaceAll('+', ' '))
+  } catch {
+    return part
+  }
 }
 
 function given<Name extends keyof ConnectOptions>(
