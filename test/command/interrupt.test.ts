@@ -30,8 +30,8 @@ describe('Ctrl-C', () => {
 
   it.each([
     ['C-c', /code 130/, undefined],
-    ['Escape', /code 0/, 'decline'],
-  ])('at a question ends the call, and Esc declines: %s', { timeout: 300_000 }, async (key, code, text) => {
+    ['Escape', /code 0/, 'cancel'],
+  ])('at a question ends the call, and Esc closes the question: %s', { timeout: 300_000 }, async (key, code, text) => {
     using terminal = new Terminal(`interrupt-${key}`, resolve('.'), { NO_COLOR: '1' })
     const server = join(import.meta.dirname, 'asking-server.ts')
     terminal.type(
