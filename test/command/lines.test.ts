@@ -68,6 +68,7 @@ describe('what is wrong with a line', () => {
     [['info', '--header', 'A: b', 'tcp://localhost:1'], '--header applies only to'],
     [['info', '--framing', 'lines', 'http://localhost:1/a'], '--framing applies only to'],
     [['info', '--inherit', 'all', 'http://localhost:1/a'], '--inherit applies only to'],
+    [['test', 'http://localhost:1/a', '--all'], '--all is only for --generate'],
     [['doctor', '--timeout', 'soon', 'http://localhost:1/a'], '--timeout: "soon" is not a time'],
     [['doctor', '--header', 'nocolon', 'http://localhost:1/a'], "'Name: value'"],
   ])('is said for %j', async (args, text) => {

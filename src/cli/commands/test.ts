@@ -33,6 +33,8 @@ export const test: Command = {
   async run(invocation) {
     const { words: only, flags, io, output, open } = invocation
     const given = flags.text('fixtures')
+    if (flags.is('all') && !flags.is('generate'))
+      throw wrongUsage('--all is only for --generate', 'Add --generate, or leave --all out.')
     if (given !== undefined && !isFolder(resolve(io.cwd, given)))
       throw wrongUsage(`there is no folder ${given}`, 'Name the folder that has <tool>.json files.')
     const { client, target } = await open()
