@@ -36,7 +36,7 @@ async function slowServer(): Promise<{ readonly url: string; readonly called: Pr
 }
 
 describe('--total', () => {
-  it.each([[['call', 'sleep']], [['watch']], [['doctor', '--verbose']]])(
+  it.each([[['call', 'sleep']], [['doctor', '--verbose']]])(
     'ends %j',
     async ([name = '', ...words]) => {
       const end = name === 'doctor' ? silent() : [(await slowServer()).url, ...words]
@@ -46,6 +46,14 @@ describe('--total', () => {
       expect(code).toBe(7)
     },
   )
+
+  it('ends watch as planned', async () => {
+    const { url } = await slowServer()
+    const { code, stdout, stderr } = await line(['watch', '--total', '700ms', url])
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+    expect(stderr).not.toContain('error')
+    expect((await line(['watch', '--total', '700ms', ...silent()])).code).toBe(7)
+  })
 
   it('is one deadline for all requests of a command', async () => {
     // Each ping takes less than the total, and all of them more.
