@@ -199,7 +199,7 @@ describe('secrets that a server repeats', () => {
     let text = ''
     const stdout = { write: (more: string) => (text += more) !== '' }
     const io = { stdout, stderr: stdout, env: {}, stdin: new PassThrough() } as unknown as Io
-    const log = new DevLog(io, new Output(io, { json: true }), { isStdio: false, json: true })
+    const log = new DevLog(io, new Output(io, { json: true }), { isStdio: false, json: true, root: '/' })
     const target = 'https://u:hush@example.com/?key=hush'
     log.add({ event: 'call', method: 'resources/read', target, outcome: 'result', ms: 1 })
     expect(JSON.parse(text).target).toBe('https://***@example.com/?key=***')

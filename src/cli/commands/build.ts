@@ -28,7 +28,7 @@ export const build: Command = {
     output.status('')
     const { size } = statSync(out)
     const file = relative(io.cwd, out)
-    await output.data({ file, bytes: size, external }, () =>
+    await output.data({ file: out, bytes: size, external }, () =>
       [
         `Built ${output.colors.bold(file)}, ${Math.round(size / 1000)} kB. Run it: ${output.colors.cyan(`PORT=3000 node ${file}`)}`,
         ...(external.length > 0 ? [`Install beside it: ${external.join(', ')}`] : []),

@@ -143,7 +143,7 @@ async function reportUpdate(
   const left = cases.filter(({ problem }) => problem !== undefined)
   const names = changed.map((file) => relative(io.cwd, file))
   const all = files.reduce((sum, { fixtures }) => sum + fixtures.length, 0)
-  await output.data({ updated: updated.length, fixtures: all, files: names, left }, () =>
+  await output.data({ updated: updated.length, fixtures: all, files: changed, left }, () =>
     [
       ...left.map(
         ({ tool, name, problem = '' }) =>
