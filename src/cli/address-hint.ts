@@ -1,11 +1,14 @@
-import { McpError } from 'pierhead/client'
+import type { McpError } from 'pierhead/client'
 import { EXIT } from './exit.ts'
 import { Failure, wrongConfig, wrongUsage } from './failure.ts'
 import type { ResolvedTarget } from './target.ts'
 import { parseUrl } from '../protocol/url.ts'
 
 /** What a command throws, with what to do if the URL of its target is the reason. Other errors stay. */
-export function withAddressHint(thrown: McpError, { target, from, file = '', label }: ResolvedTarget): unknown {
+export function withAddressHint(
+  thrown: McpError,
+  { target, from, file = '', label }: ResolvedTarget,
+): unknown {
   const { kind, message, data } = thrown
   if (!('url' in target)) return thrown
   if (kind === 'bad_option' && /credentials.*URL/.test(message))
@@ -25,9 +28,12 @@ export function withAddressHint(thrown: McpError, { target, from, file = '', lab
       exit: EXIT.unreachable,
       cause: thrown,
     })
-  if (kind === 'connect_failed' && /: bad port$/.test(message))
+  if (kind === 'connect_failed' && message.endsWith(': bad port'))
     return new Failure(
-      message.replace(/bad port$/, `fetch, which the command uses, blocks port ${parseUrl(String(target.url)).port}`),
+      message.replace(
+        /bad port$/,
+        `fetch, which the command uses, blocks port ${parseUrl(String(target.url)).port}`,
+      ),
       {
         hint: 'Let the server listen on another port. Web clients block ports that other protocols use, such as 25 for mail.',
         exit: EXIT.unreachable,

@@ -122,7 +122,7 @@ async function askField(name: string, field: Field, isRequired: boolean, asking:
   }
   if (field.type === 'array') {
     const initialValues = Array.isArray(field.default) ? field.default.map(String) : []
-    for (let problem = ''; ; ) {
+    for (let problem = ''; ;) {
       const chosen = await multiselect({
         message: problem === '' ? message : `${message}. ${problem}`,
         options: [...choices.list],

@@ -38,7 +38,9 @@ function valuesOf(commands: readonly Command[]): readonly Values[] {
       values === undefined ? [] : [{ command: name, options: flags.match(/--?[\w-]+/g) ?? [], values }],
     )
     return [
-      ...(first?.values === undefined ? [] : [{ command: name, options: [], values: first.values, isAfterTarget }]),
+      ...(first?.values === undefined
+        ? []
+        : [{ command: name, options: [], values: first.values, isAfterTarget }]),
       ...ofOptions,
     ]
   })

@@ -26,10 +26,7 @@ const FORMATS: ReadonlyMap<unknown, { readonly fits: (text: string) => boolean; 
     ['email', { fits: (text) => /^[^\s@]+@[^\s@]+$/.test(text), what: 'an e-mail address' }],
     ['uri', { fits: (text) => isUrl(text) && !/\s/.test(text), what: 'a URI, such as https://example.com' }],
     ['date', { fits: (text) => isDate(text), what: 'a date, such as 2026-07-28' }],
-    [
-      'date-time',
-      { fits: isDateTime, what: 'a date and time with its zone, such as 2026-07-28T12:30:00Z' },
-    ],
+    ['date-time', { fits: isDateTime, what: 'a date and time with its zone, such as 2026-07-28T12:30:00Z' }],
   ])
 
 function isDate(text: string): boolean {

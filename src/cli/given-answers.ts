@@ -57,8 +57,7 @@ async function answerTo(
   const content = await toolArguments({ words, schema }, io)
   const names = Array.isArray(required) ? required.map(String) : []
   const missing = names.find(
-    (name) =>
-      !Object.hasOwn(content, name) && (fields.get(name) as Field | undefined)?.default === undefined,
+    (name) => !Object.hasOwn(content, name) && (fields.get(name) as Field | undefined)?.default === undefined,
   )
   if (missing !== undefined)
     throw unanswered(

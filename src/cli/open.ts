@@ -29,8 +29,7 @@ export async function open(
   const { createClient } = await import('pierhead/client')
   const { target } = resolved
   const given = flags.list('answer')
-  const byOption =
-    given.length > 0 ? (await import('./given-answers.ts')).givenAnswers(given, io) : undefined
+  const byOption = given.length > 0 ? (await import('./given-answers.ts')).givenAnswers(given, io) : undefined
   const answers = asks ? await answersFor(io, output, byOption) : undefined
   const options: ConnectOptions = {
     client: { name: 'pierhead-command', version: ownVersion() },

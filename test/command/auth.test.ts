@@ -137,8 +137,14 @@ describe('auth', () => {
     const cwd = env['HOME'] ?? ''
     const entry = { url, headers: { authorization } }
     writeFileSync(join(cwd, 'mcp.json'), JSON.stringify({ mcpServers: { notes: entry } }))
-    for (const words of [[url, 'whoami', '-H', `Authorization: ${authorization}`], ['notes', 'whoami']]) {
-      const { stdout, stderr } = await line(['call', ...words], { cwd, env: { ...env, PIERHEAD_TOKEN: other } })
+    for (const words of [
+      [url, 'whoami', '-H', `Authorization: ${authorization}`],
+      ['notes', 'whoami'],
+    ]) {
+      const { stdout, stderr } = await line(['call', ...words], {
+        cwd,
+        env: { ...env, PIERHEAD_TOKEN: other },
+      })
       expect(stdout + stderr).toContain('You are bob.')
     }
   })

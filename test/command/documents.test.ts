@@ -99,7 +99,12 @@ describe('the JSON of a command', () => {
     log.add({ event: 'listening', file: 'server.ts' })
     log.add({ event: 'reloading', files: ['tools/add.ts'] })
     log.add({ event: 'failed', message: 'no', where: 'server.ts:1:2', isServed: false })
-    expect(text.trim().split('\n').map((one) => JSON.parse(one) as unknown)).toMatchObject([
+    expect(
+      text
+        .trim()
+        .split('\n')
+        .map((one) => JSON.parse(one) as unknown),
+    ).toMatchObject([
       { file: join(own, 'server.ts') },
       { files: [join(own, 'tools', 'add.ts')] },
       { where: `${join(own, 'server.ts')}:1:2` },

@@ -36,16 +36,13 @@ async function slowServer(): Promise<{ readonly url: string; readonly called: Pr
 }
 
 describe('--total', () => {
-  it.each([[['call', 'sleep']], [['doctor', '--verbose']]])(
-    'ends %j',
-    async ([name = '', ...words]) => {
-      const end = name === 'doctor' ? silent() : [(await slowServer()).url, ...words]
-      const { code, stdout, stderr } = await line([name, '--total', '700ms', ...end])
-      expect(stderr).toContain('the command was not done in 700ms')
-      expect(JSON.parse(stdout)).toMatchObject({ error: { exit: 7 } })
-      expect(code).toBe(7)
-    },
-  )
+  it.each([[['call', 'sleep']], [['doctor', '--verbose']]])('ends %j', async ([name = '', ...words]) => {
+    const end = name === 'doctor' ? silent() : [(await slowServer()).url, ...words]
+    const { code, stdout, stderr } = await line([name, '--total', '700ms', ...end])
+    expect(stderr).toContain('the command was not done in 700ms')
+    expect(JSON.parse(stdout)).toMatchObject({ error: { exit: 7 } })
+    expect(code).toBe(7)
+  })
 
   it('ends watch as planned', async () => {
     const { url } = await slowServer()

@@ -29,15 +29,24 @@ function withEntry(name: string, entry: object, ...args: string[]): Promise<Outc
 
 describe('the fix of an error about a URL', () => {
   it('is the other address, if the server redirects', async () => {
-    const url = await serve((_, response) => response.writeHead(302, { location: 'https://other.example/' }).end())
+    const url = await serve((_, response) =>
+      response.writeHead(302, { location: 'https://other.example/' }).end(),
+    )
     const { code, stderr } = await line(['list', url])
     expect(stderr).toContain('fix: Use the address that it redirects to')
     expect(code).toBe(4)
   })
 
   it('names the file and the entry that have a password', async () => {
-    const { code, stderr } = await withEntry('notes', { url: 'http://bob:hush@127.0.0.1:9/mcp' }, 'list', 'notes')
-    expect(stderr).toContain(`${join(cwd, 'mcp.json')}: the URL of the server "notes" has a user and a password`)
+    const { code, stderr } = await withEntry(
+      'notes',
+      { url: 'http://bob:hush@127.0.0.1:9/mcp' },
+      'list',
+      'notes',
+    )
+    expect(stderr).toContain(
+      `${join(cwd, 'mcp.json')}: the URL of the server "notes" has a user and a password`,
+    )
     expect(stderr).toContain('"headers": { "Authorization": "Basic …" }')
     expect(stderr).not.toContain('hush')
     expect(code).toBe(2)
@@ -49,7 +58,10 @@ describe('a command in a fix', () => {
   const QUOTED = process.platform === 'win32' ? `"${NAME}"` : `'${NAME}'`
   const refused: RequestListener = (_, response) => response.writeHead(401).end()
 
-  it.each([['auth', 'login', NAME], ['list', NAME]])('quotes a name of a configuration: %j', async (...args) => {
+  it.each([
+    ['auth', 'login', NAME],
+    ['list', NAME],
+  ])('quotes a name of a configuration: %j', async (...args) => {
     const { code, stderr } = await withEntry(NAME, { url: await serve(refused) }, ...args)
     expect(stderr).toContain(`pierhead auth login ${QUOTED}`)
     expect(code).toBe(3)

@@ -174,13 +174,17 @@ describe('install', () => {
     [['https://notes.example/mcp', '-H', 'Authorization: Bearer hush'], true],
     [['--', 'notes', '--api-key', 'hush'], true],
     [['--', 'notes', '--verbose'], false],
-  ])('warns of secrets in a file of the project, which others cannot read then: %j', async (words, isSecret) => {
-    const { code, stderr } = await run('--client', 'cursor', '--name', 'n', '--yes', ...words)
-    expect(code).toBe(0)
-    expect(stderr.includes('do not commit it')).toBe(isSecret)
-    if (process.platform !== 'win32')
-      expect(statSync(join(cwd, '.cursor/mcp.json')).mode & 0o077).toBe(isSecret ? 0 : 0o044)
-  })
+  ])(
+    'warns of secrets in a file of the project, which others cannot read then: %j',
+    async (words, isSecret) => {
+      const { code, stderr } = await run('--client', 'cursor', '--name', 'n', '--yes', ...words)
+      expect(code).toBe(0)
+      expect(stderr.includes('do not commit it')).toBe(isSecret)
+      const isPrivate = (statSync(join(cwd, '.cursor/mcp.json')).mode & 0o077) === 0
+      // Windows has no such modes.
+      expect(isPrivate || process.platform === 'win32').toBe(isSecret || process.platform === 'win32')
+    },
+  )
 
   it('brings back a file that was empty', async () => {
     writeFileSync(join(cwd, '.mcp.json'), '')
@@ -230,7 +234,11 @@ describe('install', () => {
     [['server.ts', '--client', 'cursr'], 2, 'did you mean "cursor"?'],
     [['missing.ts', '--client', 'cursor'], 2, 'there is no file missing.ts'],
     [['server.ts', '--client', 'cursor'], 2, 'Add --yes'],
-    [['server.ts', '--client', 'cursor', '--name', '__proto__', '--yes'], 2, '"__proto__" is not a usable name'],
+    [
+      ['server.ts', '--client', 'cursor', '--name', '__proto__', '--yes'],
+      2,
+      '"__proto__" is not a usable name',
+    ],
     [['server.ts', '--client', 'cursor', '--name', 'a b', '--yes'], 2, 'letters, digits, -, _ and .,'],
     [['server.ts', '--client', 'cursor', '--undo', '--yes'], 2, '--undo brings back the whole file'],
     [['server.ts', '--client', 'windsurf', '--yes'], 1, 'Windsurf is not installed'],

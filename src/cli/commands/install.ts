@@ -190,7 +190,9 @@ async function add(invocation: Invocation, app: ClientApp, place: Place): Promis
 
 /** Whether an entry has values that may be secrets, and not only names of variables. */
 function hasSecrets(spelled: object): boolean {
-  return hiddenValues(spelled).some((value) => !isReference(value.replace(/^(?:bearer|basic|digest)\s+/i, '')))
+  return hiddenValues(spelled).some(
+    (value) => !isReference(value.replace(/^(?:bearer|basic|digest)\s+/i, '')),
+  )
 }
 
 /** Says so if the program will start elsewhere than before. */

@@ -15,7 +15,10 @@ export const prompt: Command = {
     { name: 'name', summary: 'the name of the prompt' },
     { name: 'argument', summary: 'such as language=TypeScript', isOptional: true, isMany: true },
   ],
-  options: [ANSWER_OPTION, { flags: '--save <folder>', summary: 'save images, sounds and other bytes there' }],
+  options: [
+    ANSWER_OPTION,
+    { flags: '--save <folder>', summary: 'save images, sounds and other bytes there' },
+  ],
   examples: [['prompt server.ts review language=TypeScript', 'prints the messages of a prompt']],
   async run({ words: [name = '', ...words], flags, io, output, open }) {
     const args = pairsOf(words)
