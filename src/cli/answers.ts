@@ -1,25 +1,11 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Answers, FormAnswer, FormQuestion } from 'pierhead/client'
+import { amountProblem, textProblem, type Field } from './form-field.ts'
 import type { Io } from './io.ts'
 import { unlessInterrupted } from './interrupted-question.ts'
 import type { Output } from './output.ts'
 import { safeLine, safeMessage } from './safe-text.ts'
 import { isUrl, parseUrl } from '../protocol/url.ts'
-
-/** A field of a form, as far as a terminal asks for it. */
-interface Field {
-  readonly type?: unknown
-  readonly title?: unknown
-  readonly description?: unknown
-  readonly default?: unknown
-  readonly enum?: unknown
-  readonly enumNames?: unknown
-  readonly oneOf?: unknown
-  readonly items?: Field
-  readonly anyOf?: unknown
-  readonly minimum?: unknown
-  readonly maximum?: unknown
-}
 
 interface Choice {
   readonly value: string
@@ -88,10 +74,10 @@ async function askPage(message: string, url: string, output: Output, asking: Ask
     ].join('\n'),
   )
   const agreed = await confirm({ message: 'Will you open it?', initialValue: false, ...asking })
-  return { action: !isCancel(agreed) && agreed ? 'accept' : 'decline' }
+  return { action: isCancel(agreed) ? 'cancel' : agreed ? 'accept' : 'decline' }
 }
 
-/** Asks for every field of a form. Esc declines it. */
+/** Asks for every field of a form. Esc closes it without a choice, and No declines it. */
 async function askForm({ message, schema }: FormQuestion, asking: Asking): Promise<FormAnswer> {
   const { confirm, isCancel, note } = await import('@clack/prompts')
   note(safeMessage(message), 'The server asks', asking)
@@ -104,15 +90,19 @@ async function askForm({ message, schema }: FormQuestion, asking: Asking): Promi
     message: fields.length === 0 ? 'Do you agree?' : 'Will you answer?',
     ...asking,
   })
-  if (isCancel(agreed) || !agreed) return { action: 'decline' }
+  if (isCancel(agreed)) return { action: 'cancel' }
+  if (!agreed) return { action: 'decline' }
   const content: Record<string, unknown> = {}
   for (const [name, field] of fields) {
     const value = await askField(name, field, required.includes(name), asking)
-    if (isCancel(value)) return { action: 'decline' }
+    if (isCancel(value)) return { action: 'cancel' }
     if (value !== undefined) content[name] = value
   }
   return { action: 'accept', content }
 }
+
+/** The choice to leave a field out. */
+const NOTHING: Choice = { value: '', label: 'no answer' }
 
 /** Asks for one field in the way that suits its type. */
 async function askField(name: string, field: Field, isRequired: boolean, asking: Asking): Promise<unknown> {
@@ -123,19 +113,32 @@ async function askField(name: string, field: Field, isRequired: boolean, asking:
   const some =
     choices.count > MOST_CHOICES ? `, only the first ${MOST_CHOICES} of ${choices.count} choices` : ''
   const message = `${label}${about}${isRequired ? '' : ', optional'}${some}`
-  if (field.type === 'boolean') return confirm({ message, initialValue: field.default === true, ...asking })
+  if (field.type === 'boolean') {
+    if (isRequired) return confirm({ message, initialValue: field.default === true, ...asking })
+    const options = [NOTHING, { value: 'yes', label: 'Yes' }, { value: 'no', label: 'No' }]
+    const usual = typeof field.default === 'boolean' ? (field.default ? 'yes' : 'no') : ''
+    const chosen = await select({ message, options, initialValue: usual, ...asking })
+    return isCancel(chosen) ? chosen : chosen === '' ? undefined : chosen === 'yes'
+  }
   if (field.type === 'array') {
     const initialValues = Array.isArray(field.default) ? field.default.map(String) : []
-    return multiselect({
-      message,
-      options: [...choices.list],
-      initialValues,
-      required: isRequired,
-      ...asking,
-    })
+    for (let problem = ''; ;) {
+      const chosen = await multiselect({
+        message: problem === '' ? message : `${message}. ${problem}`,
+        options: [...choices.list],
+        initialValues,
+        required: isRequired,
+        ...asking,
+      })
+      if (isCancel(chosen)) return chosen
+      problem = amountProblem(chosen.length, field) ?? ''
+      if (problem === '') return chosen
+      // Too few to be an answer, but none is fine too.
+      if (chosen.length === 0 && !isRequired) return undefined
+    }
   }
   if (choices.list.length > 0) {
-    const nothing = isRequired ? [] : [{ value: '', label: 'no answer' }]
+    const nothing = isRequired ? [] : [NOTHING]
     const initialValue = typeof field.default === 'string' ? field.default : undefined
     const chosen = await select({
       message,
@@ -151,26 +154,11 @@ async function askField(name: string, field: Field, isRequired: boolean, asking:
     ...(['string', 'number'].includes(typeof field.default) && {
       initialValue: safeLine(String(field.default)),
     }),
-    validate: (value = '') => problemOf(value, field, isRequired),
+    validate: (value = '') => textProblem(value, field, isRequired),
     ...asking,
   })
   if (isCancel(typed)) return typed
   return typed === undefined || typed === '' ? undefined : isNumber ? Number(typed) : typed
-}
-
-function problemOf(
-  value: string,
-  { type, minimum, maximum }: Field,
-  isRequired: boolean,
-): string | undefined {
-  if (value === '') return isRequired ? 'Please answer this one.' : undefined
-  if (type !== 'number' && type !== 'integer') return undefined
-  const number = Number(value)
-  if (!Number.isFinite(number) || (type === 'integer' && !Number.isInteger(number)))
-    return `Please type ${type === 'integer' ? 'a whole number' : 'a number'}.`
-  if (typeof minimum === 'number' && number < minimum) return `The least is ${minimum}.`
-  if (typeof maximum === 'number' && number > maximum) return `The most is ${maximum}.`
-  return undefined
 }
 
 /** The first values to choose from, and how many there are. */

@@ -9,6 +9,8 @@ export type ServerEntry =
       readonly command: string
       readonly args: readonly string[]
       readonly env: Readonly<Record<string, string>>
+      /** The folder in which the program starts; undefined if nobody chose one. */
+      readonly cwd?: string | undefined
     }
   | { readonly url: string; readonly headers: Readonly<Record<string, string>> }
 
@@ -26,6 +28,8 @@ export interface ClientApp {
   url?(url: string): Readonly<Record<string, string>>
   /** Members that the entry of a program needs besides its own. */
   readonly program?: Readonly<Record<string, string>>
+  /** Whether the entry of a program may have the folder in which it starts, as `cwd`. */
+  readonly hasFolder?: boolean
   /** How the file names an environment variable instead of its value; undefined if it cannot. */
   reference?(name: string): string
 }
@@ -74,6 +78,7 @@ export const CLIENT_APPS: readonly ClientApp[] = [
     section: 'servers',
     url: (url) => ({ type: 'http', url }),
     program: { type: 'stdio' },
+    hasFolder: true,
     reference: fromEnv,
   },
   {
@@ -103,6 +108,7 @@ export const CLIENT_APPS: readonly ClientApp[] = [
     user: inHome('.gemini', 'settings.json'),
     section: 'mcpServers',
     url: (url) => ({ httpUrl: url }),
+    hasFolder: true,
     reference: named,
   },
 ]
@@ -132,5 +138,6 @@ export function spelledEntry(
     return app.url && { ...app.url(entry.url), ...headers }
   }
   const env = Object.keys(entry.env).length > 0 ? { env: entry.env } : {}
-  return { ...app.program, command: entry.command, args: entry.args, ...env }
+  const folder = app.hasFolder === true && entry.cwd !== undefined ? { cwd: entry.cwd } : {}
+  return { ...app.program, command: entry.command, args: entry.args, ...env, ...folder }
 }

@@ -1,3 +1,4 @@
+import { REVISIONS } from '../protocol/revisions.ts'
 import type { Option } from './command.ts'
 
 /** The options of every command. */
@@ -21,12 +22,16 @@ export const TARGET_OPTIONS: readonly Option[] = [
     summary: 'the variables that a program gets',
     choices: ['none', 'safe', 'all'],
   },
-  { flags: '--revision <date>', summary: 'the only protocol revision to accept' },
+  { flags: '--revision <date>', summary: 'the only protocol revision to accept', choices: REVISIONS },
   { flags: '-t, --timeout <time>', summary: 'how long to wait for an answer, such as 20s or 2m (60s)' },
   {
     flags: '--total <time>',
     summary: 'how long the whole command may take; without it, each request may take 5m',
   },
-  { flags: '--framing <name>', summary: 'how a TCP or Unix socket separates messages' },
+  {
+    flags: '--framing <name>',
+    summary: 'how a TCP or Unix socket separates messages',
+    choices: ['lines', 'length-prefix'],
+  },
   { flags: '--stored-auth-only', summary: 'use only stored logins, and never open a browser' },
 ]

@@ -17,6 +17,8 @@ interface Values {
   /** As it may be written; empty for the first word after the command. */
   readonly options: readonly string[]
   readonly values: readonly string[]
+  /** Whether a target may come first. */
+  readonly isAfterTarget?: boolean
 }
 
 /**
@@ -31,12 +33,14 @@ export function completionScript(shell: Shell, commands: readonly Command[]): st
 
 function valuesOf(commands: readonly Command[]): readonly Values[] {
   return commands.flatMap((command) => {
-    const { name, arguments: [first] = [] } = command
+    const { name, hasTarget: isAfterTarget = false, arguments: [first] = [] } = command
     const ofOptions = optionsOf(command).flatMap(({ flags, choices, values = choices }) =>
       values === undefined ? [] : [{ command: name, options: flags.match(/--?[\w-]+/g) ?? [], values }],
     )
     return [
-      ...(first?.values === undefined ? [] : [{ command: name, options: [], values: first.values }]),
+      ...(first?.values === undefined
+        ? []
+        : [{ command: name, options: [], values: first.values, isAfterTarget }]),
       ...ofOptions,
     ]
   })
@@ -67,7 +71,10 @@ type Branches = ReadonlyMap<string, readonly Suggestion[]>
 function bashScript(branches: Branches, all: readonly Values[]): string {
   const ofWords = all
     .filter(({ options }) => options.length === 0)
-    .map(({ command, values }) => `    '${command}') known='${values.join(' ')}' ;;`)
+    .map(({ command, values, isAfterTarget = false }) => {
+      const places = `'${command}'${isAfterTarget ? `|'${command} '*` : ''}`
+      return `    ${places}) ${isAfterTarget ? 'some' : 'known'}='${values.join(' ')}' ;;`
+    })
   const ofOptions = all
     .filter(({ options }) => options.length > 0)
     .map(({ command, options, values }) => {
@@ -78,7 +85,7 @@ function bashScript(branches: Branches, all: readonly Values[]): string {
     ([start, suggestions]) => `    '${start}') words='${suggestions.map(({ word }) => word).join(' ')}' ;;`,
   )
   return `_pierhead() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" start='' words='' known='' last='' place=''
+  local current="\${COMP_WORDS[COMP_CWORD]}" start='' words='' known='' some='' last='' place=''
   if ((COMP_CWORD > 1)); then last="\${COMP_WORDS[COMP_CWORD-1]}"; fi
   if ((COMP_CWORD > 2)); then start="\${COMP_WORDS[1]} \${COMP_WORDS[2]}"; elif ((COMP_CWORD > 1)); then start="\${COMP_WORDS[1]}"; fi
   case "$start" in
@@ -98,6 +105,7 @@ ${ofWords.join('\n')}
     esac
   fi
   if [[ -n $known ]]; then COMPREPLY=($(compgen -W "$known" -- "$current")); return; fi
+  if [[ -n $some ]]; then COMPREPLY=($(compgen -W "$some" -- "$current"; compgen -f -- "$current")); return; fi
   if [[ $current == -* || -z $start || $words != --* ]]; then COMPREPLY=($(compgen -W "$words" -- "$current")); fi
   if [[ \${#COMPREPLY[@]} == 0 ]]; then COMPREPLY=($(compgen -f -- "$current")); fi
 }

@@ -105,12 +105,15 @@ function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 12)
 }
 
-const BACKUP = /\.before-pierhead-([0-9a-f]{12})$/
+const BACKUP = /\.before-pierhead-[0-9a-f]{12}(?:-absent)?$/
+/** The end of the name of a backup that stands for no file. */
+const ABSENT = '-absent'
 
-/** Keeps the text that a file had before it was changed. The backup of a file that did not exist is empty. */
+/** Keeps the text that a file had before it was changed, or that there was no file. */
 export function backUp(file: string, before: string, after: string): string {
-  const backup = `${file}.before-pierhead-${digestOf(after)}`
-  const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0o600
+  const old = statSync(file, { throwIfNoEntry: false })
+  const backup = `${file}.before-pierhead-${digestOf(after)}${old === undefined ? ABSENT : ''}`
+  const mode = old?.mode ?? 0o600
   writeText(backup, before, mode & 0o777)
   return backup
 }
@@ -125,8 +128,9 @@ export function findBackup(file: string): { readonly path: string; readonly isCu
     .map((name) => join(folder, name))
     // A link may be planted by the author of a project, to copy a secret into it.
     .filter((backup) => lstatSync(backup).isFile())
-  const current = `${file}.before-pierhead-${digestOf(readText(file))}`
-  if (found.includes(current)) return { path: current, isCurrent: true }
+  const mark = `${file}.before-pierhead-${digestOf(readText(file))}`
+  const current = found.find((backup) => backup === mark || backup === `${mark}${ABSENT}`)
+  if (current !== undefined) return { path: current, isCurrent: true }
   const [newest] = found.toSorted((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
   return newest === undefined ? undefined : { path: newest, isCurrent: false }
 }
@@ -134,7 +138,7 @@ export function findBackup(file: string): { readonly path: string; readonly isCu
 /** Goes back to a backup, and removes it. */
 export function restore(file: string, backup: string): void {
   const before = readText(backup)
-  if (before === '') rmSync(file, { force: true })
+  if (backup.endsWith(ABSENT)) rmSync(file, { force: true })
   else writeText(file, before, statSync(backup).mode & 0o777)
   rmSync(backup)
 }

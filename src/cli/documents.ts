@@ -1,7 +1,7 @@
 /** What each command prints as JSON: in a pipe, or with --json. Paths are whole, and yes or no is in members with is… and has…. */
 export const DOCUMENTS: Readonly<Record<string, string>> = {
   create: '{ name, template, folder, next }',
-  add: '{ kind, name, files, changed }',
+  add: '{ kind, name, files, isChanged }',
   run: 'none; stdout is for the server',
   dev: 'lines of { event, … }; with --stdio on stderr, and only with --json',
   build: '{ file, bytes, external }',
@@ -17,7 +17,7 @@ export const DOCUMENTS: Readonly<Record<string, string>> = {
   'tasks show': '{ task: { id, status, …, attempt, arguments, outcome } }',
   'tasks cancel': '{ task: { id, status, … } }',
   'tasks retry': '{ tasks: [{ id, retryOf, status, … }], failed: [{ id, message, hint }] }',
-  test: '{ passed, failed, skipped, cases: [{ tool, name, from, problem }] }; with --update { updated }',
+  test: '{ passed, failed, fixtures, generated, skipped, unmade: [{ tool, count, problem }], cases: [{ tool, name, from, problem }] }; with --update { updated, fixtures, files, left }',
   validate:
     '{ target, at, places: [{ transport, revisions, left, problem, refused }], score, isComplete, problem, counts, outcomes: [{ id, level, role, revision, transport, rule, how, fix, is, isIgnored, found, entries, ms }] }',
   conformance:

@@ -81,8 +81,26 @@ export function failureOf(thrown: unknown): Failure {
         kind: 'usage',
         cause: thrown,
       })
+    if (kind === 'missing_capability') return notAnswered(thrown)
     const exit = BY_KIND[kind] ?? (/^(?:auth|login)_/.test(kind) ? EXIT.auth : EXIT.server)
     return new Failure(message, { hint, exit, cause: thrown })
   }
   return new Failure(thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown })
+}
+
+/** The failure that a server asks for what the command does not offer. */
+function notAnswered(thrown: McpError): Failure {
+  const { message } = thrown
+  if (/\belicitation\b/.test(message))
+    return new Failure('the server asks a question, and nobody can be asked here', {
+      hint: 'Run it on a terminal, or answer with --answer name=value.',
+      exit: EXIT.server,
+      cause: thrown,
+    })
+  const [, what] = /client capability ([\w.-]{1,60})/.exec(message) ?? []
+  return new Failure(what === undefined ? message : `the server asks its client for ${what}`, {
+    hint: 'The command cannot do that: use an app with a model, or a program with pierhead/client.',
+    exit: EXIT.server,
+    cause: thrown,
+  })
 }

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import type { ClientApp, ServerEntry } from './client-apps.ts'
 import type { Flags } from './command.ts'
-import { targetOf } from './config-entry.ts'
+import { isMembers, plainEntry, targetOf } from './config-entry.ts'
 import { serversIn } from './config-files.ts'
 import { withPlaces } from './config-variables.ts'
 import { wrongUsage } from './failure.ts'
@@ -31,7 +31,15 @@ export function entryOf(resolved: ResolvedTarget, app: ClientApp, flags: Flags, 
     command: /[\\/]/.test(target.command) ? resolve(cwd, target.command) : target.command,
     args: (target.args ?? []).map((arg) => absolute(arg, cwd)),
     env,
+    ...(choosesFolder(resolved) && { cwd }),
   }
+}
+
+/** Whether an entry of a configuration says where its program starts. */
+function choosesFolder({ from, file, label }: ResolvedTarget): boolean {
+  if (from !== 'configuration' || file === undefined) return false
+  const entry = serversIn(file)[label]
+  return isMembers(entry) && plainEntry(entry)['cwd'] !== undefined
 }
 
 /** An argument that is the path of a file, from anywhere. */

@@ -4,12 +4,12 @@ import type { Invocation } from './command.ts'
 import { safeLine } from './safe-text.ts'
 import { shellWord } from './shell-word.ts'
 import type { ResolvedTarget } from './target.ts'
-import { redactedUrl } from './redaction.ts'
+import { targetWord } from './target-word.ts'
 
 /** Runs a call until Ctrl-C. That cancels it on the server, unless it has become a task: then it goes on, and the user hears how to find it. */
 export async function untilInterrupted<Result>(
   { io, output }: Invocation,
-  { target, from, label }: ResolvedTarget,
+  resolved: ResolvedTarget,
   run: (options: Pick<CallOptions, 'signal' | 'onTask'>) => Promise<Result>,
 ): Promise<Result> {
   const controller = new AbortController()
@@ -19,12 +19,10 @@ export async function untilInterrupted<Result>(
     if (task === undefined) return controller.abort()
     const id = safeLine(task, 200)
     output.status('')
-    const url = 'url' in target ? redactedUrl(String(target.url)) : undefined
-    const where = url !== undefined && from === 'configuration' ? label : url
     output.note(
-      where === undefined
-        ? `Task ${id} ended with the program that this command had started.`
-        : `Task ${id} is still running: pierhead tasks show ${shellWord(where)} ${shellWord(id)}`,
+      'url' in resolved.target
+        ? `Task ${id} is still running: pierhead tasks show ${targetWord(resolved)} ${shellWord(id)}`
+        : `Task ${id} ended with the program that this command had started.`,
     )
   })
   try {

@@ -1,20 +1,20 @@
 import { McpError } from 'pierhead/client'
+import { withAddressHint } from './address-hint.ts'
 import { EXIT } from './exit.ts'
 import { Failure } from './failure.ts'
-import { redactedUrl } from './redaction.ts'
 import { safeLine } from './safe-text.ts'
 import { shellWord } from './shell-word.ts'
 import type { ResolvedTarget } from './target.ts'
+import { targetWord } from './target-word.ts'
 
 /** What a command throws, with the way to log in if the server asks for that. */
 export function withLoginHint(thrown: unknown, target: ResolvedTarget | undefined): unknown {
   if (!(thrown instanceof McpError) || target === undefined || !('url' in target.target)) return thrown
   const { kind, data } = thrown
-  const url = redactedUrl(String(target.target.url))
-  const where = target.from === 'configuration' ? target.label : url
+  const where = targetWord(target)
   if (kind === 'login_needed') {
     const { reason = '' } = (data ?? {}) as { readonly reason?: string }
-    const login = `pierhead auth login ${shellWord(where)}${scopeOptions(data)}`
+    const login = `pierhead auth login ${where}${scopeOptions(data)}`
     return new Failure(`${target.label} asks for a login${REASONS[reason] ?? ''}`, {
       exit: EXIT.auth,
       hint: `Log in on a terminal: ${login}\nWithout a terminal, set PIERHEAD_TOKEN to a token.`,
@@ -24,7 +24,7 @@ export function withLoginHint(thrown: unknown, target: ResolvedTarget | undefine
   if (kind === 'insufficient_scope')
     return new Failure(thrown.message, {
       exit: EXIT.auth,
-      hint: `Log in with more scopes: pierhead auth login ${shellWord(where)}${scopeOptions(data)}\nIf PIERHEAD_TOKEN or --header has the token, it must be one with these scopes.`,
+      hint: `Log in with more scopes: pierhead auth login ${where}${scopeOptions(data)}\nIf PIERHEAD_TOKEN or --header has the token, it must be one with these scopes.`,
       cause: thrown,
     })
   if (kind === 'http_failed' && (data as { readonly status?: unknown } | undefined)?.status === 401)
@@ -33,7 +33,7 @@ export function withLoginHint(thrown: unknown, target: ResolvedTarget | undefine
       hint: `It rejected the token that was sent. Correct PIERHEAD_TOKEN or --header, or remove them and log in: pierhead auth login ${where}`,
       cause: thrown,
     })
-  if (kind !== 'login_failed') return thrown
+  if (kind !== 'login_failed') return withAddressHint(thrown, target)
   return new Failure(thrown.message, {
     exit: EXIT.auth,
     hint: `pierhead doctor ${where} shows what the server says about logins. If you have a token or an API key, set PIERHEAD_TOKEN, or pass it with --header.`,

@@ -2,7 +2,8 @@ import type { Client, ConnectOptions } from 'pierhead/client'
 import { orAborted } from '../base/backoff.ts'
 import type { Invocation, OpenOptions } from './command.ts'
 import { wrongUsage } from './failure.ts'
-import { SECRET } from './redaction.ts'
+import type { GivenAnswers } from './given-answers.ts'
+import { hiddenValues, SECRET } from './redaction.ts'
 import { headersOf } from './option-values.ts'
 import { ProgramOutput, startFailure } from './program-output.ts'
 import { safe } from './safe-text.ts'
@@ -15,6 +16,8 @@ export interface Opened extends AsyncDisposable {
   readonly target: ResolvedTarget
   /** What the program of the target prints. */
   readonly printed: ProgramOutput
+  /** Answers from the command line, if there are any. */
+  readonly answers: GivenAnswers | undefined
 }
 
 /** Connects to a target with the options of the command line. */
@@ -25,15 +28,18 @@ export async function open(
 ): Promise<Opened> {
   const { createClient } = await import('pierhead/client')
   const { target } = resolved
+  const given = flags.list('answer')
+  const byOption = given.length > 0 ? (await import('./given-answers.ts')).givenAnswers(given, io) : undefined
+  const answers = asks ? await answersFor(io, output, byOption) : undefined
   const options: ConnectOptions = {
     client: { name: 'pierhead-command', version: ownVersion() },
-    ...given('timeout', flags.text('timeout')),
-    ...given('total', flags.text('total')),
-    ...given('revision', flags.text('revision') as ConnectOptions['revision']),
-    ...given('framing', flags.text('framing') as ConnectOptions['framing']),
-    ...given('inherit', flags.text('inherit') as ConnectOptions['inherit']),
+    ...optional('timeout', flags.text('timeout')),
+    ...optional('total', flags.text('total')),
+    ...optional('revision', flags.text('revision') as ConnectOptions['revision']),
+    ...optional('framing', flags.text('framing') as ConnectOptions['framing']),
+    ...optional('inherit', flags.text('inherit') as ConnectOptions['inherit']),
     ...(flags.list('header').length > 0 && { headers: headersOf(flags.list('header')) }),
-    ...(asks && (await answersFor(io, output))),
+    ...(answers !== undefined && { answers }),
     ...('url' in target && (await authFor(resolved, flags, io, output))),
   }
   const more = flags.list('env')
@@ -61,16 +67,30 @@ export async function open(
     await close().catch(() => undefined)
     throw startFailure(error, resolved, printed)
   }
-  return { client, target: resolved, printed, [Symbol.asyncDispose]: close }
+  return { client, target: resolved, printed, answers: byOption, [Symbol.asyncDispose]: close }
 }
 
-/** The values of a configuration that are probably secrets. Other variables may be words that errors have too. */
+/** The values of a target that are probably secrets. Other variables may be words that errors have too. */
 export function configuredSecrets(target: ResolvedTarget['target']): readonly string[] {
-  if ('url' in target) return Object.values(target.headers ?? {})
-  return Object.entries(target.env ?? {}).flatMap(([name, value]) => (SECRET.test(name) ? [value] : []))
+  if ('url' in target) {
+    const ofUrl = hiddenValues({ url: String(target.url) }).flatMap((value) => [value, decoded(value)])
+    return [...Object.values(target.headers ?? {}), ...ofUrl]
+  }
+  const { command, args = [], env = {} } = target
+  const ofEnv = Object.entries(env).flatMap(([name, value]) => (SECRET.test(name) ? [value] : []))
+  return [...hiddenValues({ command, args }), ...ofEnv]
 }
 
-function given<Name extends keyof ConnectOptions>(
+/** A part of a URL as a server reads it. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part.replaceAll('+', ' '))
+  } catch {
+    return part
+  }
+}
+
+function optional<Name extends keyof ConnectOptions>(
   name: Name,
   value: ConnectOptions[Name],
 ): Pick<ConnectOptions, Name> | undefined {
@@ -94,14 +114,16 @@ export function envOf(
   )
 }
 
-/** Answers to questions of the server in the terminal, if a person is there. */
+/** Answers to questions of the server: those of the command line, or else in the terminal, if a person is there. */
 async function answersFor(
   io: Invocation['io'],
   output: Invocation['output'],
-): Promise<Pick<ConnectOptions, 'answers'>> {
-  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) return {}
+  byOption: GivenAnswers | undefined,
+): Promise<ConnectOptions['answers']> {
+  const forms = byOption && { elicit: byOption.elicit }
+  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) return forms
   const { terminalAnswers } = await import('./answers.ts')
-  return { answers: terminalAnswers(io, output) }
+  return { ...terminalAnswers(io, output), ...forms }
 }
 
 async function authFor(

@@ -28,6 +28,9 @@ export function timeOf(flags: Flags, name: string): number | undefined {
   )
 }
 
+/** The characters of the name of a header, by RFC 9110. */
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
+
 /** Headers from lines such as `X-Team: blue`. */
 export function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
@@ -35,7 +38,13 @@ export function headersOf(lines: readonly string[]): Readonly<Record<string, str
       const at = line.indexOf(':')
       if (at < 1)
         throw wrongUsage("a header is not of the form 'Name: value'", "Write --header 'X-Team: blue'.")
-      return [line.slice(0, at).trim(), line.slice(at + 1).trim()]
+      const name = line.slice(0, at).trim()
+      if (!HEADER_NAME.test(name))
+        throw wrongUsage(
+          'the name of a header has characters that no such name has, such as a space',
+          "Write --header 'X-Team: blue'.",
+        )
+      return [name, line.slice(at + 1).trim()]
     }),
   )
 }

@@ -3,6 +3,7 @@ import { arrangedLine, optionFailure, optionsOf, type ArrangedLine } from './arr
 import { Flags, GROUPS, type Argument, type Command, type Option } from './command.ts'
 import { GLOBAL_OPTIONS } from './common-options.ts'
 import { DOCUMENTS } from './documents.ts'
+import { wrongUsage } from './failure.ts'
 import { ownVersion } from './version.ts'
 
 /** A command line: the command that it names, and what it says. */
@@ -38,6 +39,9 @@ export function parseLine(args: readonly string[], commands: readonly Command[])
         .slice(0, -2)
         .flat()
         .filter((word): word is string => typeof word === 'string')
+      // Such as -- $PROGRAM with an empty variable, which must not lead to another server.
+      if (at >= 0 && rest.length === 0 && takesProgram(command))
+        throw wrongUsage('the program after -- is empty', 'Write -- node server.js.')
       parsed = { command, words, flags: flagsOf(program, values), rest }
     })
   }
@@ -50,6 +54,10 @@ export function parseLine(args: readonly string[], commands: readonly Command[])
   }
   if (root.opts()['version'] === true) return versionText(own)
   return parsed ?? { help: help === '' ? root.helpInformation() : help }
+}
+
+function takesProgram({ hasTarget = false, arguments: [first] = [] }: Command): boolean {
+  return hasTarget || first?.name === 'target'
 }
 
 const VERSION: readonly string[] = ['--version', '-v', '-V']

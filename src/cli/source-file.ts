@@ -14,8 +14,10 @@ export function sourceFile(word: string, cwd: string): SourceFile {
   const [, file = word, name] = /^(.*\.[cm]?[jt]sx?):([\w$]+)$/.exec(word) ?? []
   const path = resolve(cwd, file)
   if (existsSync(path) && statSync(path).isFile()) return { path, name }
+  const near = relative(cwd, path)
+  const shown = near === '' || near.startsWith('..') ? path : near
   throw wrongUsage(
-    `there is no file ${relative(cwd, path) || path}`,
+    existsSync(path) && statSync(path).isDirectory() ? `${shown} is a folder` : `there is no file ${shown}`,
     'Name a file such as server.ts or src/server.js.',
   )
 }

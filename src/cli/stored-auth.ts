@@ -7,8 +7,8 @@ import type { Output } from './output.ts'
 import type { ResolvedTarget } from './target.ts'
 
 /**
- * How to authenticate to a URL: with the token in PIERHEAD_TOKEN, or with the stored login, which is renewed silently. If there is none
- * and the server asks for one, a person at a terminal may log in; elsewhere the command fails.
+ * How to authenticate to a URL: with a header that the user chose, with the token in PIERHEAD_TOKEN, or with the stored login, which is
+ * renewed silently. If there is none and the server asks for one, a person at a terminal may log in; elsewhere the command fails.
  */
 export async function authOf(
   { target }: ResolvedTarget,
@@ -17,12 +17,12 @@ export async function authOf(
   output: Output,
 ): Promise<ClientAuth | undefined> {
   if (!('url' in target) || !/^(?:http|ws)s?:/i.test(String(target.url))) return undefined
+  if (sendsCredentials(flags.list('header'), target.headers)) return undefined
   const secret = io.env['PIERHEAD_TOKEN']
   if (secret !== undefined && secret !== '') {
     const { token } = await import('pierhead/auth/client')
     return token(() => secret)
   }
-  if (sendsCredentials(flags.list('header'), target.headers)) return undefined
   const { method } = await storedMethod(
     String(target.url),
     flags.is('stored-auth-only') || !hasPerson(io),

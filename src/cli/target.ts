@@ -8,6 +8,7 @@ import type { Io } from './io.ts'
 import { ownProgram } from './own-program.ts'
 import { foreignFiles } from './project-files.ts'
 import { redactedLine, redactedUrl } from './redaction.ts'
+import { shellWord } from './shell-word.ts'
 import { parseUrl } from '../protocol/url.ts'
 
 /** A server that a command talks to. */
@@ -99,8 +100,8 @@ function beginsWithTarget(
   return isConfigured(first, io)
 }
 
-/** The target that a word names, and nothing else. */
-export function resolveTarget(word: string, flags: Flags, io: Io): ResolvedTarget {
+/** The target that a word names, and nothing else. `ways` says what it may be. */
+export function resolveTarget(word: string, flags: Flags, io: Io, ways: string = WAYS): ResolvedTarget {
   if (SCHEME.test(word)) return urlTarget(word)
   // A file that exists needs no configuration, which may be damaged.
   const isSource = SOURCE.test(word) && !word.includes('://')
@@ -112,16 +113,20 @@ export function resolveTarget(word: string, flags: Flags, io: Io): ResolvedTarge
     return { label: name, target: entry, from: 'configuration', file }
   }
   if (isSource) return fileTarget(resolve(io.cwd, word), { from: 'file', cwd: io.cwd })
-  const similar = similarName(word, io, flags.text('config'))
-  throw wrongUsage(
-    `"${word}" is not a target${similar === undefined ? '' : `; did you mean "${similar}"?`}`,
-    [WAYS, ...foreignFiles(io).map(notRead)].join('\n'),
+  throw notTarget(word, [ways, ...foreignFiles(io).map(notRead)], similarName(word, io, flags.text('config')))
+}
+
+/** The failure that a word is no target. */
+export function notTarget(word: string, ways: readonly string[] = [WAYS], similar?: string): Failure {
+  return wrongUsage(
+    `"${redactedUrl(word)}" is not a target${similar === undefined ? '' : `; did you mean "${similar}"?`}`,
+    ways.join('\n'),
   )
 }
 
 /** Why a file was not read. */
 function notRead(file: string): string {
-  return `${file} was not read, because it belongs to another user. If you trust it, name it: --config ${file}`
+  return `${file} was not read, because it belongs to another user. If you trust it, name it: --config ${shellWord(file)}`
 }
 
 function urlTarget(word: string): ResolvedTarget {

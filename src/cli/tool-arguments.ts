@@ -1,13 +1,11 @@
-import { constants, createReadStream, openSync, statSync } from 'node:fs'
-import { Socket } from 'node:net'
-import { resolve } from 'node:path'
-import { addAbortSignal, type Readable } from 'node:stream'
 import { nearest } from '../base/nearest.ts'
+import { fileText, stdinText } from './argument-text.ts'
 import { isMembers } from './config-entry.ts'
 import { Failure, wrongUsage } from './failure.ts'
 import type { Io } from './io.ts'
 import { numbersIn } from './json-text.ts'
 import { JsoncError, parseJsonc } from './jsonc.ts'
+import { safeLine } from './safe-text.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -22,9 +20,6 @@ interface Schema {
   readonly oneOf?: unknown
   readonly additionalProperties?: unknown
 }
-
-/** The largest file or input that is read. */
-const MOST_BYTES = 50_000_000
 
 export interface ArgumentSources {
   /** `key=value`, `key:=json`, `key=@file`, `@file` with all arguments as JSON, or `-` for stdin. */
@@ -56,13 +51,7 @@ async function setArgument(
   schema: Schema,
   io: Io,
 ): Promise<void> {
-  const [, path = '', mark, text = ''] = /^([^=:]+)(:?=)([^]*)$/.exec(word) ?? []
-  if (mark === undefined)
-    throw wrongUsage(
-      `"${word}" is not an argument`,
-      'Write key=value, key:=json, key=@file, @file or - for stdin.',
-    )
-  const keys = path.split('.')
+  const { path, mark, text, keys } = partsOf(word, schema)
   checkKey(keys[0] ?? '', schema)
   const own = keys.reduce<Schema>(
     (inner, key) =>
@@ -92,6 +81,35 @@ async function setArgument(
   define(place, last, isRepeated ? [...(before as unknown[]), ...(value as unknown[])] : value)
 }
 
+/** What a word says: which member gets which text. */
+interface Parts {
+  readonly path: string
+  readonly mark: '=' | ':='
+  readonly text: string
+  /** The names of the members that lead to the value. */
+  readonly keys: readonly string[]
+}
+
+/** The parts of `key=value` or `key:=json`. A member whose name has dots or colons is meant rather than a path. */
+function partsOf(word: string, schema: Schema): Parts {
+  const names = new Set(branchesOf(schema).flatMap((one) => Object.keys(membersOf(one.properties))))
+  const longest = Array.from(names).reduce((most, { length }) => Math.max(most, length), 0)
+  for (let at = word.indexOf('='); at >= 0 && at <= longest + 1; at = word.indexOf('=', at + 1)) {
+    const [json, plain] = [word.slice(0, at - 1), word.slice(0, at)]
+    const text = word.slice(at + 1)
+    // The colon before the mark may belong to the name.
+    if (word[at - 1] === ':' && names.has(json)) return { path: json, mark: ':=', text, keys: [json] }
+    if (names.has(plain)) return { path: plain, mark: '=', text, keys: [plain] }
+  }
+  const [, path = '', mark, text = ''] = /^([^=:]+)(:?=)([^]*)$/.exec(word) ?? []
+  if (mark === undefined)
+    throw wrongUsage(
+      `"${word}" is not an argument`,
+      'Write key=value, key:=json, key=@file, @file or - for stdin.',
+    )
+  return { path, mark: mark as Parts['mark'], text, keys: path.split('.') }
+}
+
 /** Sets a member, whatever its name is. */
 function define(place: Record<string, unknown>, key: string, value: unknown): void {
   Object.defineProperty(place, key, { value, enumerable: true, configurable: true, writable: true })
@@ -105,9 +123,16 @@ function checkKey(key: string, schema: Schema): void {
   if (schema.additionalProperties !== false && similar === undefined) return
   throw wrongUsage(
     `the tool has no argument "${key}"${similar === undefined ? '' : `; did you mean "${similar}"?`}`,
-    `Its arguments are ${names.join(', ')}.`,
+    `Its arguments are ${listed(names)}.`,
   )
 }
+
+/** The first names of a schema, which may have any number of any length. */
+function listed(names: readonly string[]): string {
+  return `${safeLine(names.slice(0, MOST_NAMES).join(', '), 500)}${names.length > MOST_NAMES ? ', …' : ''}`
+}
+
+const MOST_NAMES = 30
 
 /** A schema and its alternatives. */
 function branchesOf(schema: Schema): readonly Schema[] {
@@ -183,6 +208,8 @@ function arrayOf(text: string, schema: Schema, path: string): readonly unknown[]
     const value = jsonOf(text, path)
     if (Array.isArray(value)) return value
   }
+  // An object has commas of its own.
+  if (text.trimStart().startsWith('{') && isMembers(tryJson(text))) return [jsonOf(text, path)]
   const items = schemaOf(branchesOf(schema).find((one) => one.items !== undefined)?.items)
   return text === '' ? [] : text.split(',').map((item) => coerced(item.trim(), items, path))
 }
@@ -225,53 +252,6 @@ function tryJson(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-/** The text of a file, or of a pipe with a name. */
-async function fileText(name: string, { cwd, signal }: Io): Promise<string> {
-  try {
-    return await textOf(openFile(resolve(cwd, name)), signal)
-  } catch (error) {
-    if (signal.aborted) throw error
-    throw wrongUsage(
-      `${name} cannot be read: ${(error as Error).message}`,
-      'Write \\@ for text that begins with @.',
-    )
-  }
-}
-
-/** Opens what can be read to its end. A pipe is opened so that Ctrl-C works while nobody writes to it. */
-function openFile(path: string): Readable {
-  const stat = statSync(path)
-  if (stat.isFile()) return createReadStream(path)
-  if (!stat.isFIFO()) throw new Error('it is not a file')
-  return new Socket({ fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), readable: true })
-}
-
-async function stdinText({ stdin, signal }: Io): Promise<string> {
-  if (stdin.isTTY === true)
-    throw wrongUsage(
-      '- reads stdin, which is the terminal',
-      'Pipe the JSON in: echo \'{"a":1}\' | pierhead call …',
-    )
-  try {
-    return await textOf(stdin as Readable, signal)
-  } catch (error) {
-    if (signal.aborted) throw error
-    throw wrongUsage(`stdin cannot be read: ${(error as Error).message}`)
-  }
-}
-
-/** Everything in a stream. Ctrl-C ends the wait for a writer that writes nothing. */
-async function textOf(stream: Readable, signal: AbortSignal): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of addAbortSignal(signal, stream)) {
-    const bytes = Buffer.from(chunk as Uint8Array)
-    if ((size += bytes.length) > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES} bytes`)
-    chunks.push(bytes)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 function shortened(text: string): string {

@@ -14,6 +14,8 @@ const OPTIONS: Readonly<Record<string, string>> = {
 export function wrongOption(message: string): string {
   const [, name, reason = ''] =
     /^connect (\w+): (?:it )?([^]*)$/.exec(message) ?? /^connect: (\w+) ([^]*)$/.exec(message) ?? []
+  const [, header, problem = ''] = /^headers "([^"]*)": ([^]*)$/.exec(message) ?? []
+  if (header !== undefined) return `the header "${header}" cannot be sent: ${problem}`
   const option = name !== undefined && Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined
   return option === undefined ? message : `${option} ${reason}`
 }

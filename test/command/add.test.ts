@@ -31,7 +31,7 @@ async function project(...more: readonly string[]): Promise<string> {
 async function add(home: string, kind: string, name: string): Promise<void> {
   const { code, stdout, stderr } = await line(['add', kind, name], { cwd: home })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(JSON.parse(stdout).changed).toBe(true)
+  expect(JSON.parse(stdout).isChanged).toBe(true)
 }
 
 /** Checks the types of a project, and runs its tests and fixtures. */

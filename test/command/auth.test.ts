@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -128,6 +128,25 @@ describe('auth', () => {
     for (const { stdout, stderr } of [named, header, wrong, status])
       expect(stdout + stderr).not.toContain(token)
     expect(pages).toHaveLength(0)
+  })
+
+  it('lets an Authorization header win over PIERHEAD_TOKEN, from the line or from a configuration', async () => {
+    const { url, dev } = await startNotes()
+    const authorization = `Bearer ${await dev.token({ sub: 'bob', resource: url })}`
+    const other = await dev.token({ sub: 'carol', resource: url })
+    const cwd = env['HOME'] ?? ''
+    const entry = { url, headers: { authorization } }
+    writeFileSync(join(cwd, 'mcp.json'), JSON.stringify({ mcpServers: { notes: entry } }))
+    for (const words of [
+      [url, 'whoami', '-H', `Authorization: ${authorization}`],
+      ['notes', 'whoami'],
+    ]) {
+      const { stdout, stderr } = await line(['call', ...words], {
+        cwd,
+        env: { ...env, PIERHEAD_TOKEN: other },
+      })
+      expect(stdout + stderr).toContain('You are bob.')
+    }
   })
 
   it('says so if a server does not ask for a login, or the user refuses', async () => {

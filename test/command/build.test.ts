@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from 'pierhead/client'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { DOCUMENTS } from '../../src/cli/documents.ts'
 import { build, isStale } from '../../tools/build.ts'
 import { line, spawnLine } from './line.ts'
 import { programFolder } from './program-folder.ts'
@@ -100,8 +101,9 @@ describe('build', () => {
     const { code, stdout } = await spawnLine(['build'], { cwd: join(home, 'docs') })
     expect({ code, file: JSON.parse(stdout).file }).toEqual({
       code: 0,
-      file: join('..', 'dist', 'server.js'),
+      file: join(realpathSync(home), 'dist', 'server.js'),
     })
+    expect(`{ ${Object.keys(JSON.parse(stdout)).join(', ')} }`).toBe(DOCUMENTS['build'])
     expect(existsSync(join(home, 'dist/server.js'))).toBe(true)
   })
 

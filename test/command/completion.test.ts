@@ -36,6 +36,12 @@ describe('completion', () => {
     ],
     [['install', 'server.ts', '-c', 'cur'], ['cursor']],
     [['call', '--inherit', 's'], ['safe']],
+    [['list', 'resour'], ['resources']],
+    [['list', 'server.ts', 'pro'], ['prompts']],
+    [['list', 'package.js'], ['package.json']],
+    [['info', '--revision', '2026'], ['2026-07-28']],
+    [['info', '--framing', 'le'], ['length-prefix']],
+    [['watch', '--log', 'crit'], ['critical']],
     [['tasks', 'list', '--status', 'comp'], ['completed']],
   ])('suggests fixed values: %j', async (words, values) => {
     expect(await suggested(['pierhead', ...words])).toEqual(values)

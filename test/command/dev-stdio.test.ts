@@ -153,7 +153,7 @@ describe('dev --stdio', () => {
     project.save('server.ts', versionOf('second', 'undefinedFunction()'))
     expect(await until('failed')).toMatchObject({
       isServed: true,
-      where: expect.stringMatching(/^server\.ts:14:/),
+      where: expect.stringMatching(/^[/A-Z].*server\.ts:14:/),
     })
     expect(await client.call('version')).toBe('first')
     project.save('server.ts', versionOf('third'))

@@ -93,14 +93,14 @@ describe('dev', () => {
     const project = new Project('const broken = (\n')
     const dev = new Dev(project)
     const first = await dev.until('failed')
-    expect(first).toMatchObject({ isServed: false, where: expect.stringMatching(/^server\.ts:\d/) })
+    expect(first).toMatchObject({ isServed: false, where: expect.stringMatching(/^[/A-Z].*server\.ts:\d/) })
     project.save('server.ts', versionOf('first'))
     const one = await client(await dev.url(), '2026-07-28')
     project.save('server.ts', versionOf('second', 'undefinedFunction()'))
     expect(await dev.until('failed', 2)).toMatchObject({
       isServed: true,
       message: expect.stringContaining('undefinedFunction is not defined'),
-      where: expect.stringMatching(/^server\.ts:14:/),
+      where: expect.stringMatching(/^[/A-Z].*server\.ts:14:/),
     })
     expect(await one.call('version')).toBe('first')
     project.save('server.ts', versionOf('third'))

@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer } from 'pierhead'
@@ -7,7 +7,11 @@ import { sqlite } from 'pierhead/stores'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { DOCUMENTS } from '../../src/cli/documents.ts'
-import { line, type Outcome } from './line.ts'
+import { DevLog } from '../../src/cli/dev/events.ts'
+import type { Io } from '../../src/cli/io.ts'
+import { Output } from '../../src/cli/output.ts'
+import { line, spawnLine, type Outcome } from './line.ts'
+import { linkPackages, programFolder } from './program-folder.ts'
 
 let [cwd, url] = ['', '']
 
@@ -30,6 +34,12 @@ function run(
 /** The document that a line prints. */
 async function printed(...args: string[]): Promise<Record<string, unknown>> {
   return JSON.parse((await run(args)).stdout)
+}
+
+/** The members of each document of a command, as its description names them. */
+function membersOf(name: string): readonly (readonly string[])[] {
+  const documents = (DOCUMENTS[name] ?? '').replaceAll(/: \[\{[^}]*\}\]/g, '')
+  return Array.from(documents.matchAll(/\{ ([^}]*) \}/g), ([, list = '']) => list.split(', '))
 }
 
 describe('the JSON of a command', () => {
@@ -63,6 +73,43 @@ describe('the JSON of a command', () => {
         expect(typeof value === 'boolean' ? key : 'isFine').toMatch(/^(?:is|has)[A-Z]/)
     }
   })
+
+  it('has exactly the members that the description names, and whole paths, for add, test and dev', async () => {
+    const home = realpathSync(programFolder({}))
+    await line(['create', 'films', '--no-install'], { cwd: home })
+    const own = join(home, 'films')
+    linkPackages(own)
+    const inProject = async (...args: string[]): Promise<Record<string, unknown>> =>
+      JSON.parse((await spawnLine(args, { cwd: own })).stdout)
+    const added = await inProject('add', 'tool', 'word-count')
+    const tested = await inProject('test')
+    const fixtures = join(own, 'fixtures', 'add.json')
+    writeFileSync(fixtures, '[{ "input": { "a": 1, "b": 2 } }]')
+    const updated = await inProject('test', 'add', '--update')
+    expect(Object.keys(added)).toEqual(membersOf('add')[0])
+    expect([Object.keys(tested), Object.keys(updated)]).toEqual(membersOf('test'))
+    expect(added).toMatchObject({ isChanged: true })
+    expect(updated['files']).toEqual([fixtures])
+    for (const file of added['files'] as readonly string[]) expect(existsSync(file)).toBe(true)
+
+    let text = ''
+    const stdout = { write: (more: string) => (text += more) !== '' }
+    const io = { stdout, stderr: stdout, env: {}, cwd: own, stdin: process.stdin } as unknown as Io
+    const log = new DevLog(io, new Output(io, { json: true }), { isStdio: false, json: true, root: own })
+    log.add({ event: 'listening', file: 'server.ts' })
+    log.add({ event: 'reloading', files: ['tools/add.ts'] })
+    log.add({ event: 'failed', message: 'no', where: 'server.ts:1:2', isServed: false })
+    expect(
+      text
+        .trim()
+        .split('\n')
+        .map((one) => JSON.parse(one) as unknown),
+    ).toMatchObject([
+      { file: join(own, 'server.ts') },
+      { files: [join(own, 'tools', 'add.ts')] },
+      { where: `${join(own, 'server.ts')}:1:2` },
+    ])
+  }, 120_000)
 
   it('has whole paths, a target, and no secrets', async () => {
     const file = join(cwd, 'a.pem')

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -34,16 +36,21 @@ async function slowServer(): Promise<{ readonly url: string; readonly called: Pr
 }
 
 describe('--total', () => {
-  it.each([[['call', 'sleep']], [['watch']], [['doctor', '--verbose']]])(
-    'ends %j',
-    async ([name = '', ...words]) => {
-      const end = name === 'doctor' ? silent() : [(await slowServer()).url, ...words]
-      const { code, stdout, stderr } = await line([name, '--total', '700ms', ...end])
-      expect(stderr).toContain('the command was not done in 700ms')
-      expect(JSON.parse(stdout)).toMatchObject({ error: { exit: 7 } })
-      expect(code).toBe(7)
-    },
-  )
+  it.each([[['call', 'sleep']], [['doctor', '--verbose']]])('ends %j', async ([name = '', ...words]) => {
+    const end = name === 'doctor' ? silent() : [(await slowServer()).url, ...words]
+    const { code, stdout, stderr } = await line([name, '--total', '700ms', ...end])
+    expect(stderr).toContain('the command was not done in 700ms')
+    expect(JSON.parse(stdout)).toMatchObject({ error: { exit: 7 } })
+    expect(code).toBe(7)
+  })
+
+  it('ends watch as planned', async () => {
+    const { url } = await slowServer()
+    const { code, stdout, stderr } = await line(['watch', '--total', '700ms', url])
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+    expect(stderr).not.toContain('error')
+    expect((await line(['watch', '--total', '700ms', ...silent()])).code).toBe(7)
+  })
 
   it('is one deadline for all requests of a command', async () => {
     // Each ping takes less than the total, and all of them more.
@@ -152,11 +159,53 @@ describe('secrets that a server repeats', () => {
     expect(stderr).not.toContain('hush')
   })
 
+  const ARGS = ['--api-key', 'hush-hush-4', 'token=hush-hush-5', '--config={"password":"hush-hush-6"}']
+  const URLS = ['--db=postgres://u:hush-hush-7@h/d', 'https://h/?k=hush-hush-8', '-H', 'X-Team: hush-hush-9']
+
+  it.each([[['--verbose']], [[]]])(
+    'are not printed if they are arguments of a program, with %j',
+    async (more) => {
+      const cwd = folder()
+      const script = `const given = process.argv.slice(2).join(' ')
+        console.error(given)
+        require('node:readline').createInterface({ input: process.stdin }).on('line', (text) => {
+          const { id } = JSON.parse(text)
+          const error = { code: -32000, message: 'no ' + given }
+          if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, error }))
+        })`
+      writeFileSync(join(cwd, 'srv.cjs'), script)
+      const args = [join(cwd, 'srv.cjs'), ...ARGS, ...URLS]
+      const config = { mcpServers: { n: { command: process.execPath, args } } }
+      writeFileSync(join(cwd, 'mcp.json'), JSON.stringify(config))
+      for (const target of [['n'], ['--', process.execPath, ...args]]) {
+        const { code, stdout, stderr } = await line(['list', ...more, ...target], { cwd })
+        expect(code).not.toBe(0)
+        expect(stderr).toContain('--api-key ***')
+        expect(stdout + stderr).not.toContain('hush')
+      }
+    },
+  )
+
+  it('are not printed if they are in a URL', async () => {
+    const echo = createHttpServer((request, response) => {
+      const message = `no ${decodeURIComponent(request.url ?? '')} ${request.url}`
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32000, message } }))
+    })
+    await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void echo.close())
+    const { port } = echo.address() as AddressInfo
+    const { code, stdout, stderr } = await line(['list', `http://127.0.0.1:${port}/mcp?k=hush%20hush`])
+    expect(code).not.toBe(0)
+    expect(stdout + stderr).toContain('***')
+    expect(stdout + stderr).not.toContain('hush')
+  })
+
   it('are not in the events of dev', () => {
     let text = ''
     const stdout = { write: (more: string) => (text += more) !== '' }
     const io = { stdout, stderr: stdout, env: {}, stdin: new PassThrough() } as unknown as Io
-    const log = new DevLog(io, new Output(io, { json: true }), { isStdio: false, json: true })
+    const log = new DevLog(io, new Output(io, { json: true }), { isStdio: false, json: true, root: '/' })
     const target = 'https://u:hush@example.com/?key=hush'
     log.add({ event: 'call', method: 'resources/read', target, outcome: 'result', ms: 1 })
     expect(JSON.parse(text).target).toBe('https://***@example.com/?key=***')

@@ -1,40 +1,5 @@
-import { PassThrough } from 'node:stream'
-import type { Answers } from 'pierhead/client'
 import { describe, expect, it, vi } from 'vitest'
-import { terminalAnswers } from '../../src/cli/answers.ts'
-import type { Io } from '../../src/cli/io.ts'
-import { Output } from '../../src/cli/output.ts'
-
-interface Screen {
-  readonly answers: Answers
-  readonly text: () => string
-  readonly press: (keys: string) => void
-  readonly leave: () => void
-  readonly signal: AbortSignal
-}
-
-function screen(): Screen {
-  const stop = new AbortController()
-  const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined })
-  const stderr = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 24 })
-  let text = ''
-  stderr.setEncoding('utf8').on('data', (more: string) => (text += more))
-  const io: Io = {
-    stdin,
-    stdout: stderr,
-    stderr,
-    env: { NO_COLOR: '1' },
-    cwd: '/',
-    signal: stop.signal,
-  }
-  return {
-    answers: terminalAnswers(io, new Output(io)),
-    text: () => text,
-    press: (keys) => stdin.write(keys),
-    leave: () => stop.abort(),
-    signal: stop.signal,
-  }
-}
+import { screen } from './screen.ts'
 
 /** What a question prints until it waits for an answer. */
 async function shown(message: string, schema: object = { type: 'object', properties: {} }): Promise<string> {
@@ -42,7 +7,7 @@ async function shown(message: string, schema: object = { type: 'object', propert
   const answer = answers.elicit?.({ message, schema } as never, signal)
   await vi.waitFor(() => expect(text()).toContain('Do you agree?'), { timeout: 20_000 })
   leave()
-  await expect(answer).resolves.toEqual({ action: 'decline' })
+  await expect(answer).resolves.toEqual({ action: 'cancel' })
   return text()
 }
 
@@ -80,7 +45,7 @@ describe('a question that is too long', () => {
     expect(text().replaceAll(/[\s│]+/g, ' ')).toContain('only the first 500 of 100000 choices')
     expect(text().length).toBeLessThan(20_000)
     leave()
-    await expect(answer).resolves.toEqual({ action: 'decline' })
+    await expect(answer).resolves.toEqual({ action: 'cancel' })
   })
 })
 

@@ -153,6 +153,47 @@ describe('install', () => {
     })
   })
 
+  it('keeps the folder of an entry where the client knows one, and warns elsewhere', async () => {
+    const entry = { command: 'notes', args: [], cwd: 'below' }
+    writeFileSync(join(cwd, 'mcp.json'), JSON.stringify({ mcpServers: { notes: entry } }))
+    const known = await run('notes', '--client', 'vscode', '--yes')
+    expect(known.stderr).not.toContain('warning')
+    expect(readJson('.vscode/mcp.json')).toMatchObject({ servers: { notes: { cwd: join(cwd, 'below') } } })
+    const unknown = await run('notes', '--client', 'cursor', '--yes')
+    expect(unknown.stderr).toContain(`warning: the program runs in ${join(cwd, 'below')} so far, and Cursor`)
+    expect(readJson('.cursor/mcp.json')).toEqual({ mcpServers: { notes: { command: 'notes', args: [] } } })
+    const usual = await run('--client', 'vscode', '--print', '--', 'notes')
+    expect(usual.stdout).not.toContain('cwd')
+  })
+
+  it.each([
+    [['https://u:hush-hush@notes.example/mcp'], true],
+    [['https://notes.example/mcp?key=hush'], true],
+    [['https://notes.example/mcp?key=${env:KEY}'], false],
+    [['https://notes.example/mcp', '-H', 'Authorization: Bearer ${env:KEY}'], false],
+    [['https://notes.example/mcp', '-H', 'Authorization: Bearer hush'], true],
+    [['--', 'notes', '--api-key', 'hush'], true],
+    [['--', 'notes', '--verbose'], false],
+  ])(
+    'warns of secrets in a file of the project, which others cannot read then: %j',
+    async (words, isSecret) => {
+      const { code, stderr } = await run('--client', 'cursor', '--name', 'n', '--yes', ...words)
+      expect(code).toBe(0)
+      expect(stderr.includes('do not commit it')).toBe(isSecret)
+      const isPrivate = (statSync(join(cwd, '.cursor/mcp.json')).mode & 0o077) === 0
+      // Windows has no such modes.
+      expect(isPrivate || process.platform === 'win32').toBe(isSecret || process.platform === 'win32')
+    },
+  )
+
+  it('brings back a file that was empty', async () => {
+    writeFileSync(join(cwd, '.mcp.json'), '')
+    expect((await run('server.ts', '--client', 'claude-code', '--yes')).code).toBe(0)
+    expect((await run('--client', 'claude-code', '--undo', '--yes')).code).toBe(0)
+    expect(readFileSync(join(cwd, '.mcp.json'), 'utf8')).toBe('')
+    expect(backups(cwd)).toEqual([])
+  })
+
   it('keeps comments, the mode and links, and a backup beside the file', async () => {
     const real = join(cwd, 'real.json')
     const text =
@@ -193,7 +234,13 @@ describe('install', () => {
     [['server.ts', '--client', 'cursr'], 2, 'did you mean "cursor"?'],
     [['missing.ts', '--client', 'cursor'], 2, 'there is no file missing.ts'],
     [['server.ts', '--client', 'cursor'], 2, 'Add --yes'],
-    [['server.ts', '--client', 'cursor', '--name', '__proto__', '--yes'], 2, 'the name of the server'],
+    [
+      ['server.ts', '--client', 'cursor', '--name', '__proto__', '--yes'],
+      2,
+      '"__proto__" is not a usable name',
+    ],
+    [['server.ts', '--client', 'cursor', '--name', 'a b', '--yes'], 2, 'letters, digits, -, _ and .,'],
+    [['server.ts', '--client', 'cursor', '--undo', '--yes'], 2, '--undo brings back the whole file'],
     [['server.ts', '--client', 'windsurf', '--yes'], 1, 'Windsurf is not installed'],
     [['server.ts', '--client', 'claude-code', '--global'], 2, 'Leave --global out'],
     [['tcp://127.0.0.1:1', '--client', 'cursor', '--yes'], 2, 'only knows http'],

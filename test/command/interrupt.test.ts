@@ -30,17 +30,21 @@ describe('Ctrl-C', () => {
 
   it.each([
     ['C-c', /code 130/, undefined],
-    ['Escape', /code 0/, 'decline'],
-  ])('at a question ends the call, and Esc declines: %s', { timeout: 300_000 }, async (key, code, text) => {
-    using terminal = new Terminal(`interrupt-${key}`, resolve('.'), { NO_COLOR: '1' })
-    const server = join(import.meta.dirname, 'asking-server.ts')
-    terminal.type(
-      `node --import tsx --conditions=pierhead-source src/cli/main.ts call order -- node --import tsx --conditions=pierhead-source ${server}; echo "code $?"`,
-    )
-    await terminal.shows('Will you answer?')
-    terminal.press(key)
-    const screen = await terminal.shows(/code \d+/)
-    expect(screen).toMatch(code)
-    expect(/^(?:cancel|decline)$/m.exec(screen)?.[0]).toBe(text)
-  })
+    ['Escape', /code 0/, 'cancel'],
+  ])(
+    'at a question ends the call, and Esc closes the question: %s',
+    { timeout: 300_000 },
+    async (key, code, text) => {
+      using terminal = new Terminal(`interrupt-${key}`, resolve('.'), { NO_COLOR: '1' })
+      const server = join(import.meta.dirname, 'asking-server.ts')
+      terminal.type(
+        `node --import tsx --conditions=pierhead-source src/cli/main.ts call order -- node --import tsx --conditions=pierhead-source ${server}; echo "code $?"`,
+      )
+      await terminal.shows('Will you answer?')
+      terminal.press(key)
+      const screen = await terminal.shows(/code \d+/)
+      expect(screen).toMatch(code)
+      expect(/^(?:cancel|decline)$/m.exec(screen)?.[0]).toBe(text)
+    },
+  )
 })

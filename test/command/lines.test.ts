@@ -71,16 +71,26 @@ describe('what is wrong with a line', () => {
     [['info', '--timeout', 'soon', 'http://localhost:1/a'], '--timeout: "soon" is not a time'],
     [['info', '--total', '5', 'http://localhost:1/a'], '--total: "5" is not a time'],
     [['auth', 'logout', '--timeout', 'soon', 'http://localhost:1/a'], '--timeout: "soon" is not a time'],
-    [['info', '--revision', '1', 'http://localhost:1/a'], '--revision'],
+    [['info', '--revision', '1', 'http://localhost:1/a'], '2025-11-25, 2026-07-28'],
+    [['info', '--framing', 'x', 'tcp://localhost:1'], 'lines, length-prefix'],
+    [['watch', '--log', 'foo', 'http://localhost:1/a'], 'debug, info'],
+    [['info', '--header', 'X Y: z', 'http://localhost:1/a'], 'the name of a header has characters'],
+    [['run', 'package.json', '--stdio', '--workers', '2'], '--workers is for HTTP alone'],
+    [['run', '/tmp'], '/tmp is a folder'],
+    [['list', '--'], 'the program after -- is empty'],
+    [['doctor', '--'], 'the program after -- is empty'],
+    [['info', 'http://bob:pw@localhost:1/a'], 'the URL has a user and a password'],
+    [['auth', 'login', 'xx'], 'Name a URL, such as https://mcp.example/mcp, or a server of an mcp.json file'],
     [['info', '--header', 'A: b', 'tcp://localhost:1'], '--header applies only to'],
     [['info', '--framing', 'lines', 'http://localhost:1/a'], '--framing applies only to'],
     [['info', '--inherit', 'all', 'http://localhost:1/a'], '--inherit applies only to'],
+    [['test', 'http://localhost:1/a', '--all'], '--all is only for --generate'],
     [['doctor', '--timeout', 'soon', 'http://localhost:1/a'], '--timeout: "soon" is not a time'],
     [['doctor', '--header', 'nocolon', 'http://localhost:1/a'], "'Name: value'"],
   ])('is said for %j', async (args, text) => {
     const { code, stderr } = await line(args, { env: { HOME: '/nonexistent' } })
     expect(stderr).toContain(text)
-    expect(stderr).not.toMatch(/connect \w+:|docs\/reference/)
+    expect(stderr).not.toMatch(/(?:connect|listen) \w+:|setLogLevel|docs\/reference/)
     expect(stderr).toContain('fix: ')
     expect(code).toBe(2)
   })
@@ -88,6 +98,12 @@ describe('what is wrong with a line', () => {
   it('is not an option of every command before the command', async () => {
     const { code, stderr } = await line(['-q', 'info', 'http://127.0.0.1:1/mcp'])
     expect(stderr).toContain('cannot connect')
+    expect(code).toBe(4)
+  })
+
+  it('is said of a port that fetch blocks', async () => {
+    const { code, stderr } = await line(['info', 'http://127.0.0.1:1/mcp'])
+    expect(stderr).toContain('blocks port 1\nfix: Let the server listen on another port.')
     expect(code).toBe(4)
   })
 

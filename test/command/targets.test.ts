@@ -106,6 +106,8 @@ describe('the target of a line in a project', () => {
   it.each([
     [['install', 'wether', '--client', 'cursor', '--yes'], '"wether" is not a target'],
     [['doctor', 'wether'], '"wether" is not a target'],
+    [['list', 'ftp://u:pw@x'], '"ftp://***@x" is not a target'],
+    [['list', '/tmp'], '"/tmp" is not a target'],
     [['install', 'server.ts', '-s', 'server.ts', '--client', 'cursor', '--yes'], 'two targets'],
     [['doctor', 'server.ts', '--', 'node'], 'two targets'],
     [['info', '-s', 'a.ts', '--server-url', 'http://localhost:1/mcp'], 'two targets'],

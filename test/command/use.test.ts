@@ -29,6 +29,10 @@ beforeAll(async () => {
           sizes: { type: 'array', items: { type: 'number' } },
           place: { type: 'object', properties: { x: { type: 'number' } } },
           either: { anyOf: [{ type: 'number' }, { type: 'null' }] },
+          list: { type: 'array', items: { type: 'object' } },
+          'a.b': { type: 'integer' },
+          'ns:key': { type: 'integer' },
+          ...Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`other${i}`, {}])),
         },
         required: ['text'],
         additionalProperties: false,
@@ -87,6 +91,25 @@ describe('call', () => {
       place: { x: 1.5 },
       either: null,
     })
+  })
+
+  it('takes objects with commas for lists, and members with dots and colons in their names', async () => {
+    const words = ['text=x', 'list={"a":1,"b":2}', 'list={"c":3}', 'a.b=1', 'ns:key=2', 'place.x=3']
+    expect(await echoed(words)).toEqual({
+      text: 'x',
+      list: [{ a: 1, b: 2 }, { c: 3 }],
+      'a.b': 1,
+      'ns:key': 2,
+      place: { x: 3 },
+    })
+    expect(await echoed(['text=a=b', 'a.b:=5', 'ns:key:=6'])).toEqual({ text: 'a=b', 'a.b': 5, 'ns:key': 6 })
+  })
+
+  it('names the first arguments of a tool that has many', async () => {
+    const { stderr } = await line(['call', url, 'echo', 'text=a', 'nothing=1'])
+    expect(stderr).toContain('Its arguments are text, count')
+    expect(stderr).toContain(', …')
+    expect(stderr).not.toContain('other99')
   })
 
   it('takes arguments from files, from stdin, and as JSON', async () => {

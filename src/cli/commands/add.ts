@@ -48,7 +48,7 @@ export const add: Command = {
         ? `Add it in ${user.path} yourself: its shape is not the one that create makes.`
         : 'Try it: npm test'
     await output.data(
-      { kind, name, files: written.map(({ path }) => path), changed: text !== undefined },
+      { kind, name, files: written.map(({ path }) => join(home, path)), isChanged: text !== undefined },
       () => [...written.map(({ path }) => `${output.colors.green('wrote')} ${path}`), next].join('\n'),
     )
   },

@@ -8,6 +8,7 @@ import { entryText, shownEntry } from '../login-text.ts'
 import { hasPerson, loginMethod } from '../stored-auth.ts'
 import { redactedUrl } from '../redaction.ts'
 import { safeLine } from '../safe-text.ts'
+import { targetWord } from '../target-word.ts'
 import { resolveTarget, type ResolvedTarget } from '../target.ts'
 
 export const authLogin: Command = {
@@ -39,7 +40,7 @@ export const authLogin: Command = {
     if (!hasPerson(io))
       throw new Failure('a login needs a terminal, and this is not one', {
         exit: EXIT.auth,
-        hint: `Run this on a terminal: pierhead auth login ${redactedUrl(url)}\nIn scripts, set PIERHEAD_TOKEN to a token.`,
+        hint: `Run this on a terminal: pierhead auth login ${targetWord(resolved)}\nIn scripts, set PIERHEAD_TOKEN to a token.`,
       })
     const vault = await needLogins(io, output)
     const before = await loginEntries(vault, url)
@@ -80,7 +81,8 @@ export function loginTarget(
   flags: Flags,
   io: Io,
 ): ResolvedTarget & { readonly url: string } {
-  const resolved = resolveTarget(words[0] ?? '', flags, io)
+  const ways = 'Name a URL, such as https://mcp.example/mcp, or a server of an mcp.json file that has one.'
+  const resolved = resolveTarget(words[0] ?? '', flags, io, ways)
   const { target } = resolved
   if ('url' in target && /^(?:http|ws)s?:/i.test(String(target.url)))
     return { ...resolved, url: String(target.url) }

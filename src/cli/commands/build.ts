@@ -33,7 +33,7 @@ export const build: Command = {
     const { size } = statSync(out)
     const file = relative(io.cwd, out)
     const { bold, cyan } = output.colors
-    await output.data({ file, bytes: size, external: built.external }, () =>
+    await output.data({ file: out, bytes: size, external: built.external }, () =>
       [
         `Built ${bold(file)}, ${Math.round(size / 1000)} kB. Run it: ${cyan(runLine(file, built))}${built.isClient ? ', with the arguments that it takes' : ''}`,
         ...besideIt(built),

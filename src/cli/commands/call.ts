@@ -3,6 +3,7 @@ import type { Command } from '../command.ts'
 import { contentText } from '../content-text.ts'
 import { EXIT } from '../exit.ts'
 import { wrongUsage } from '../failure.ts'
+import { ANSWER_OPTION } from '../given-answers.ts'
 import { progressLine } from '../progress-line.ts'
 import type { Output } from '../output.ts'
 import type { ProgramOutput } from '../program-output.ts'
@@ -19,7 +20,7 @@ export const call: Command = {
   summary: 'call a tool',
   details:
     'Arguments are key=value, read as the schema of the tool wants them; key:=json is JSON, key=@file the text of a file, @file and - ' +
-    'are JSON objects with all arguments, from a file and from stdin. Long calls show their progress, questions are asked in the terminal, and ' +
+    'are JSON objects with all arguments, from a file and from stdin. Long calls show their progress, questions are asked in the terminal or answered by --answer, and ' +
     'long-running work is followed until it ends. Progress begins the time of --timeout anew; --total limits the whole command. On a terminal it prints the result as text; a failed tool ends with exit code 5.',
   hasTarget: true,
   arguments: [
@@ -33,6 +34,7 @@ export const call: Command = {
   ],
   options: [
     { flags: '-i, --input <json>', summary: 'all arguments as a JSON object' },
+    ANSWER_OPTION,
     { flags: '--save <folder>', summary: 'save images, sounds and other bytes there' },
   ],
   examples: [
@@ -47,7 +49,7 @@ export const call: Command = {
       output,
       open,
     } = invocation
-    const { client, target, printed } = await open()
+    const { client, target, printed, answers } = await open()
     const tools = await client.tools().toArray()
     const tool = tools.find((one) => one.name === name)
     if (tool === undefined)
@@ -67,6 +69,7 @@ export const call: Command = {
       client.callRaw(name, input, { ...options, ...(onProgress && { onProgress }) }),
     )
     output.status('')
+    if (result.isError === true && answers?.problem !== undefined) throw answers.problem
     const saved = await saveBytes(result.content, flags.text('save'), { io, output })
     await output.data(withSaved(result, saved), () => resultText(result))
     if (result.isError !== true) return EXIT.ok

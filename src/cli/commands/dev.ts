@@ -43,7 +43,7 @@ export const dev: Command = {
       return (await import('../dev/worker.ts')).serveRelayed(options)
     if (cluster.isWorker) return (await import('../dev/worker.ts')).serveInWorker(options)
     const { DevLog } = await import('../dev/events.ts')
-    const log = new DevLog(io, output, { isStdio, json: flags.choice('json') })
+    const log = new DevLog(io, output, { isStdio, json: flags.choice('json'), root: options.root })
     const checksTypes = flags.choice('types') !== false
     const all = { ...options, io, log, checksTypes, watched: flags.list('watch') }
     if (isStdio) return (await import('../dev/relay.ts')).relayWithReloads(all)

@@ -11,6 +11,7 @@ import type { Output } from '../output.ts'
 import { foreignFiles } from '../project-files.ts'
 import { safeLine } from '../safe-text.ts'
 import { onlyTarget, projectServer, type ResolvedTarget } from '../target.ts'
+import { shellWord } from '../shell-word.ts'
 
 export const doctor: Command = {
   name: 'doctor',
@@ -64,7 +65,7 @@ async function findTarget(
     for (const file of config === undefined ? foreignFiles(io) : [])
       findings.advise(
         `${file} belongs to another user, so its servers are not used`,
-        `If you trust it, name it: --config ${file}`,
+        `If you trust it, name it: --config ${shellWord(file)}`,
       )
     if (config !== undefined || projectServer(io.cwd) === undefined) return undefined
   }

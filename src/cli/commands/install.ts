@@ -27,8 +27,8 @@ import { Failure, wrongUsage } from '../failure.ts'
 import { defaultName, entryOf } from '../install-entry.ts'
 import { withMember } from '../jsonc-edit.ts'
 import { JsoncError, parseJsonc } from '../jsonc.ts'
-import { isReference, redactedEntry } from '../redaction.ts'
-import { safe, safeJson } from '../safe-text.ts'
+import { hiddenValues, isReference, redactedEntry } from '../redaction.ts'
+import { safe, safeJson, safeLine } from '../safe-text.ts'
 import { onlyTarget } from '../target.ts'
 
 const NAMES = CLIENT_APPS.map(({ name }) => name)
@@ -145,6 +145,7 @@ async function add(invocation: Invocation, app: ClientApp, place: Place): Promis
   if ('url' in entry && !/^https?:/i.test(entry.url))
     throw wrongUsage(`${app.title} only knows http and https URLs`, 'Name the http URL of the server.')
   const name = nameOf(flags.text('name') ?? defaultName(target, entry))
+  warnFolder(entry, app, invocation)
   const shown = redactedEntry(spelled)
   const { path, where, isOfProject } = place
   if (flags.is('print')) {
@@ -169,10 +170,10 @@ async function add(invocation: Invocation, app: ClientApp, place: Place): Promis
     return
   }
   const change = diffText(called, name, app, old, shown)
-  const isSecret = hasSecrets(entry)
+  const isSecret = hasSecrets(spelled)
   if (isOfProject && isSecret)
     output.warn(
-      `${safe(where)} will have the values of variables or headers; do not commit it if they are secret${
+      `${safe(where)} will have the values of variables or headers, or what may be secrets in a URL or in arguments; do not commit it if they are secret${
         app.reference === undefined ? '' : '. --env NAME without a value writes only the name of a variable'
       }`,
     )
@@ -188,14 +189,26 @@ async function add(invocation: Invocation, app: ClientApp, place: Place): Promis
 }
 
 /** Whether an entry has values that may be secrets, and not only names of variables. */
-function hasSecrets(entry: ServerEntry): boolean {
-  const values = Object.values('url' in entry ? entry.headers : entry.env)
-  return values.some((value) => !isReference(value))
+function hasSecrets(spelled: object): boolean {
+  return hiddenValues(spelled).some(
+    (value) => !isReference(value.replace(/^(?:bearer|basic|digest)\s+/i, '')),
+  )
+}
+
+/** Says so if the program will start elsewhere than before. */
+function warnFolder(entry: ServerEntry, app: ClientApp, { output }: Invocation): void {
+  if (!('command' in entry) || entry.cwd === undefined || app.hasFolder === true) return
+  output.warn(
+    `the program runs in ${safe(entry.cwd)} so far, and ${app.title} starts programs in a folder of its own. If it needs that folder, let it change there itself.`,
+  )
 }
 
 function nameOf(name: string): string {
   if (/^[\w-][\w.-]{0,63}$/.test(name) && name !== '__proto__') return name
-  throw wrongUsage('the name of the server is not usable', 'Use up to 64 letters, digits, - and _.')
+  throw wrongUsage(
+    `"${safeLine(name, 80)}" is not a usable name for a server`,
+    'Use up to 64 letters, digits, -, _ and ., and do not begin with a dot: --name notes.',
+  )
 }
 
 /** A file of the user whose folder does not exist belongs to an app that is not there. */
@@ -243,7 +256,9 @@ function diffText(where: string, name: string, app: ClientApp, old: unknown, sho
 }
 
 async function undo(invocation: Invocation, app: ClientApp, place: Place): Promise<ExitCode | void> {
-  const { output, flags } = invocation
+  const { output, flags, words, rest } = invocation
+  if (words.length > 0 || rest.length > 0 || flags.text('server') !== undefined)
+    throw wrongUsage('--undo brings back the whole file, and takes no target', 'Leave the target out.')
   const { path, where } = place
   const file = place.real()
   const backup = findBackup(file)

@@ -4,6 +4,7 @@ import type { PinnedKey } from 'pierhead/auth'
 import type { Command } from '../command.ts'
 import { Failure, wrongUsage } from '../failure.ts'
 import { safeLine } from '../safe-text.ts'
+import { shellWord } from '../shell-word.ts'
 import { tableText } from '../table-text.ts'
 
 const MOST_BYTES = 1_000_000
@@ -27,8 +28,8 @@ export const keysShow: Command = {
       throw wrongUsage(
         `there is no file ${shown}`,
         shown.endsWith('.json')
-          ? `A list begins with the first key: pierhead keys allow ${shown} KEY`
-          : `Create a pair: pierhead keys create ${shown}`,
+          ? `A list begins with the first key: pierhead keys allow ${shellWord(shown)} KEY`
+          : `Create a pair: pierhead keys create ${shellWord(shown)}`,
       )
     const { allowKeys, createKeys } = await import('pierhead/auth')
     if (!isList(file)) {

@@ -4,6 +4,7 @@ import type { Command } from '../command.ts'
 import { wrongUsage } from '../failure.ts'
 import { safeLine } from '../safe-text.ts'
 import { signatureOf } from '../signature.ts'
+import { notTarget } from '../target.ts'
 
 /** The kinds of things that a server lists, and the capability behind each. */
 const KINDS = { tools: 'tools', resources: 'resources', templates: 'resources', prompts: 'prompts' } as const
@@ -16,13 +17,19 @@ export const list: Command = {
   summary: 'list tools, resources, templates and prompts',
   hasTarget: true,
   arguments: [
-    { name: 'kind', summary: 'tools, resources, templates or prompts; all by default', isOptional: true },
+    {
+      name: 'kind',
+      summary: 'tools, resources, templates or prompts; all by default',
+      isOptional: true,
+      values: Object.keys(KINDS),
+    },
   ],
   examples: [
     ['list http://localhost:3000/mcp', 'lists everything that a server offers'],
     ['list server.ts tools', 'starts server.ts and lists its tools'],
   ],
   async run({ words: [kind], output, open }) {
+    if (kind !== undefined && /:\/\/|^[./~]|[\\/]/.test(kind)) throw notTarget(kind)
     if (kind !== undefined && !Object.hasOwn(KINDS, kind))
       throw wrongUsage(
         `"${kind}" is not a kind${suggestion(nearest(kind, Object.keys(KINDS)))}`,

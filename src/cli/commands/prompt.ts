@@ -3,6 +3,7 @@ import { contentText } from '../content-text.ts'
 import { wrongUsage } from '../failure.ts'
 import { checkPrompt } from '../prompt-arguments.ts'
 import { safeLine } from '../safe-text.ts'
+import { ANSWER_OPTION } from '../given-answers.ts'
 import { saveBytes, withSaved } from '../saved-bytes.ts'
 
 export const prompt: Command = {
@@ -14,7 +15,10 @@ export const prompt: Command = {
     { name: 'name', summary: 'the name of the prompt' },
     { name: 'argument', summary: 'such as language=TypeScript', isOptional: true, isMany: true },
   ],
-  options: [{ flags: '--save <folder>', summary: 'save images, sounds and other bytes there' }],
+  options: [
+    ANSWER_OPTION,
+    { flags: '--save <folder>', summary: 'save images, sounds and other bytes there' },
+  ],
   examples: [['prompt server.ts review language=TypeScript', 'prints the messages of a prompt']],
   async run({ words: [name = '', ...words], flags, io, output, open }) {
     const args = pairsOf(words)

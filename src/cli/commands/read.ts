@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts'
 import { contentsText } from '../content-text.ts'
+import { ANSWER_OPTION } from '../given-answers.ts'
 import { saveBytes, withSaved } from '../saved-bytes.ts'
 
 export const read: Command = {
@@ -8,7 +9,7 @@ export const read: Command = {
   summary: 'read a resource',
   hasTarget: true,
   arguments: [{ name: 'uri', summary: 'the URI of the resource', isUri: true }],
-  options: [{ flags: '--save <folder>', summary: 'save bytes there' }],
+  options: [ANSWER_OPTION, { flags: '--save <folder>', summary: 'save bytes there' }],
   examples: [['read server.ts notes://42', 'prints a resource of server.ts']],
   async run({ words: [uri = ''], flags, io, output, open }) {
     const { client } = await open()

@@ -50,6 +50,11 @@ function chosenTransports(
   const isHttp =
     flags.is('http') || (flags.text('port') ?? flags.text('host')) !== undefined || workers !== undefined
   const isStdio = flags.is('stdio')
+  if (isStdio && workers !== undefined && workers > 1)
+    throw wrongUsage(
+      '--workers is for HTTP alone, and --stdio serves one client from one process',
+      'Leave out --stdio or --workers.',
+    )
   if (!isHttp && !isStdio) return undefined
   return (own) => ({
     ...(isStdio && stdioOf(own)),

@@ -33,6 +33,8 @@ export const test: Command = {
   async run(invocation) {
     const { words: only, flags, io, output, open } = invocation
     const given = flags.text('fixtures')
+    if (flags.is('all') && !flags.is('generate'))
+      throw wrongUsage('--all is only for --generate', 'Add --generate, or leave --all out.')
     if (given !== undefined && !isFolder(resolve(io.cwd, given)))
       throw wrongUsage(`there is no folder ${given}`, 'Name the folder that has <tool>.json files.')
     const { client, target } = await open()
@@ -141,7 +143,7 @@ async function reportUpdate(
   const left = cases.filter(({ problem }) => problem !== undefined)
   const names = changed.map((file) => relative(io.cwd, file))
   const all = files.reduce((sum, { fixtures }) => sum + fixtures.length, 0)
-  await output.data({ updated: updated.length, fixtures: all, files: names, left }, () =>
+  await output.data({ updated: updated.length, fixtures: all, files: changed, left }, () =>
     [
       ...left.map(
         ({ tool, name, problem = '' }) =>

@@ -1,6 +1,6 @@
 import type { Client } from 'pierhead/client'
+import { LOG_LEVELS } from '../../protocol/log-levels.ts'
 import type { Command } from '../command.ts'
-import { Failure } from '../failure.ts'
 import { KnownLists } from '../known-lists.ts'
 import { countOf } from '../option-values.ts'
 import type { Output } from '../output.ts'
@@ -11,7 +11,7 @@ export const watch: Command = {
   group: 'Use a server',
   summary: 'print changes of lists and resources, and log messages',
   details:
-    'Prints one line for each change until Ctrl-C, or until --count changes came. Without URIs it watches the lists. After a lost connection ' +
+    'Prints one line for each change until Ctrl-C, until --count changes came, or until the time of --total is over, which all end with 0. Without URIs it watches the lists. After a lost connection ' +
     'it says so, as a note and as { "kind": "reconnected" }, which does not count. Lists are compared then, so that only those that changed are ' +
     'printed; resources may have changed.',
   hasTarget: true,
@@ -20,7 +20,11 @@ export const watch: Command = {
   ],
   options: [
     { flags: '-c, --count <number>', summary: 'end after so many changes' },
-    { flags: '--log <level>', summary: 'also print log messages of this level and above' },
+    {
+      flags: '--log <level>',
+      summary: 'also print log messages of this level and above',
+      choices: LOG_LEVELS,
+    },
   ],
   examples: [
     ['watch http://localhost:3000/mcp', 'prints when tools, resources or prompts change'],
@@ -62,8 +66,7 @@ export const watch: Command = {
       )
       if (--left <= 0) return
     }
-    // Ctrl-C is the way to end it, and the end of the time is not.
-    if (io.signal.reason instanceof Failure) throw io.signal.reason
+    // Ctrl-C and the end of the time of --total are the ways to end it.
   },
 }
 

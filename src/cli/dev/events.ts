@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { ItemList } from 'pierhead'
 import type { Io } from '../io.ts'
 import type { Output } from '../output.ts'
@@ -48,18 +49,34 @@ export class DevLog {
   readonly #output: Output
   readonly #isJson: boolean
   readonly #json: Io['stdout']
+  /** The folder of the project, from which events name files. */
+  readonly #root: string
 
   /** With `isStdio`, stdout carries the protocol, so that JSON goes to stderr, and only if it was asked for. */
-  constructor(io: Io, output: Output, { isStdio, json }: { isStdio: boolean; json: boolean | undefined }) {
+  constructor(
+    io: Io,
+    output: Output,
+    { isStdio, json, root }: { isStdio: boolean; json: boolean | undefined; root: string },
+  ) {
     this.#io = io
+    this.#root = root
     this.#output = output
     this.#isJson = isStdio ? json === true : output.isJson
     this.#json = isStdio ? io.stderr : io.stdout
   }
 
   add(event: DevEvent): void {
-    if (this.#isJson) this.#json.write(`${safeJson(redacted(event))}\n`)
+    if (this.#isJson) this.#json.write(`${safeJson(this.#whole(redacted(event)))}\n`)
     else this.#print(event)
+  }
+
+  /** An event with whole paths. */
+  #whole(event: DevEvent): DevEvent {
+    if (event.event === 'listening') return { ...event, file: resolve(this.#io.cwd, event.file) }
+    if (event.event === 'reloading')
+      return { ...event, files: event.files.map((file) => resolve(this.#root, file)) }
+    if (event.event !== 'failed' || event.where === undefined) return event
+    return { ...event, where: resolve(this.#root, event.where) }
   }
 
   #print(event: DevEvent): void {

@@ -1,0 +1,85 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { line, type Outcome } from './line.ts'
+
+let cwd = ''
+
+beforeEach(() => {
+  cwd = realpathSync(mkdtempSync(join(tmpdir(), 'pierhead-hints-')))
+  onTestFinished(() => rmSync(cwd, { recursive: true }))
+})
+
+/** The URL of a server that answers every request in the same way. */
+async function serve(answer: RequestListener): Promise<string> {
+  const server = createServer(answer)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
+}
+
+/** Runs a line in a folder whose mcp.json has one server. */
+function withEntry(name: string, entry: object, ...args: string[]): Promise<Outcome> {
+  writeFileSync(join(cwd, 'mcp.json'), JSON.stringify({ mcpServers: { [name]: entry } }))
+  return line(args, { cwd, env: { HOME: cwd, PIERHEAD_TOKEN: 'wrong-token' } })
+}
+
+describe('the fix of an error about a URL', () => {
+  it('is the other address, if the server redirects', async () => {
+    const url = await serve((_, response) =>
+      response.writeHead(302, { location: 'https://other.example/' }).end(),
+    )
+    const { code, stderr } = await line(['list', url])
+    expect(stderr).toContain('fix: Use the address that it redirects to')
+    expect(code).toBe(4)
+  })
+
+  it('names the file and the entry that have a password', async () => {
+    const { code, stderr } = await withEntry(
+      'notes',
+      { url: 'http://bob:hush@127.0.0.1:9/mcp' },
+      'list',
+      'notes',
+    )
+    expect(stderr).toContain(
+      `${join(cwd, 'mcp.json')}: the URL of the server "notes" has a user and a password`,
+    )
+    expect(stderr).toContain('"headers": { "Authorization": "Basic …" }')
+    expect(stderr).not.toContain('hush')
+    expect(code).toBe(2)
+  })
+})
+
+describe('a command in a fix', () => {
+  const NAME = 'x; touch pwned'
+  const QUOTED = process.platform === 'win32' ? `"${NAME}"` : `'${NAME}'`
+  const refused: RequestListener = (_, response) => response.writeHead(401).end()
+
+  it.each([
+    ['auth', 'login', NAME],
+    ['list', NAME],
+  ])('quotes a name of a configuration: %j', async (...args) => {
+    const { code, stderr } = await withEntry(NAME, { url: await serve(refused) }, ...args)
+    expect(stderr).toContain(`pierhead auth login ${QUOTED}`)
+    expect(code).toBe(3)
+  })
+
+  it('quotes the name of a file', async () => {
+    expect((await line(['keys', 'show', `${NAME}.pem`], { cwd })).stderr).toContain(
+      `pierhead keys create ${QUOTED.replace(NAME, `${NAME}.pem`)}`,
+    )
+  })
+
+  it('does not pretend that a URL without its secrets works', async () => {
+    const url = await serve(refused)
+    const { stderr } = await line(['auth', 'login', `${url}?key=hush`], { cwd, env: { HOME: cwd } })
+    expect(stderr).toContain('pierhead auth login URL (the one that you gave, whose secrets are not shown)')
+    expect(stderr).not.toContain('hush')
+    expect((await line(['auth', 'login', url], { cwd, env: { HOME: cwd } })).stderr).toContain(
+      `pierhead auth login ${url}\n`,
+    )
+  })
+})
