@@ -101,7 +101,7 @@ describe('a template', () => {
     const project = projectOf('http')
     expect(project.manifest).toMatchObject({ pierhead: { server: 'server.ts' } })
     const printed = await project.until('pierhead dev --json', /"event":"listening"[^]*\n/, { PORT: '0' })
-    expect(printed).toContain('"file":"server.ts"')
+    expect(printed).toContain('server.ts"')
   })
 
   it.each(TEMPLATES)('keeps packages, builds and databases out of git and of images: %s', (template) => {
