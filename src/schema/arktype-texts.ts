@@ -119,6 +119,7 @@ class Reader {
 
   #toItems({ inner }: Node): TextPlace {
     const place = new TextPlace()
+    place.isList = true
     const first = [
       ...listIn(inner, 'prefix'),
       ...listIn(inner, 'defaultables'),
@@ -134,6 +135,7 @@ class Reader {
   #readMorph(inner: Node['inner'], first: TextPlace): void {
     let at = first
     let isFunction = false
+    at.all = 'pipe'
     at.here.push(this.visit(inner['in']))
     for (const morph of listIn(inner, 'morphs')) {
       const mark = this.#functions.marks.get(morph)

@@ -88,6 +88,7 @@ function standardChecker(
       const most = Math.min(large, cost.cheap)
       const tooLong = texts.problemOf?.(value, () => timesOf(value))
       if (tooLong !== undefined) return { ...unfit([tooLong]), undecided: true }
+      if (texts.isRepeated?.(value) === true) return tooCostly(TOO_LONG)
       const isCheap = !isLarge(value, most)
       const problem = isCheap ? undefined : cost.problemOf(value)
       if (problem !== undefined) return tooCostly(problem)

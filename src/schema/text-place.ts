@@ -80,6 +80,10 @@ export class TextPlace {
   names: TextPlace | undefined
   /** For what a text becomes that the library parses as JSON. */
   json: TextPlace | undefined
+  /** Why the library checks a value against all of `here`, one after the other: none of them are alternatives. */
+  all: 'pipe' | 'intersection' | undefined
+  /** Whether `named` and `rest` are for lists only. */
+  isList = false
   /** What follows a function of the author. */
   readonly after: TextPlace[] = []
   /** The member that chooses among alternatives. */
@@ -170,7 +174,7 @@ export function unknownPlace(): TextPlace {
   return place
 }
 
-function below(place: TextPlace): readonly TextPlace[] {
+export function below(place: TextPlace): readonly TextPlace[] {
   const { here, named, rest, names, json, choice } = place
   return [
     ...here,
@@ -183,7 +187,7 @@ function below(place: TextPlace): readonly TextPlace[] {
 }
 
 /** Every place from one on. */
-function placesFrom(root: TextPlace): ReadonlySet<TextPlace> {
+export function placesFrom(root: TextPlace): ReadonlySet<TextPlace> {
   const all = new Set([root])
   for (const place of all) for (const each of [...below(place), ...place.after]) all.add(each)
   return all
@@ -208,7 +212,7 @@ export function needsLook(root: TextPlace, mostPerChar: number): boolean {
   return sum > mostPerChar || containsItself(root)
 }
 
-function containsItself(root: TextPlace): boolean {
+export function containsItself(root: TextPlace): boolean {
   const done = new Set<TextPlace>()
   const open = new Set<TextPlace>()
   return visit(root)

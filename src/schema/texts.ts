@@ -3,9 +3,19 @@ import type { Issue } from './issue.ts'
 import { isObject } from './keywords.ts'
 import { libraryCosts, toGuard } from './library-patterns.ts'
 import type { JsonSchema, StandardSchema } from './schema.ts'
+import { toRounds } from './rounds.ts'
 import type { Use } from './shown.ts'
 import { toSubschemas, type Schema } from './subschemas.ts'
-import { hasBigs, hasHosts, markUnknown, needsLook, pruned, RATES, TextPlace } from './text-place.ts'
+import {
+  containsItself,
+  hasBigs,
+  hasHosts,
+  markUnknown,
+  needsLook,
+  pruned,
+  RATES,
+  TextPlace,
+} from './text-place.ts'
 import { isSmall, PARSED_TEXT, SMALL_PER_CHAR, textProblem } from './text-walk.ts'
 import { valibotTexts } from './valibot-texts.ts'
 import { zodTexts } from './zod-texts.ts'
@@ -14,6 +24,8 @@ import { zodTexts } from './zod-texts.ts'
 export interface Texts {
   /** `timesOf` says how often the library checks the whole value. */
   readonly problemOf: ((value: unknown, timesOf: () => number) => Issue | undefined) | undefined
+  /** Whether the library would check the parts of a value too often; undefined if it never does. */
+  readonly isRepeated: ((value: unknown) => boolean) | undefined
   /** The most characters of a text that the library may parse as a URL; 0 if it parses none. */
   readonly hostChars: number
   /** The most characters of a text that the library may make a big integer of; 0 if it makes none. */
@@ -31,10 +43,14 @@ export function textsOf(
   most: number = PARSED_TEXT,
 ): Texts {
   const shown = partsOf(schema, use)
+  // Pruning changes the places.
+  const whole = shown === undefined || !containsItself(shown) ? undefined : partsOf(schema, use)
+  const isRepeated = whole && toRounds(whole, schema['~standard'].vendor === 'zod')
   const root = pruned(shown ?? jsonTexts(json))
   // The definition has all patterns, also those that the JSON Schema does not show.
   const guard = shown === undefined ? toGuard(json, libraryCosts(schema)) : undefined
-  if (root === undefined && guard === undefined) return { problemOf: undefined, hostChars: 0, digitChars: 0 }
+  if (root === undefined && guard === undefined)
+    return { problemOf: undefined, isRepeated, hostChars: 0, digitChars: 0 }
   const isAlways = root !== undefined && needsLook(root, SMALL_PER_CHAR)
   const look = { most, repeats: repeatsOf(schema['~standard'].vendor) }
   return {
@@ -43,6 +59,7 @@ export function textsOf(
       if (problem !== undefined || root === undefined || !(isAlways || !isSmall(value))) return problem
       return textProblem(root, value, look, timesOf)
     },
+    isRepeated,
     hostChars: root !== undefined && hasHosts(root) ? most : 0,
     digitChars: root !== undefined && hasBigs(root) ? most : 0,
   }

@@ -88,6 +88,7 @@ export function valibotTexts(schema: StandardSchema, use: Use): TextPlace | unde
     for (const part of parts) {
       if (part.kind === 'schema') {
         const next = visit(part)
+        at.all = 'pipe'
         at.here.push(next)
         if (at.use.bigs > 0) at.use.bigs++
         if (isFunction) at.after.push(next)
@@ -113,13 +114,16 @@ export function valibotTexts(schema: StandardSchema, use: Use): TextPlace | unde
         name: key,
         options: options!.map((each) => [each.entries?.[key]?.literal, visit(each)] as const),
       }
-    else if (type === 'union' || type === 'intersect') place.here.push(...options!.map(visit))
-    else return false
+    else if (type === 'union' || type === 'intersect') {
+      if (type === 'intersect') place.all = 'intersection'
+      place.here.push(...options!.map(visit))
+    } else return false
     return true
   }
 
   function readMembers({ entries, items, item, rest, value, key }: Part, place: TextPlace): void {
     const all = Object.entries(entries ?? items ?? {})
+    place.isList = items !== undefined || item !== undefined
     for (const [name, each] of all) place.named.set(name, visit(each))
     place.width = all.length
     for (const each of [item, rest, value]) if (each !== undefined) place.rest.push(visit(each))

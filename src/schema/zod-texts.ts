@@ -96,9 +96,13 @@ export function zodTexts(root: unknown): TextPlace | undefined {
     if (AROUND.has(type)) place.here.push(visit(def.innerType))
     else if (type === 'lazy') place.here.push(visit(schema._zod.innerType))
     else if (type === 'union') readUnion(def, place)
-    else if (type === 'intersection') place.here.push(visit(def.left), visit(def.right))
-    else if (type === 'array') place.rest.push(visit(def.element))
-    else if (type === 'tuple' || type === 'object' || type === 'record') readMembers(def, place)
+    else if (type === 'intersection') {
+      place.all = 'intersection'
+      place.here.push(visit(def.left), visit(def.right))
+    } else if (type === 'array') {
+      place.isList = true
+      place.rest.push(visit(def.element))
+    } else if (type === 'tuple' || type === 'object' || type === 'record') readMembers(def, place)
     else if (type === 'pipe') readPipe(def, place)
     else if (type === 'bigint') {
       // Each check may divide the integer, or write it into a message.
@@ -113,6 +117,7 @@ export function zodTexts(root: unknown): TextPlace | undefined {
   }
 
   function readMembers({ shape, items, catchall, rest, keyType, valueType }: Def, place: TextPlace): void {
+    place.isList = items !== undefined
     for (const [name, each] of Object.entries(shape ?? items ?? {})) place.named.set(name, visit(each))
     for (const each of [catchall, rest, valueType]) if (isZod(each)) place.rest.push(visit(each))
     if (keyType !== undefined) place.names = visit(keyType)
@@ -129,6 +134,7 @@ export function zodTexts(root: unknown): TextPlace | undefined {
 
   function readPipe({ in: first, out, transform }: Def, place: TextPlace): void {
     const next = visit(out)
+    place.all = 'pipe'
     place.here.push(visit(first), next)
     // `z.stringbool()` is a function, too, which maps the case of a text.
     if (transform !== undefined) place.use.charge(RATES.casing)
