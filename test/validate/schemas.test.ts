@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { inTool, nested } from './tool-schemas.ts'
 import { SCHEMA_RULES } from '../../src/validate/server-rules/schemas.ts'
+import type { ServerSubject } from '../../src/validate/server-subject.ts'
 import { schemaProblem, unportable } from '../../src/validate/tool-schema.ts'
 import type { Message } from '../../src/validate/message.ts'
+import { processorMs } from '../harness/processor.ts'
 import type { Fault } from './fault.ts'
 import { prove } from './prove.ts'
 
@@ -73,6 +75,20 @@ const VARIANTS: readonly Fault[] = [
 ]
 
 prove('schemas of tools [S1-12-2] [S1-10-8]', SCHEMA_RULES, FAULTS, VARIANTS)
+
+test('patterns that are made to take long are not all analysed', async () => {
+  const costly = (at: number): string => `(?:a?){100}(?:b?){100}(?:[ab]?){100}$${'x'.repeat(at)}`
+  const tools = Array.from({ length: 60 }, (_, at) => ({
+    name: `t${at}`,
+    inputSchema: { type: 'object', properties: { text: { type: 'string', pattern: costly(at) } } },
+  }))
+  const subject = { list: () => Promise.resolve(tools) } as unknown as ServerSubject
+  const rule = SCHEMA_RULES.find(({ id }) => id === 'V010')
+  const took = await processorMs(async () =>
+    expect(await rule?.check(subject)).toMatchObject({ is: 'unchecked' }),
+  )
+  expect(took).toBeLessThan(3_000)
+})
 
 describe('what is invalid, and what is only rare', () => {
   test.each([

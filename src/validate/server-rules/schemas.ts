@@ -1,5 +1,6 @@
+import { nextTask } from '../../base/next-task.ts'
 import { isObject, type Message } from '../message.ts'
-import { absent, ALL, noneOf, TRANSPORTS, unless, type Rule, type Verdict } from '../rule.ts'
+import { absent, ALL, noneOf, TRANSPORTS, unchecked, unless, type Rule, type Verdict } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
 import { schemaProblem, unportable } from '../tool-schema.ts'
 
@@ -90,30 +91,42 @@ export const SCHEMA_RULES: readonly Rule<ServerSubject>[] = [
 /** Fails with the first tools that something is wrong with. */
 export async function eachTool(
   subject: ServerSubject,
-  wrong: (tool: Message) => string | undefined,
+  wrong: (tool: Message) => string | undefined | Promise<string | undefined>,
 ): Promise<Verdict> {
   const tools = await subject.list('tools')
   if (tools.length === 0) return absent('the server has no tools')
-  return noneOf(
-    tools.flatMap((tool) => {
-      const found = wrong(tool)
-      return found === undefined ? [] : [`tool ${JSON.stringify(tool['name'])?.slice(0, 150)}: ${found}`]
-    }),
-  )
+  const faults: string[] = []
+  for (const tool of tools) {
+    const found = await wrong(tool)
+    if (found !== undefined) faults.push(`tool ${JSON.stringify(tool['name'])?.slice(0, 150)}: ${found}`)
+  }
+  return noneOf(faults)
 }
 
-/** Fails with the first schemas that something is wrong with. */
-function eachSchema(
+/** How long all schemas of a server may take: patterns can be made to take a tenth of a second each. */
+const SCHEMAS_MS = 1_000
+
+/** Fails with the first schemas that something is wrong with; not checked if looking at all of them takes too long. */
+async function eachSchema(
   subject: ServerSubject,
   wrong: (schema: Message, isInput: boolean) => string | undefined,
 ): Promise<Verdict> {
-  return eachTool(subject, (tool) => {
+  let left = SCHEMAS_MS
+  const verdict = await eachTool(subject, async (tool) => {
+    if (left < 0) return undefined
+    // Everything else, such as the end of the run, goes on between two tools.
+    await nextTask()
+    const began = performance.now()
     const faults = ['inputSchema', 'outputSchema'].flatMap((key) => {
       // Another rule says that a schema is missing.
       const schema = tool[key]
       const found = isObject(schema) ? wrong(schema, key === 'inputSchema') : undefined
       return found === undefined ? [] : [`its ${key} ${found}`]
     })
+    left -= performance.now() - began
     return faults.length === 0 ? undefined : faults.join(', and ')
   })
+  return verdict.is === 'passed' && left < 0
+    ? unchecked('the schemas of the tools take too long to analyse; simplify their patterns')
+    : verdict
 }
