@@ -363,8 +363,7 @@ export class Node {
 
   #tellAllChanged(newest: number, lost: readonly ChangeClass[], hasMissed: boolean): void {
     if (newest <= this.#startedAt) return
-    for (const listener of this.#listeners)
-      this.#call(() => listener.onAllChanged(newest, lost, hasMissed))
+    for (const listener of this.#listeners) this.#call(() => listener.onAllChanged(newest, lost, hasMissed))
   }
 
   #moveTo(position: number): void {
