@@ -19,7 +19,7 @@ test.each(REVISIONS)('only objects are written as a result of %s', (revision) =>
 test.each(REVISIONS)(
   'the text of a notification keeps a member whose text is known, unread, in %s',
   (revision) => {
-    const value = vi.fn(() => ({ never: 'read' }))
+    const value = vi.fn<() => unknown>(() => ({ never: 'read' }))
     const task = withStored({ taskId: 't', _meta: { old: 1 } }, { name: 'result', text: '{"a":[1]}', value })
     const params = withMeta(task, { id: 7 })
     const text = encodeNotification('notifications/tasks', params, DIALECTS[revision])
