@@ -84,7 +84,7 @@ export class Membership {
           if (message.kind === 'revoked' && !isOwn)
             leases.apply(message, message.at, position === 0 ? 'past' : 'elsewhere')
         },
-        onAllChanged: () => changes.deliverAll(),
+        onAllChanged: (_, lost) => changes.deliverAll(lost.includes('lists')),
       },
       report: (...entry) => this.#service.report(...entry),
     })

@@ -49,13 +49,23 @@ export function textWith(object: Values, texts: StoredTexts): string {
   return `${text}}`
 }
 
+/** A copy of an object with other members instead of its own, or besides. Texts that are known stay so. */
+export function copyWith(object: Values, others: Values): Values {
+  return copyOf(object, (name) => !Object.hasOwn(others, name), others)
+}
+
 /** A copy of an object without a member. Texts that are known stay so. */
 export function copyWithout(object: Values, name: string): Values {
+  return copyOf(object, (other) => other !== name, {})
+}
+
+/** A copy of some members of an object, and others. */
+function copyOf(object: Values, isKept: (name: string) => boolean, others: Values): Values {
   const texts = storedIn(object)
-  const others = Object.keys(object).filter((other) => other !== name && texts?.has(other) !== true)
-  const left = [...(texts ?? [])].filter(([other]) => other !== name)
+  const known = [...(texts ?? [])].filter(([name]) => isKept(name))
+  const names = Object.keys(object).filter((name) => isKept(name) && texts?.has(name) !== true)
   return withStored(
-    Object.fromEntries(others.map((other) => [other, object[other]])),
-    ...left.map(([other, text]) => ({ name: other, text })),
+    { ...Object.fromEntries(names.map((name) => [name, object[name]])), ...others },
+    ...known.map(([name, text]) => ({ name, text })),
   )
 }

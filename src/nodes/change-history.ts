@@ -37,6 +37,16 @@ export class ChangeHistory {
     for (const log of this.#logs) log.beginAfter(position)
   }
 
+  /** Forgets the changes of some classes up to a position, where some node had too many of them to list. */
+  beginUnknown(position: number, lost: readonly ChangeClass[]): void {
+    for (const log of this.#logs) if (lost.includes(log.name)) log.beginUnknown(position)
+  }
+
+  /** Whether it is certain that neither the bus nor a log has all changes between two positions. */
+  isUnknown(after: number, upTo: number): boolean {
+    return this.#logs.some((log) => log.isUnknown(after, upTo))
+  }
+
   add(change: KnownChange): void {
     for (const log of this.#logs) log.add(change)
   }
@@ -55,7 +65,8 @@ export class ChangeHistory {
 
   /** The changes after a position, up to another one that the node has heard of. */
   async find(after: number, upTo: number): Promise<PastChanges> {
-    if (!this.hasAllAfter(after)) await Promise.all(this.#logs.map((log) => log.read()))
+    const missing = this.#logs.filter((log) => !log.hasAllAfter(after) && !log.isUnknown(after, upTo))
+    await Promise.all(missing.map((log) => log.read()))
     const known = this.#logs.filter((log) => log.hasAllAfter(after))
     const changes = known.flatMap((log) => log.between(after, upTo))
     return {

@@ -1,4 +1,5 @@
 import { isObject } from '../protocol/jsonrpc.ts'
+import type { SentChange } from '../rpc/changes.ts'
 import type { EventRoom } from '../rpc/event-store.ts'
 import type { NodeStores } from './node-options.ts'
 import { bytesOf, RecentChanges, type KnownChange } from './recent-changes.ts'
@@ -20,6 +21,9 @@ const PART_BYTES = 131_072
 /** How many parts are read at once. */
 const PAGE = 20
 
+/** How many places are remembered where changes are unknown. */
+const MOST_UNKNOWN = 100
+
 /** A part of a log: all changes of a class after a position, up to another one. */
 interface Part {
   readonly after: number
@@ -36,6 +40,8 @@ export class ChangeLog {
   readonly #stores: Pick<NodeStores, 'events' | 'changes'>
   readonly #stream: string
   readonly #recent = new RecentChanges(REMEMBERED)
+  /** Where nobody knows all changes, the latest last. */
+  #unknown: number[] = []
   #reading: Promise<void> | undefined
   /** Reads and writes of the log run one after the other. */
   #writing: Promise<void> = Promise.resolve()
@@ -51,8 +57,7 @@ export class ChangeLog {
 
   /** Whether a change belongs here. */
   isFor({ change }: KnownChange): boolean {
-    const isUpdate = change.kind === 'resource' || change.kind === 'extension'
-    return isUpdate === (this.name === 'updates')
+    return classOf(change) === this.name
   }
 
   add(change: KnownChange): void {
@@ -63,6 +68,18 @@ export class ChangeLog {
   beginAfter(position: number): void {
     this.#recent.beginAfter(position)
     this.#reading = undefined
+  }
+
+  /** Forgets everything up to a position, where some node had too many changes to list, so nobody knows them. */
+  beginUnknown(position: number): void {
+    this.beginAfter(position)
+    this.#unknown.push(position)
+    if (this.#unknown.length > MOST_UNKNOWN) this.#unknown.shift()
+  }
+
+  /** Whether it is certain that nobody knows all changes between two positions. */
+  isUnknown(after: number, upTo: number): boolean {
+    return this.#unknown.some((position) => position > after && position <= upTo)
   }
 
   hasAllAfter(position: number): boolean {
@@ -97,6 +114,7 @@ export class ChangeLog {
   /** Forgets the log, because its positions mean other messages now. */
   forget(): Promise<void> {
     this.#isWrong = true
+    this.#unknown = []
     return this.#next(() => this.#forget())
   }
 
@@ -160,6 +178,11 @@ export class ChangeLog {
     }
     return [...parts, { after, upTo, changes }]
   }
+}
+
+/** The class of a change. */
+export function classOf({ kind }: SentChange): ChangeClass {
+  return kind === 'resource' || kind === 'extension' ? 'updates' : 'lists'
 }
 
 /** Reads a part; undefined if it is not one, for example because a later version of the package wrote it. */

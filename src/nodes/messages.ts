@@ -5,8 +5,8 @@ import type { SentChange } from '../rpc/changes.ts'
 export type NodeMessage =
   /** A list or a resource has changed, or an extension has news. */
   | { readonly kind: 'changed'; readonly change: SentChange }
-  /** Too many changes to list. */
-  | { readonly kind: 'all_changed' }
+  /** Too many changes to list: of resources and extensions, or also of lists if `lost` does not say so. */
+  | { readonly kind: 'all_changed'; readonly lost?: 'updates' }
   /** The client of a session has answered a question of another node. A long answer is in the cache, under `key`, and `id` says whose it is. */
   | {
       readonly kind: 'answered'

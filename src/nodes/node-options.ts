@@ -4,6 +4,7 @@ import type { ChangeBus } from '../rpc/change-bus.ts'
 import type { EventStore } from '../rpc/event-store.ts'
 import type { NodeStore } from '../rpc/node-store.ts'
 import type { SessionStore } from '../rpc/session-store.ts'
+import type { ChangeClass } from './change-log.ts'
 import type { NodeMessage } from './messages.ts'
 
 /** The stores that nodes use together. */
@@ -32,6 +33,9 @@ export interface NodeOptions {
 export interface NodeListener {
   /** `isOwn` says whether this node has sent it. A revocation of the past has the position 0: from before the start, or from a time when messages were missed. */
   onMessage(message: NodeMessage, isOwn: boolean, position: number): void
-  /** Everything up to a position may have changed, and nobody knows what. */
-  onAllChanged(position: number): void
+  /** Everything of some classes may have changed, up to a position. Unless this node has missed messages, it has told of all other changes. */
+  onAllChanged(position: number, lost: readonly ChangeClass[], hasMissed: boolean): void
 }
+
+/** What is known of changes that nobody can list. */
+export type AllChanged = Parameters<NodeListener['onAllChanged']>

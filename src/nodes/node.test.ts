@@ -240,16 +240,52 @@ describe('messages', () => {
     await Promise.all([one, two].map(({ node }) => node.leave()))
   })
 
-  test('of too many changes say that everything may have changed', async () => {
+  test('of too many changes say that all resources may have changed; lists are few', async () => {
     const { stores, comeBack } = awayStores()
     const one = await join(stores)
     for (let at = 0; at < 5000; at++) one.node.sendChange({ kind: 'resource', uri: `a://${at}` })
+    one.node.sendChange(TOOLS)
     comeBack()
     await one.node.sent()
-    expect(one.messages.length).toBeLessThanOrEqual(1001)
+    expect(one.messages.length).toBeLessThanOrEqual(1002)
     expect(one.gaps).toHaveLength(1)
-    expect((await one.node.changesAfter(0, one.node.position)).lost).toEqual(['lists', 'updates'])
+    expect(one.messages).toContainEqual({ kind: 'changed', change: TOOLS })
+    const { changes, lost } = await one.node.changesAfter(0, one.node.position)
+    expect([changes.map(({ change }) => change), lost]).toEqual([[TOOLS], ['updates']])
     await one.node.leave()
+  })
+
+  test('of changes that nobody knows are not looked for, and come rarely, and none is forgotten', async () => {
+    const { stores, comeBack } = awayStores()
+    const one = await join(stores)
+    const two = await join(stores)
+    const read = vi.spyOn(stores.changes, 'read')
+    const log = vi.spyOn(stores.events, 'read')
+    const change = (round: number): void => {
+      for (let at = 0; at < 1500; at++) one.node.sendChange({ kind: 'resource', uri: `a://${round}/${at}` })
+    }
+    change(0)
+    comeBack()
+    await one.node.announced()
+    log.mockClear()
+    read.mockClear()
+    const first = two.gaps[0] as number
+    for (const after of [0, 5, first - 1])
+      expect((await two.node.changesAfter(after, two.node.position)).lost).toEqual(['updates'])
+    expect((await two.node.changesAfter(first, two.node.position)).lost).toEqual([])
+    expect(read).not.toHaveBeenCalled()
+    expect(log).not.toHaveBeenCalled()
+    for (let round = 1; round <= 4; round++) {
+      change(round)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    expect(two.gaps).toHaveLength(1)
+    // Whoever waits for the changes does not wait for that.
+    await one.node.announced()
+    expect(two.gaps).toHaveLength(2)
+    change(5)
+    await vi.waitFor(() => expect(two.gaps).toHaveLength(3), 2000)
+    await Promise.all([one, two].map(({ node }) => node.leave()))
   })
 
   test('about ended sessions do not turn one change into everything, however many wait', async () => {

@@ -4,7 +4,7 @@ import type { Some } from '../base/some.ts'
 import type { BusMessage } from '../rpc/change-bus.ts'
 import { keyOf, type SentChange } from '../rpc/changes.ts'
 import { ChangeHistory, type PastChanges } from './change-history.ts'
-import { CHANGE_CLASSES } from './change-log.ts'
+import { CHANGE_CLASSES, classOf, type ChangeClass } from './change-log.ts'
 import { checkShared } from './check-shared.ts'
 import { Forwarded } from './forwarded.ts'
 import { readMessage, writeMessage, type NodeMessage, type Revocation, type SentMessage } from './messages.ts'
@@ -23,6 +23,9 @@ const PAGE = 500
 /** How many changes wait while the store is away. Beyond that, everything has changed. */
 const MOST_WAITING = 1000
 const ALL = 'all'
+/** How often a node says so at most: sessions that watch something have much to do then. */
+const ALL_MS = 500
+const UPDATES: readonly ChangeClass[] = ['updates']
 const NOTHING_KNOWN: PastChanges = { changes: [], lost: CHANGE_CLASSES }
 
 /** This process among those that serve the same clients: it is known to the others, and exchanges messages with them. */
@@ -55,6 +58,9 @@ export class Node {
   readonly #revocations: Revocations
   #timer: ReturnType<typeof setInterval> | undefined
   #unsubscribe: (() => void) | undefined
+  /** When it last said that everything has changed, and what waits to say so again. */
+  #allSentAt = Number.NEGATIVE_INFINITY
+  #sendingAll: ReturnType<typeof setTimeout> | undefined
   #questions = 0
   #streams = 0
 
@@ -155,9 +161,25 @@ export class Node {
 
   /** Publishes a change in the background; throws if it cannot be written as JSON. */
   sendChange(change: SentChange): void {
+    const isFew = this.#waiting.size < MOST_WAITING || classOf(change) === 'lists'
+    if (isFew && !(this.#waiting.has(ALL) && classOf(change) === 'updates'))
+      return this.send({ kind: 'changed', change }, keyOf(change))
     if (this.#waiting.has(ALL)) return
-    if (this.#waiting.size < MOST_WAITING) return this.send({ kind: 'changed', change }, keyOf(change))
-    this.send({ kind: 'all_changed' }, ALL)
+    this.#waiting.add(ALL)
+    const ms = this.#allSentAt + ALL_MS - performance.now()
+    if (ms <= 0) return this.#sendAll()
+    this.#sendingAll = setTimeout(() => this.#sendAll(), ms)
+    this.#sendingAll.unref?.()
+  }
+
+  /** Says that all resources may have changed, in the background. */
+  #sendAll(): void {
+    clearTimeout(this.#sendingAll)
+    this.#sendingAll = undefined
+    // The next one may be sent only after this one.
+    this.#waiting.delete(ALL)
+    this.send({ kind: 'all_changed', lost: 'updates' }, ALL)
+    this.#steps.add(() => void (this.#allSentAt = performance.now()))
   }
 
   /** Publishes a revocation in the background, and keeps it for nodes that start later. */
@@ -171,7 +193,8 @@ export class Node {
   async changesAfter(after: number, upTo: number): Promise<PastChanges> {
     await this.#started.promise
     const found = upTo <= this.#position ? await this.#history.find(after, upTo) : NOTHING_KNOWN
-    if (found.lost.length === 0 || upTo - after > MOST_READ) return found
+    if (found.lost.length === 0 || upTo - after > MOST_READ || this.#history.isUnknown(after, upTo))
+      return found
     const changes = await this.#readAgain(after, upTo)
     return changes === undefined ? found : { changes, lost: [] }
   }
@@ -183,11 +206,13 @@ export class Node {
 
   /** Resolves when everything is published that was sent in the background until now. */
   announced(): Promise<void> {
+    if (this.#sendingAll !== undefined) this.#sendAll()
     return this.#steps.reached()
   }
 
   /** Resolves when everything sent in the background is published. */
   sent(): Promise<void> {
+    if (this.#sendingAll !== undefined) this.#sendAll()
     return this.#steps.done()
   }
 
@@ -195,6 +220,7 @@ export class Node {
   async leave(): Promise<void> {
     this.#hasLeft = true
     clearInterval(this.#timer)
+    clearTimeout(this.#sendingAll)
     this.#started.resolve()
     this.#steps.stop()
     this.#unsubscribe?.()
@@ -300,7 +326,11 @@ export class Node {
     this.#moveTo(position)
     if (position >= this.#startedAt) this.#history.heard(position)
     if (sent === undefined || message === undefined) return
-    if (message.kind === 'all_changed') return this.#takeAllChanged(position)
+    if (message.kind === 'all_changed') {
+      const lost = message.lost === 'updates' ? UPDATES : CHANGE_CLASSES
+      this.#history.beginUnknown(position, lost)
+      return this.#tellAllChanged(position, lost, false)
+    }
     // Of the time before its start, a node needs to know only what stays true.
     const isPast = position <= this.#startedAt
     if (message.kind === 'revoked' ? this.#revocations.isKnown(message) : isPast) return
@@ -316,7 +346,9 @@ export class Node {
 
   #takeGap(newest: number): void {
     if (newest <= this.#position) this.#takeLoss(newest)
-    this.#takeAllChanged(newest)
+    this.#history.beginAfter(newest)
+    this.#moveTo(newest)
+    this.#tellAllChanged(newest, CHANGE_CLASSES, true)
     // If they cannot be read now, the next beat tries again.
     this.#revocations.read().catch(() => undefined)
   }
@@ -329,11 +361,9 @@ export class Node {
     void this.#beat()
   }
 
-  #takeAllChanged(newest: number): void {
-    this.#history.beginAfter(newest)
-    this.#moveTo(newest)
+  #tellAllChanged(newest: number, lost: readonly ChangeClass[], hasMissed: boolean): void {
     if (newest <= this.#startedAt) return
-    for (const listener of this.#listeners) this.#call(() => listener.onAllChanged(newest))
+    for (const listener of this.#listeners) this.#call(() => listener.onAllChanged(newest, lost, hasMissed))
   }
 
   #moveTo(position: number): void {

@@ -108,9 +108,9 @@ export class Changes {
     this.#proceed()
   }
 
-  /** Passes on that everything may have changed, to all but the sessions that find out by themselves. */
-  deliverAll(): void {
-    for (const kind of LISTS) this.deliver({ kind, position: -1 })
+  /** Passes on that all resources may have changed, and perhaps all lists, to all but the sessions that find out by themselves. */
+  deliverAll(withLists: boolean): void {
+    if (withLists) for (const kind of LISTS) this.deliver({ kind, position: -1 })
     const isForSome = (): boolean => true
     for (const uri of this.#watchers.keys()) this.deliver({ kind: 'resource', uri, isForSome, position: -1 })
   }

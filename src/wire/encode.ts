@@ -1,3 +1,4 @@
+import { storedIn, textWith } from '../base/stored-member.ts'
 import { sharedParams } from '../base/shared-params.ts'
 import { isObject, JSONRPC, type JsonObject } from '../protocol/jsonrpc.ts'
 import { methodRow } from '../protocol/methods.ts'
@@ -52,7 +53,10 @@ function cachedNotice(method: string, params: JsonObject, dialect: Dialect): str
 function noticeText(method: string, params: JsonObject, { revision, adapter }: Dialect): string {
   const lowered = lowerNotification(method, params, loweringFor(revision))
   const adapted = adapter?.encodeNotification({ method, params: lowered })
-  return `{"jsonrpc":"2.0","method":${JSON.stringify(adapted?.method ?? method)},"params":${JSON.stringify(adapted?.params ?? lowered)}}`
+  const given = adapted?.params ?? lowered
+  const stored = storedIn(given)
+  const text = stored === undefined ? JSON.stringify(given) : textWith(given, stored)
+  return `{"jsonrpc":"2.0","method":${JSON.stringify(adapted?.method ?? method)},"params":${text}}`
 }
 
 /** Encodes a request to the client in a dialect. */

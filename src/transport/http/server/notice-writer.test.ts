@@ -19,6 +19,7 @@ const ROOM: EventRoom = { events: 1000, bytes: 100_000, idleMs: 600_000 }
 
 interface Written {
   readonly writer: NoticeWriter
+  readonly contents: SessionContents
   isAway: boolean
   /** The texts in the stream. */
   texts(): readonly string[]
@@ -69,7 +70,7 @@ function toWriter(
   })
   const texts = (): readonly string[] =>
     store.read('s', STANDALONE, -1, 1_000_000)?.events.map(({ text }) => withoutMark(text)) ?? []
-  return Object.assign(written, { writer, texts })
+  return Object.assign(written, { writer, contents, texts })
 }
 
 const change = (position: number): string => `{"change":${position}}`
@@ -149,3 +150,22 @@ test.each([
     expect(store.position('s', STANDALONE)).toBe(upTo)
   },
 )
+
+test('if nobody knows what has changed, a session that watches nothing has nothing to do', async () => {
+  const written = toWriter()
+  written.isAway = false
+  const { writer } = written
+  const catchUp = vi.spyOn(writer, 'catchUp')
+  const watched: Notice[] = []
+  const { contents } = written
+  contents.allNotices = () => watched
+  writer.allChanged(5, ['updates'], false)
+  expect(writer.waiting).toBe(0)
+  expect(catchUp).not.toHaveBeenCalled()
+  // A node that has missed messages looks for all changes.
+  writer.allChanged(6, ['updates'], true)
+  watched.push({ method: 'notifications/resources/updated', params: { uri: 'a://b' } })
+  writer.allChanged(7, ['updates'], false)
+  expect(catchUp.mock.calls).toEqual([[6], [7]])
+  await writer.done()
+})

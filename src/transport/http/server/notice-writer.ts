@@ -1,6 +1,7 @@
 import { endOfTurn, nextTurn } from '../../../base/turn.ts'
 import { textBytes } from '../../../base/weight.ts'
 import type { KnownChange } from '../../../nodes/recent-changes.ts'
+import type { AllChanged } from '../../../nodes/node-options.ts'
 import type { Node } from '../../../nodes/node.ts'
 import { Steps } from '../../../nodes/steps.ts'
 import type { EventRoom } from '../../../rpc/event-store.ts'
@@ -93,6 +94,13 @@ export class NoticeWriter {
   /** Adds the notifications of all changes up to a position that are not in the stream. */
   catchUp(upTo: number): void {
     this.#addChange(() => this.#catchUp(upTo))
+  }
+
+  /** Adds notifications of everything that a session watches, and of all changes that the node has missed. Most sessions watch nothing. */
+  allChanged(...[upTo, lost, hasMissed]: AllChanged): void {
+    const { contents, session } = this.#options
+    const isMeant = hasMissed || lost.some((which) => contents.allNotices(session, which).length > 0)
+    if (isMeant) this.catchUp(upTo)
   }
 
   /** Prolongs the life of the stream in the store, or begins it. */

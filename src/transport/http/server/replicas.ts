@@ -4,7 +4,7 @@ import { BAD_ACCEPT, NODE_STOPPING } from '../../../errors/http.ts'
 import { AT_ONCE } from '../../../errors/retry-after.ts'
 import type { NodeMessage } from '../../../nodes/messages.ts'
 import type { Node } from '../../../nodes/node.ts'
-import type { NodeListener } from '../../../nodes/node-options.ts'
+import type { AllChanged, NodeListener } from '../../../nodes/node-options.ts'
 import type { Message } from '../../../protocol/jsonrpc.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import { LATEST } from '../../../protocol/revisions.ts'
@@ -136,9 +136,9 @@ export class Replicas implements NodeListener {
       settleHere(this.#node, session.session, message).catch((error) => this.#parts.onError(error))
   }
 
-  onAllChanged(position: number): void {
+  onAllChanged(...changed: AllChanged): void {
     for (const { session, shared } of this.#endpoint.sessions)
-      session.whenReady(() => (shared as Replica).notices.catchUp(position), shared)
+      session.whenReady(() => (shared as Replica).notices.allChanged(...changed), shared)
   }
 
   /** Disconnects the clients that read streams from the store, so that they continue at another node. */

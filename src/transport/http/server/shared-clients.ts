@@ -1,7 +1,7 @@
 import { pause } from '../../../base/backoff.ts'
 import type { NodeMessage } from '../../../nodes/messages.ts'
 import type { Node } from '../../../nodes/node.ts'
-import type { NodeListener } from '../../../nodes/node-options.ts'
+import type { AllChanged, NodeListener } from '../../../nodes/node-options.ts'
 import { Suspects } from '../../../nodes/suspects.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import { anonymousNetwork, ownerOf, type RequestSource } from '../../../rpc/call.ts'
@@ -189,9 +189,9 @@ export class SharedClients implements NodeListener {
       settleHere(this.node, client.session, message).catch((error) => this.#parts.replica.onError(error))
   }
 
-  onAllChanged(position: number): void {
+  onAllChanged(...changed: AllChanged): void {
     for (const { session, replica } of this.#all.values())
-      session.whenReady(() => replica.notices.catchUp(position), replica)
+      session.whenReady(() => replica.notices.allChanged(...changed), replica)
   }
 
   /** Answers running requests, up to a limit, and gives the store everything. */
