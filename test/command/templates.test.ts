@@ -166,7 +166,7 @@ describe('create', () => {
       cwd: folder,
       terminal: true,
     })
-    expect(stdout).toContain('Created ann-s-server. Next:')
+    expect(stdout).toContain('Created ann-s-server, without its packages. Next:')
     expect(stdout).toContain(String.raw`cd 'Ann'\''s Server!'`)
   })
 
