@@ -24,6 +24,9 @@ import { eachTool } from './schemas.ts'
 /** The most tools that are called with wrong arguments. */
 const MOST_TRIED = 5
 
+/** JSON of a value is at most so many times longer than another text for it: numbers and characters can be written in two ways. */
+const LONGER = 6
+
 /** Rules about tools. */
 export const TOOL_RULES: readonly Rule<ServerSubject>[] = [
   {
@@ -204,9 +207,13 @@ export const TOOL_RULES: readonly Rule<ServerSubject>[] = [
       if (structured.length === 0) return unchecked('no tool returned structured content')
       const wrong = structured.find(({ reply: { result } }) => {
         const content = Array.isArray(result?.['content']) ? result['content'] : []
-        return !content.some((block) =>
-          isDeepStrictEqual(parsed(String(member(block, 'text'))), result?.['structuredContent']),
-        )
+        const structured = result?.['structuredContent']
+        const least = JSON.stringify(structured).length / LONGER
+        // Comparing a short text with a large value takes as long as comparing a long one.
+        return !content.some((block) => {
+          const text = String(member(block, 'text'))
+          return text.length >= least && isDeepStrictEqual(parsed(text), structured)
+        })
       })
       return unless(
         wrong && `the result of ${String(wrong.tool['name'])} has no text with its structured content`,
