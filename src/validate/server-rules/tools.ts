@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import { toPeerChecker } from '../../schema/raw-checker.ts'
 import { isObject, member, parsed, type Message } from '../message.ts'
 import {
   absent,
@@ -19,6 +18,7 @@ import {
 import type { ServerSubject } from '../server-subject.ts'
 import type { SurveyedCall } from '../survey.ts'
 import { requestTool } from '../tool-call.ts'
+import { misfit } from '../tool-schema.ts'
 import { eachTool } from './schemas.ts'
 
 /** The most tools that are called with wrong arguments. */
@@ -161,7 +161,11 @@ export const TOOL_RULES: readonly Rule<ServerSubject>[] = [
       )
       if (structured.length === 0) return unchecked('no tool with an output schema returned a result')
       for (const { tool, reply } of structured) {
-        const problem = await misfit(tool['outputSchema'] as Message, reply.result?.['structuredContent'])
+        const value = reply.result?.['structuredContent']
+        const problem =
+          value === undefined
+            ? 'there is no structured content'
+            : await misfit(tool['outputSchema'] as Message, value)
         if (problem !== undefined) return failed(`the result of ${String(tool['name'])}: ${problem}`)
       }
       return passed
@@ -266,16 +270,4 @@ function needsTask(tool: Message): boolean {
 function requiredOf(schema: unknown): number {
   const required = member(schema, 'required')
   return Array.isArray(required) ? required.length : 0
-}
-
-/** Why a value does not fit a schema. */
-async function misfit(schema: Message, value: unknown): Promise<string | undefined> {
-  if (value === undefined) return 'there is no structured content'
-  try {
-    const checked = await toPeerChecker(schema, 'output').check(value)
-    return checked.ok || checked.undecided === true ? undefined : checked.issue
-  } catch {
-    // Another rule judges schemas that cannot be used.
-    return undefined
-  }
 }
