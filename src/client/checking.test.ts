@@ -52,6 +52,24 @@ test('patterns that take more than half a second to analyse let every value pass
   })
 })
 
+test('the schemas of one server share the time for patterns, which comes back slowly', async () => {
+  const time = { left: 500, at: 0 }
+  const unchecked = { unchecked: expect.stringContaining('take too long to analyse') as string }
+  const clock = vi.spyOn(performance, 'now')
+  onTestFinished(() => clock.mockRestore())
+  const isChecked = async (from: number, to: number): Promise<boolean> => {
+    clock.mockReturnValue(to).mockReturnValueOnce(from).mockReturnValueOnce(from)
+    return (await toCheck({ pattern: `^${from}$` }, 'output', time)(1)).unchecked === undefined
+  }
+  expect(await isChecked(1_000, 1_400)).toBe(true)
+  expect(await isChecked(1_400, 1_600)).toBe(true)
+  // The last one took 100 ms more than there was, for which the server waits two seconds.
+  expect(await isChecked(1_600, 1_600)).toBe(false)
+  expect(await toCheck(withPatterns(3), 'output', time)({ p1: 1 })).toMatchObject(unchecked)
+  expect(await isChecked(3_500, 3_500)).toBe(false)
+  expect(await isChecked(3_700, 3_700)).toBe(true)
+})
+
 test('patterns that take long to compile let every value pass', async () => {
   useClock(0)
   const schema = (count: number): JsonObject => ({

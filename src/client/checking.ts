@@ -1,6 +1,6 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { toPeerChecker, type Checked } from '../schema/raw-checker.ts'
-import { sizeProblem } from '../schema/peer-size.ts'
+import { sizeProblem, type PatternTime } from '../schema/peer-size.ts'
 import { SchemaError } from '../schema/schema-error.ts'
 import { toAffordable } from './affordable.ts'
 
@@ -13,9 +13,9 @@ export type Check = (value: unknown) => Promise<PeerChecked>
 const TOO_LONG = 'that would take too long'
 
 /** Compiles a schema. An invalid schema, or one that is too slow to compile, lets every value pass. */
-export function toCheck(schema: JsonObject, side: 'input' | 'output'): Check {
+export function toCheck(schema: JsonObject, side: 'input' | 'output', time?: PatternTime): Check {
   try {
-    const problem = sizeProblem(schema)
+    const problem = sizeProblem(schema, time)
     if (problem !== undefined) return pass(problem)
     const checker = toPeerChecker(schema, side)
     const isAffordable = toAffordable(checker.json)

@@ -3,6 +3,7 @@ import { mcpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { weigh } from '../base/weight.ts'
 import { paramHeadersOf, toParamHeaders } from '../wire/param-headers.ts'
+import type { PatternTime } from '../schema/peer-size.ts'
 import type { Check } from './checking.ts'
 import { itemWeights } from './lists.ts'
 
@@ -43,6 +44,8 @@ export class KnownTools {
   /** The warnings so far. */
   readonly #warned = new Set<string>()
   #weight = 0
+  /** What the server may take to analyse its patterns: new tools do not give it more. */
+  readonly #time: PatternTime = { left: 500, at: 0 }
 
   /** `warn` receives each reason for not checking an output once. The tools are kept in `tools`. */
   constructor(warn: (text: string) => void = () => undefined, tools: Map<string, KnownTool> = new Map()) {
@@ -77,14 +80,14 @@ export class KnownTools {
     const hints = (descriptor['annotations'] ?? {}) as JsonObject
     const { taskSupport } = (descriptor['execution'] ?? {}) as JsonObject
     const repeatable = hints['idempotentHint'] === true || hints['readOnlyHint'] === true
-    const output = checkOf(outputSchema, 'output', (reason) =>
+    const output = checkOf(outputSchema, 'output', this.#time, (reason) =>
       this.#warnOnce(`the output of the tool "${name.slice(0, 128)}" is not checked: ${reason}`),
     )
     this.#tools.set(name, {
       paramHeaders:
         rules.length === 0 ? undefined : (args) => Object.fromEntries(toParamHeaders(rules, args)),
       repeatable,
-      input: checkOf(inputSchema, 'input'),
+      input: checkOf(inputSchema, 'input', this.#time),
       outputSchema,
       taskSupport: taskSupport === 'required' || taskSupport === 'optional' ? taskSupport : undefined,
       added: taskSupport === 'required' ? { task: {} } : undefined,
@@ -111,12 +114,13 @@ export class KnownTools {
 function checkOf(
   schema: unknown,
   side: 'input' | 'output',
+  time: PatternTime,
   onUnchecked?: (reason: string) => void,
 ): Check | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined
   let check: Promise<Check> | undefined
   return async (value) => {
-    check ??= load(schema as JsonObject, side).catch((error: unknown) => {
+    check ??= load(schema as JsonObject, side, time).catch((error: unknown) => {
       check = undefined
       throw error
     })
@@ -127,6 +131,6 @@ function checkOf(
 }
 
 /** The schema engine is larger than the rest of the client, so it is loaded with the first tool that needs it. */
-async function load(schema: JsonObject, side: 'input' | 'output'): Promise<Check> {
-  return (await import('./checking.ts')).toCheck(schema, side)
+async function load(schema: JsonObject, side: 'input' | 'output', time: PatternTime): Promise<Check> {
+  return (await import('./checking.ts')).toCheck(schema, side, time)
 }

@@ -7,11 +7,27 @@ const MAX_PATTERNS = 500
 const LONG_TEXT = 16_383
 const MAX_LONG = 20
 const PATTERNS_MS = 500
+/** How much of the time comes back in each millisecond. */
+const REFILL = 0.05
 /** Engines take up to a fifth of a millisecond to compile a part of a pattern. */
 const MAX_PARTS = 5000
 
-/** Says why a schema that a peer sent cannot be compiled within the time limit. */
-export function sizeProblem(schema: object): string | undefined {
+/** The time for the patterns of a peer: how many milliseconds were left, and when. It comes back slowly. */
+export interface PatternTime {
+  left: number
+  at: number
+}
+
+/** The whole time for a peer that has used none of it. */
+export function newPatternTime(): PatternTime {
+  return { left: PATTERNS_MS, at: 0 }
+}
+
+/** The problem of a schema whose patterns were not analysed, because the time for them was over. */
+export const TOO_SLOW = 'the patterns of the schema take too long to analyse'
+
+/** Says why a schema that a peer sent cannot be compiled within the time limit. Schemas of one peer share the time for their patterns. */
+export function sizeProblem(schema: object, time: PatternTime = newPatternTime()): string | undefined {
   const found: Contents = { patterns: new Set(), values: 0, long: 0 }
   survey(schema, found)
   const { patterns, values, long } = found
@@ -19,10 +35,20 @@ export function sizeProblem(schema: object): string | undefined {
     return `the schema has more than ${MAX_LONG} texts of more than ${LONG_TEXT} characters`
   if (values > MAX_VALUES) return `the schema has more than ${MAX_VALUES} values`
   if (patterns.size > MAX_PATTERNS) return `the schema has more than ${MAX_PATTERNS} patterns`
-  const end = performance.now() + PATTERNS_MS
+  const began = performance.now()
+  const left = Math.min(PATTERNS_MS, time.left + (began - time.at) * REFILL)
+  try {
+    return patternsProblem(patterns, began + left)
+  } finally {
+    time.at = performance.now()
+    time.left = left - (time.at - began)
+  }
+}
+
+function patternsProblem(patterns: ReadonlySet<string>, end: number): string | undefined {
   let parts = 0
   for (const pattern of patterns) {
-    if (performance.now() > end) return 'the patterns of the schema take too long to analyse'
+    if (performance.now() > end) return TOO_SLOW
     const verdict = provePattern(pattern)
     parts += verdict.cost === 'unsafe' ? 0 : verdict.parts
     if (parts > MAX_PARTS) return `the patterns of the schema have more than ${MAX_PARTS} parts`

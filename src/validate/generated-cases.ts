@@ -1,10 +1,11 @@
-import { sizeProblem } from '../schema/peer-size.ts'
+import { sizeProblem, type PatternTime } from '../schema/peer-size.ts'
 import { toPeerChecker, type Checker } from '../schema/raw-checker.ts'
 import { SchemaError } from '../schema/schema-error.ts'
 import { workDone } from '../schema/work.ts'
 import { boundsOf, countOf } from './sample-scalars.ts'
 import { namesIn, Sampler, sampleOf, Unmade, WAYS } from './sample.ts'
 import { isObject } from './message.ts'
+import { RUN_TIME } from './tool-schema.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 type Input = Readonly<Record<string, unknown>>
@@ -66,7 +67,7 @@ export function generateCases(schema: Schema): GeneratedCases {
 
 /** An input that fits the schema of a tool, or the best guess if none can be made. */
 export function inputFor(schema: Schema): Input {
-  const checker = checkerOf(schema)
+  const checker = checkerOf(schema, RUN_TIME)
   if (typeof checker !== 'string') {
     const found = fittingInput(schema, new Judge(checker), requiredMembers)
     if (found !== undefined) return found.input
@@ -76,9 +77,9 @@ export function inputFor(schema: Schema): Input {
 }
 
 /** The checker of a schema, or why it cannot be checked. */
-function checkerOf(schema: Schema): Checker | string {
+function checkerOf(schema: Schema, time?: PatternTime): Checker | string {
   try {
-    return sizeProblem(schema) ?? toPeerChecker(schema, 'input')
+    return sizeProblem(schema, time) ?? toPeerChecker(schema, 'input')
   } catch (error) {
     // A schema that is nested very deep overflows the stack.
     return error instanceof SchemaError ? error.message : 'the schema is nested too deep'

@@ -80,13 +80,24 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** The most lines that one message may be spread over, to be recognized. */
+/** The most lines that one message may be spread over, to be recognized, and the most characters that are parsed for it. */
 const MOST_LINES = 200
+const MOST_SPREAD = 1_000_000
 
 /** How many lines a message is spread over; undefined if each is on one line. */
 export function spreadOver(lines: readonly string[]): number | undefined {
   const at = lines.findIndex((text) => text.trim() !== '' && parsed(text) === undefined)
-  for (let to = at + 2; at >= 0 && to <= Math.min(lines.length, at + MOST_LINES); to++)
-    if (typeof parsed(lines.slice(at, to).join('\n')) === 'object') return to - at
+  if (at < 0) return undefined
+  let text = lines[at] ?? ''
+  let left = MOST_SPREAD
+  for (let to = at + 2; to <= Math.min(lines.length, at + MOST_LINES); to++) {
+    const line = lines[to - 1] ?? ''
+    text += `\n${line}`
+    // A message ends with a bracket, and parsing the same text again and again takes time.
+    if (!/[\]}]$/.test(line.trimEnd())) continue
+    left -= text.length
+    if (left < 0) return undefined
+    if (typeof parsed(text) === 'object') return to - at
+  }
   return undefined
 }

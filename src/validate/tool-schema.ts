@@ -1,5 +1,7 @@
 import { inspect } from '../schema/inspect.ts'
 import { KEYWORDS, subschemasOf } from '../schema/keywords.ts'
+import { newPatternTime, sizeProblem, TOO_SLOW, type PatternTime } from '../schema/peer-size.ts'
+import { toPeerChecker } from '../schema/raw-checker.ts'
 import { SchemaError } from '../schema/schema-error.ts'
 import { isObject, type Message } from './message.ts'
 
@@ -7,6 +9,23 @@ import { isObject, type Message } from './message.ts'
 export interface SchemaProblem {
   readonly isInvalid: boolean
   readonly text: string
+  /** Whether it was not read, because the patterns of the server take too long to analyse. */
+  readonly isUnread?: true | undefined
+}
+
+/** The time of this process for the patterns of the server that is validated. */
+export const RUN_TIME: PatternTime = newPatternTime()
+
+/** Why a value does not fit the output schema of a tool; undefined if it does, or if the schema cannot be used. */
+export async function misfit(schema: Message, value: unknown): Promise<string | undefined> {
+  try {
+    if (sizeProblem(schema, RUN_TIME) !== undefined) return undefined
+    const checked = await toPeerChecker(schema, 'output').check(value)
+    return checked.ok || checked.undecided === true ? undefined : checked.issue
+  } catch {
+    // Another rule judges schemas that cannot be used.
+    return undefined
+  }
 }
 
 /** Problems of schemas that are valid: their size, their dialect, references to elsewhere, and patterns that may take very long. */
@@ -14,8 +33,15 @@ const VALID =
   /^(?:has more than|is nested|contains more|expands|has an unsafe|is written in|uses \$rec|has an \$id|refers to .* outside)/
 
 /** What is wrong with the schema of a tool. */
-export function schemaProblem(schema: unknown): SchemaProblem | undefined {
+export function schemaProblem(schema: Message, time?: PatternTime): SchemaProblem | undefined {
   try {
+    const size = sizeProblem(schema, time)
+    if (size !== undefined)
+      return {
+        isInvalid: false,
+        text: /^the schema (.*)$/.exec(size)?.[1] ?? 'has patterns that take too long',
+        ...(size === TOO_SLOW && { isUnread: true }),
+      }
     inspect(schema)
     return undefined
   } catch (error) {

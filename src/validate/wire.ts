@@ -33,7 +33,7 @@ export interface WaitOptions {
 
 /** The most that a peer may send on one connection, so that an endless one does no harm. */
 export const MOST_BYTES = 16_000_000
-const MOST_MESSAGES = 20_000
+const MOST_MESSAGES = 10_000
 
 /** A raw connection to a peer: it sends what it is told to, and keeps what comes. */
 export abstract class Wire implements Keeper {
@@ -45,6 +45,8 @@ export abstract class Wire implements Keeper {
   /** Is called for each message that comes. */
   onMessage: ((message: Message, received: Received) => void) | undefined
   #bytes = 0
+  /** How many messages came, those of batches one by one. */
+  #messages = 0
   #ended: string | undefined
   #isStopped = false
   readonly #waiting = new Set<() => void>()
@@ -134,9 +136,10 @@ export abstract class Wire implements Keeper {
     const at = noted ?? this.trace.add({ from: 'peer', stream, text })
     const excess = excessOf(text)
     const value = excess === undefined ? parsed(text) : undefined
+    this.#messages += Array.isArray(value) ? Math.max(1, value.length) : 1
     const problem =
       excess ??
-      (this.received.length >= MOST_MESSAGES
+      (this.#messages > MOST_MESSAGES
         ? 'the peer sent too many messages'
         : this.trace.memory.keep(this, text, value))
     if (problem !== undefined) {

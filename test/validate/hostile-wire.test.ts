@@ -163,6 +163,16 @@ test('bodies that are no messages count too', async () => {
   expect(wire.ended).toBe('the peer sent too much')
 })
 
+test('each message of a batch counts: too many end the connection', async () => {
+  const batch = (count: number): string => `[${Array<string>(count).fill('{"method":"a"}').join()}]`
+  const wire = await received(new Trace(), batch(6_000), batch(4_000), '{}')
+  expect(wire.received.map(({ messages }) => messages.length)).toEqual([6_000, 4_000])
+  expect(wire.ended).toBe('the peer sent too many messages')
+  const other = await received(new Trace(), batch(10_001))
+  expect(other.received).toEqual([])
+  expect(other.ended).toBe('the peer sent too many messages')
+})
+
 test('a peer gets at most 1,000 answers on a connection', async () => {
   const { wire, input, output } = lineWire()
   output.resume()

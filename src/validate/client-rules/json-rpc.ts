@@ -72,9 +72,7 @@ export const CLIENT_JSON_RPC_RULES: readonly Rule<ClientSubject>[] = [
     isLast: true,
     check: (subject) =>
       everyVisit(subject, (visit) =>
-        reusedId(visit, (id, from, to) =>
-          visit.replies.some((reply) => reply.id === id && reply.at > from && reply.at < to),
-        ),
+        reusedId(visit, (id, from, to) => (visit.replyTo(id, from)?.at ?? Infinity) < to),
       ),
   },
   {
@@ -88,8 +86,9 @@ export const CLIENT_JSON_RPC_RULES: readonly Rule<ClientSubject>[] = [
     isLast: true,
     check: (subject) =>
       everyVisit(subject, (visit) => {
+        const asked = new Set<unknown>(visit.asked.map(({ id }) => id))
         const wrong = responses(visit).find(
-          ({ message }) => !visit.asked.some(({ id }) => id === message['id']) && !isComplaint(message),
+          ({ message }) => !asked.has(message['id']) && !isComplaint(message),
         )
         if (wrong !== undefined)
           return broken(

@@ -141,10 +141,11 @@ export const CLIENT_LIFECYCLE_RULES: readonly Rule<ClientSubject>[] = [
       await subject.visit(SLOW)
       return everyVisit(subject, (visit) => {
         const greetings = visit.requests('initialize')
+        const ids = new Set(greetings.map(({ message }) => message['id']))
         const wrong = visit.heard.find(
           ({ message }) =>
             message['method'] === 'notifications/cancelled' &&
-            greetings.some((one) => one.message['id'] === member(message, 'params', 'requestId')),
+            ids.has(member(message, 'params', 'requestId')),
         )
         if (wrong !== undefined) return broken(visit, wrong.seen, 'the client cancels initialize')
         return greetings.length > 0 ? passed : unchecked('the client sends no initialize')

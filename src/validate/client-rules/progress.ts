@@ -1,6 +1,7 @@
 import type { ClientSubject } from '../client-subject.ts'
 import type { Scenario } from '../client/scenario.ts'
 import type { Asked, Heard, Visit } from '../client/visit.ts'
+import { grouped } from '../grouped.ts'
 import { isNotification, member } from '../message.ts'
 import {
   A_TO_D,
@@ -40,10 +41,8 @@ export const CLIENT_PROGRESS_RULES: readonly Rule<ClientSubject>[] = [
     fix: 'Report progress with the progressToken of the request that it is about, or not at all.',
     isLast: true,
     check: (subject) =>
-      everyReport(subject, (_visit, reports, asked) =>
-        asked === undefined
-          ? `no request has the token ${shown(member(reports.at(-1)?.message, 'params', 'progressToken'))}`
-          : undefined,
+      everyReport(subject, (_visit, { token, asked }) =>
+        asked === undefined ? `no request has the token ${shown(token)}` : undefined,
       ),
   },
   {
@@ -98,61 +97,66 @@ function notifications(visit: Visit, method: string): readonly Heard[] {
   return visit.heard.filter(({ message }) => isNotification(message) && message['method'] === method)
 }
 
-/** Looks at the progress that a client reports; `wrong` gets all reports with the same token up to one. */
+/** A report of progress, and those before it for the same request. */
+interface Report {
+  readonly token: unknown
+  /** The request that it is about. */
+  readonly asked: Asked | undefined
+  readonly at: number
+  readonly value: number
+  /** What was reported just before; undefined if it is the first report. */
+  readonly before: number | undefined
+  readonly isTwice: boolean
+}
+
+/** Looks at the progress that a client reports. */
 function everyReport(
   subject: ClientSubject,
-  wrong: (visit: Visit, reports: readonly Heard[], asked: Asked | undefined) => string | undefined,
+  wrong: (visit: Visit, report: Report) => string | undefined,
 ): Promise<Verdict> {
   return everyVisit(subject, (visit) => {
     const all = notifications(visit, 'notifications/progress')
-    for (const [index, { message, seen }] of all.entries()) {
+    const askedWith = grouped(visit.asked, ({ params }) => member(params, '_meta', 'progressToken'))
+    const known = new Map<unknown, { asked: Asked | undefined; values: Set<number>; last: number }>()
+    for (const { message, seen } of all) {
       const token = member(message, 'params', 'progressToken')
-      const same = all
-        .slice(0, index + 1)
-        .filter((one) => member(one.message, 'params', 'progressToken') === token)
-      const asked = visit.asked.findLast(
-        ({ params, at }) => at <= seen.at && member(params, '_meta', 'progressToken') === token,
-      )
-      const since = same.filter((one) => asked === undefined || one.seen.at >= asked.at)
-      const found = wrong(visit, since, asked)
+      const value = Number(member(message, 'params', 'progress'))
+      const asked = askedWith.get(token)?.findLast(({ at }) => at <= seen.at)
+      const earlier = known.get(token)
+      const own = earlier?.asked === asked ? earlier : undefined
+      const isTwice = Number.isNaN(value) || own?.values.has(value) === true
+      const found = wrong(visit, { token, asked, at: seen.at, value, before: own?.last, isTwice })
       if (found !== undefined) return broken(visit, seen, found)
+      known.set(token, { asked, values: (own?.values ?? new Set()).add(value), last: value })
     }
     return all.length > 0 ? passed : absent('the client reports no progress')
   })
 }
 
-function wrongOrder(
-  { transport }: Visit,
-  reports: readonly Heard[],
-  asked: Asked | undefined,
-): string | undefined {
-  const values = reports.map(({ message }) => Number(member(message, 'params', 'progress')))
-  const last = values.at(-1)
-  if (values.indexOf(last as number) < values.length - 1) return `the progress is ${shown(last)} twice`
+function wrongOrder({ transport }: Visit, { asked, at, value, before, isTwice }: Report): string | undefined {
+  if (isTwice) return `the progress is ${shown(value)} twice`
   // HTTP requests may overtake each other.
   if (transport === 'http' || transport === 'sse') return undefined
-  const before = values.at(-2)
-  if (before !== undefined && !(Number(last) > before))
-    return `the progress is ${shown(last)} after ${shown(before)}`
+  if (before !== undefined && !(value > before))
+    return `the progress is ${shown(value)} after ${shown(before)}`
   const answer = asked?.answers[0]
-  return answer !== undefined && answer.seen.at < (reports.at(-1)?.seen.at ?? 0)
-    ? 'progress comes after the response'
-    : undefined
+  return answer !== undefined && answer.seen.at < at ? 'progress comes after the response' : undefined
 }
 
 function tokensIn(visit: Visit): Verdict {
   const requests = visit.ownRequests().filter((heard) => tokenOf(heard) !== undefined)
-  for (const [index, heard] of requests.entries()) {
+  // When the last response to a request with a token was sent.
+  const ends = new Map<unknown, number>()
+  for (const heard of requests) {
+    const { message, seen } = heard
     const token = tokenOf(heard)
     if (typeof token !== 'string' && !Number.isInteger(token))
-      return broken(visit, heard.seen, `the progressToken is ${shown(token)}`)
-    const active = requests.slice(0, index).find((earlier) => {
-      const reply = visit.replies.find(({ id, at }) => id === earlier.message['id'] && at > earlier.seen.at)
-      // A request without a response may have been given up.
-      return tokenOf(earlier) === token && reply !== undefined && reply.at > heard.seen.at
-    })
-    if (active !== undefined)
-      return broken(visit, heard.seen, `two requests have the progressToken ${shown(token)} at a time`)
+      return broken(visit, seen, `the progressToken is ${shown(token)}`)
+    const end = ends.get(token) ?? -1
+    if (end > seen.at)
+      return broken(visit, seen, `two requests have the progressToken ${shown(token)} at a time`)
+    // A request without a response may have been given up.
+    ends.set(token, Math.max(end, visit.replyTo(message['id'], seen.at)?.at ?? -1))
   }
   return requests.length > 0 ? passed : unchecked('the client asks for no progress')
 }
@@ -161,12 +165,18 @@ function tokensIn(visit: Visit): Verdict {
 async function cancelling(subject: ClientSubject): Promise<Verdict> {
   const visit = await subject.visit(SILENT_CALL)
   const cancelled = notifications(visit, 'notifications/cancelled')
+  const requests = new Map(
+    visit
+      .requests()
+      .toReversed()
+      .map((one) => [one.message['id'], one]),
+  )
   for (const { message, seen } of cancelled) {
     const id = member(message, 'params', 'requestId')
-    const request = visit.requests().find((one) => one.message['id'] === id && one.seen.at < seen.at)
-    if (request === undefined)
+    const request = requests.get(id)
+    if (request === undefined || request.seen.at >= seen.at)
       return broken(visit, seen, `the client cancels ${shown(id)}, which is no request of its own`)
-    const reply = visit.replies.find((one) => one.id === id && one.at > request.seen.at)
+    const reply = visit.replyTo(id, request.seen.at)
     if (reply !== undefined && seen.ms - reply.ms > LATE_MS)
       return broken(visit, seen, `the client cancels ${shown(id)} after its response`)
   }

@@ -1,4 +1,5 @@
 import type { Heard, Round, Seen, Visit } from '../client/visit.ts'
+import { grouped } from '../grouped.ts'
 import { isObject, member, type Message } from '../message.ts'
 import { CLIENT_CAPABILITIES } from '../session.ts'
 
@@ -26,8 +27,10 @@ export function questionsOf(visit: Visit, method: string): readonly Question[] {
       ...(isObject(result) && { result }),
     }
   })
+  const retries = visit.rounds.length === 0 ? [] : visit.requests().filter(({ message }) => isRetry(message))
+  const byTarget = grouped(retries, ({ message }) => targetOf(message))
   const inResults = visit.rounds.flatMap((round) => {
-    const retry = retryOf(visit, round)
+    const retry = retryOf(byTarget.get(targetOf(round.request)) ?? [], round)
     return Object.entries(round.questions).map(([key, one]): Question => {
       const result = member(retry?.message, 'params', 'inputResponses', key)
       return {
@@ -41,11 +44,9 @@ export function questionsOf(visit: Visit, method: string): readonly Question[] {
   return [...asked, ...inResults].filter((one) => one.method === method)
 }
 
-/** The request that repeats another one with the answers to its questions. */
-function retryOf(visit: Visit, { request, at }: Round): Heard | undefined {
-  return visit
-    .requests(String(request['method']))
-    .find(({ message, seen }) => seen.at > at && isRetry(message) && targetOf(message) === targetOf(request))
+/** Of the requests with answers that have the same target, the one that repeats another. */
+function retryOf(retries: readonly Heard[], { request, at }: Round): Heard | undefined {
+  return retries.find(({ message, seen }) => seen.at > at && message['method'] === String(request['method']))
 }
 
 export function isRetry(message: Message): boolean {
@@ -61,7 +62,7 @@ export function targetOf({ params }: Message): unknown {
 export function declaredIn(visit: Visit): Message {
   const found = visit.isModern
     ? member(visit.ownRequests('tools/call')[0]?.message, 'params', '_meta', CLIENT_CAPABILITIES)
-    : member(visit.requests('initialize').at(-1)?.message, 'params', 'capabilities')
+    : member(visit.greeting?.message, 'params', 'capabilities')
   return isObject(found) ? found : {}
 }
 

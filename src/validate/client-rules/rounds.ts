@@ -57,7 +57,7 @@ export const CLIENT_ROUND_RULES: readonly Rule<ClientSubject>[] = [
     check: (subject) =>
       everyVisit(subject, (visit) => {
         const retries = visit.ownRequests().filter(({ message }) => isRetry(message))
-        const stray = retries.find((retry) => !visit.rounds.some((round) => belongs(round, retry)))
+        const stray = retries.find((retry) => !visit.rounds.some(belonging(retry)))
         if (stray !== undefined)
           return broken(visit, stray.seen, 'the request has answers or a state, and got no question')
         return retries.length > 0 ? passed : unchecked('the client repeats no request')
@@ -65,16 +65,16 @@ export const CLIENT_ROUND_RULES: readonly Rule<ClientSubject>[] = [
   },
 ]
 
-/** Whether a repeated request can be about a round: same method and target, and answers to its questions only. */
-function belongs({ request, questions, at }: Round, { message, seen }: Heard): boolean {
+/** Says whether a repeated request can be about a round: same method and target, and answers to its questions only. */
+function belonging({ message, seen }: Heard): (round: Round) => boolean {
   const answers = member(message, 'params', 'inputResponses')
   const keys = isObject(answers) ? Object.keys(answers) : []
-  return (
+  const target = targetOf(message)
+  return ({ request, questions, at }) =>
     at < seen.at &&
     request['method'] === message['method'] &&
-    targetOf(request) === targetOf(message) &&
+    targetOf(request) === target &&
     keys.every((key) => Object.hasOwn(questions, key))
-  )
 }
 
 /** The parameters without what a repeated request adds. */
@@ -91,7 +91,7 @@ function everyRetry(
   return everyVisit(subject, (visit) => {
     let count = 0
     for (const retry of visit.ownRequests().filter(({ message }) => isRetry(message))) {
-      const rounds = visit.rounds.filter((round) => belongs(round, retry))
+      const rounds = visit.rounds.filter(belonging(retry))
       if (rounds.length === 0) continue
       count++
       const found = wrong(rounds, retry)

@@ -110,9 +110,12 @@ function splitter(onLine: (line: string) => void): { push(text: string): void; r
   let rest = ''
   return {
     push(text) {
-      const lines = (rest + text).split('\n')
-      rest = (lines.pop() ?? '').slice(0, MOST_CHARS)
-      for (const line of lines) onLine(line)
+      const [first = '', ...lines] = text.split('\n')
+      if (rest.length < MOST_CHARS) rest += first
+      for (const next of lines) {
+        onLine(rest)
+        rest = next
+      }
     },
     rest: () => rest,
   }

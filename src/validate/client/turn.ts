@@ -67,7 +67,7 @@ export class Turn {
   get capabilities(): Message {
     const declared = this.visit.isModern
       ? member(this.params, '_meta', CLIENT_CAPABILITIES)
-      : member(this.visit.requests('initialize').at(-1)?.message, 'params', 'capabilities')
+      : member(this.visit.greeting?.message, 'params', 'capabilities')
     return isObject(declared) ? declared : {}
   }
 
@@ -121,7 +121,7 @@ export class Turn {
   /** Answers with any members. */
   async respond(members: Message, status?: number): Promise<void> {
     const { id } = this.message
-    this.visit.replies.push({ id, at: this.visit.trace.mark, ms: this.visit.ms })
+    this.visit.replied(id)
     await this.channel.finish(JSON.stringify({ jsonrpc: '2.0', id, ...members }), status)
   }
 }

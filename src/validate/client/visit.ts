@@ -52,6 +52,12 @@ export interface Round {
   readonly at: number
 }
 
+/** When our server sent a response: its place in the trace, and the time. */
+interface SentReply {
+  readonly at: number
+  readonly ms: number
+}
+
 /** What happened besides messages. `end` is the end of the input of a program. */
 export type Happening = 'open' | 'end' | 'SIGTERM' | 'SIGINT' | 'closed'
 
@@ -59,7 +65,7 @@ const GREETINGS: ReadonlySet<unknown> = new Set(['initialize', 'server/discover'
 
 /** The most that a client may send in one visit. */
 const MOST_BYTES = 16_000_000
-const MOST_SEEN = 5_000
+const MOST_MESSAGES = 1_000
 
 export interface VisitOptions {
   readonly scenario: string
@@ -83,8 +89,8 @@ export class Visit {
   /** A web site beside our server, if the scenario has one, and the requests that it got. */
   site = ''
   readonly fetched: { readonly path: string; readonly http: HttpSeen; readonly at: number }[] = []
-  /** The responses that our server sent, in their order. */
-  readonly replies: { readonly id: unknown; readonly at: number; readonly ms: number }[] = []
+  /** The last `initialize` of the client. */
+  greeting: Heard | undefined
   readonly happened: { readonly what: Happening; readonly stream: string; readonly at: number }[] = []
   /** What the scenario notes for its rules, such as the time at which it closed a stream. */
   readonly notes: Map<string, unknown> = new Map()
@@ -102,7 +108,11 @@ export class Visit {
   readonly #began = performance.now()
   readonly #waiting = new Map<string | number, Deferred<Message>>()
   readonly #full = new Deferred<void>()
+  /** The responses that our server sent, by their ids and in their order. */
+  readonly #replies = new Map<unknown, SentReply[]>()
+  readonly #askedById = new Map<unknown, Asked>()
   #bytes = 0
+  #messages = 0
 
   constructor({ scenario, revision, transport, askMs }: VisitOptions) {
     this.scenario = scenario
@@ -128,7 +138,9 @@ export class Visit {
   /** Notes what the client sent. Returns undefined if it is too much. */
   take(text: string, stream: string, http?: HttpSeen): Seen | undefined {
     this.#bytes += text.length
-    if (this.#bytes > MOST_BYTES || this.seen.length >= MOST_SEEN) {
+    const value = text === '' || this.#bytes > MOST_BYTES ? undefined : parsed(text)
+    this.#messages += Array.isArray(value) ? Math.max(1, value.length) : 1
+    if (this.#bytes > MOST_BYTES || this.#messages > MOST_MESSAGES) {
       this.#full.resolve()
       return undefined
     }
@@ -140,11 +152,13 @@ export class Visit {
       text: shown,
       ...(http !== undefined && { http: { headers: http.headers } }),
     })
-    const value = text === '' ? undefined : parsed(text)
     const messages = messagesIn(value)
     const seen: Seen = { at, ms: this.lastMs, text, value, messages, stream, ...(http && { http }) }
     this.seen.push(seen)
-    for (const message of messages) if (isResponse(message)) this.#answered(message, seen)
+    for (const message of messages) {
+      if (isResponse(message)) this.#answered(message, seen)
+      if (isRequest(message) && message['method'] === 'initialize') this.greeting = { message, seen }
+    }
     return seen
   }
 
@@ -176,7 +190,9 @@ export class Visit {
 
   /** Notes a request of our server, and waits for its response. */
   async ask(id: string | number, method: string, params?: Message): Promise<Message | undefined> {
-    this.asked.push({ id, method, params, at: this.trace.mark, answers: [] })
+    const asked: Asked = { id, method, params, at: this.trace.mark, answers: [] }
+    this.asked.push(asked)
+    if (!this.#askedById.has(id)) this.#askedById.set(id, asked)
     const waiting = new Deferred<Message>()
     this.#waiting.set(id, waiting)
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -191,9 +207,22 @@ export class Visit {
   #answered(message: Message, seen: Seen): void {
     const { id } = message
     if (typeof id !== 'string' && typeof id !== 'number') return
-    const asked = this.asked.find((one) => one.id === id)
+    const asked = this.#askedById.get(id)
     ;(asked?.answers as Heard[] | undefined)?.push({ message, seen })
     this.#waiting.get(id)?.resolve(message)
+  }
+
+  /** Notes a response that our server sends now. */
+  replied(id: unknown): void {
+    const reply = { at: this.trace.mark, ms: this.ms }
+    const others = this.#replies.get(id)
+    if (others === undefined) this.#replies.set(id, [reply])
+    else others.push(reply)
+  }
+
+  /** The first response with an id that our server sent after a place of the trace. */
+  replyTo(id: unknown, from: number): SentReply | undefined {
+    return this.#replies.get(id)?.find(({ at }) => at > from)
   }
 
   /** Every message of the client. */
@@ -227,7 +256,7 @@ export class Visit {
   /** The places of the first request with a method that our server answered, and of its response; undefined if there is none. */
   exchange(method: string): { readonly from: number; readonly to: number } | undefined {
     for (const { message, seen } of this.ownRequests(method)) {
-      const reply = this.replies.find(({ id, at }) => id === message['id'] && at > seen.at)
+      const reply = this.replyTo(message['id'], seen.at)
       if (reply !== undefined) return { from: seen.at, to: reply.at }
     }
     return undefined
@@ -241,7 +270,7 @@ export class Visit {
   /** Whether the client accepted the revision of the server: it went on after the greeting. */
   get isSpoken(): boolean {
     if (this.isModern) return this.ownRequests().length > 0
-    const greeting = this.requests('initialize').at(-1)
+    const { greeting } = this
     if (greeting === undefined) return false
     return (
       member(greeting.message, 'params', 'protocolVersion') === this.revision ||

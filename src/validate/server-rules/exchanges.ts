@@ -14,19 +14,33 @@ interface Sent {
 /** Finds requests by their ids. Every conversation counts its ids from 1, so only those of the same connection are looked at, over HTTP those of the same POST. */
 export function requestFinder(): RequestFinder {
   const byWire = new Map<Wire, Map<unknown, Sent[]>>()
-  const byPost = new Map<string, readonly Message[]>()
-  return (wire, { stream, at }, id) => {
-    const post = wire instanceof HttpWire ? wire.posts.get(stream) : undefined
-    // Nobody can say which ids are in a text that is not JSON.
-    if (post !== undefined && parsed(post) !== undefined) {
-      const posted = byPost.get(stream) ?? requestsIn(post)
-      byPost.set(stream, posted)
-      return posted.find((message) => message['id'] === id)
+  const byPost = new Map<string, readonly Message[] | undefined>()
+  const postedOn = (wire: Wire, stream: string): readonly Message[] | undefined => {
+    if (!byPost.has(stream)) {
+      const post = wire instanceof HttpWire ? wire.posts.get(stream) : undefined
+      // Nobody can say which ids are in a text that is not JSON.
+      const isKnown = post !== undefined && parsed(post) !== undefined
+      byPost.set(stream, isKnown ? requestsIn(post) : undefined)
     }
+    return byPost.get(stream)
+  }
+  return (wire, { stream, at }, id) => {
+    const posted = postedOn(wire, stream)
+    if (posted !== undefined) return posted.find((message) => message['id'] === id)
     const sent = byWire.get(wire) ?? sentOn(wire)
     byWire.set(wire, sent)
     // An id may be used again when its request was answered.
     return sent.get(id)?.findLast((one) => one.at <= at)?.message
+  }
+}
+
+/** Finds the first request with an id that was sent on a connection. */
+export function sentRequests(): (wire: Wire, id: unknown) => Message | undefined {
+  const byWire = new Map<Wire, Map<unknown, Sent[]>>()
+  return (wire, id) => {
+    const sent = byWire.get(wire) ?? sentOn(wire)
+    byWire.set(wire, sent)
+    return sent.get(id)?.[0]?.message
   }
 }
 

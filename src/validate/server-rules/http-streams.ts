@@ -85,7 +85,8 @@ export const HTTP_STREAM_RULES: readonly Rule<ServerSubject>[] = [
       const { wire } = await subject.forCalls()
       const ids = eventIds(wire)
       if (ids.length === 0) return absent('the server gives events no ids')
-      const twice = ids.find((id, i) => ids.indexOf(id) !== i)
+      const seen = new Set<string>()
+      const twice = ids.find((id) => seen.has(id) || !seen.add(id))
       return unless(twice && `two events have the id ${JSON.stringify(twice)}`)
     },
   },

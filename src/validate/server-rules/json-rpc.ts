@@ -24,6 +24,7 @@ import {
   answeredWith,
 } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
+import type { Session } from '../session.ts'
 import { HttpWire } from '../wire-http.ts'
 import type { Wire } from '../wire.ts'
 import { checkBadText } from './bad-text.ts'
@@ -42,6 +43,11 @@ export function allMessages({ wires }: ServerSubject): readonly Seen[] {
   return wires.flatMap((wire) =>
     wire.received.flatMap((received) => received.messages.map((message) => ({ wire, received, message }))),
   )
+}
+
+/** The conversation on each connection. */
+export function sessionsByWire({ sessions }: ServerSubject): ReadonlyMap<Wire, Session> {
+  return new Map(sessions.toReversed().map((session) => [session.wire, session]))
 }
 
 /** Every message that the validator has sent in this run. */
@@ -132,11 +138,12 @@ export const JSON_RPC_RULES: readonly ServerRule[] = [
       )
       if (requests.length < 2) return unchecked('the server sent fewer than two requests')
       // An event that is repeated on a resumed stream is the same request.
-      const twice = requests.find(({ id, eventId }, i) =>
-        requests
-          .slice(0, i)
-          .some((one) => one.id === id && (eventId === undefined || one.eventId !== eventId)),
-      )
+      const events = new Map<unknown, string | undefined>()
+      const twice = requests.find(({ id, eventId }) => {
+        const isKnown = events.has(id) && (eventId === undefined || events.get(id) !== eventId)
+        events.set(id, eventId)
+        return isKnown
+      })
       return unless(twice && `two requests have the id ${JSON.stringify(twice.id)}`)
     },
   },

@@ -3,8 +3,8 @@ import { isNotification, isRequest, member, type Message } from '../message.ts'
 import { passed, TRANSPORTS, unless, type Level, type Rule } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
 import { callTool } from '../survey.ts'
-import type { Wire } from '../wire.ts'
-import { allMessages } from './json-rpc.ts'
+import type { Session } from '../session.ts'
+import { allMessages, sessionsByWire } from './json-rpc.ts'
 
 /** The capability of the server that a notification belongs to, and the member of it that must be true. */
 const OF_SERVER: ReadonlyMap<unknown, readonly [string, string?]> = new Map<
@@ -48,8 +48,9 @@ function ruleOf(id: string, level: Level, revisions: readonly Revision[]): Rule<
       await subject.survey()
       if (subject.mayCall) await callWithout(subject)
       const declared = await subject.capabilities()
+      const sessions = sessionsByWire(subject)
       for (const { wire, message } of allMessages(subject)) {
-        const wrong = undeclared(message, declared) ?? unasked(subject, wire, message)
+        const wrong = undeclared(message, declared) ?? unasked(sessions.get(wire), message)
         if (wrong !== undefined) return unless(wrong)
       }
       return passed
@@ -68,9 +69,8 @@ function undeclared(message: Message, capabilities: Message): string | undefined
   return isDeclared ? undefined : `the server sent ${String(message['method'])}, and did not declare ${name}`
 }
 
-function unasked({ sessions }: ServerSubject, wire: Wire, message: Message): string | undefined {
+function unasked(session: Session | undefined, message: Message): string | undefined {
   const capability = OF_CLIENT.get(message['method'])
-  const session = sessions.find((one) => one.wire === wire)
   return !isRequest(message) ||
     capability === undefined ||
     session === undefined ||

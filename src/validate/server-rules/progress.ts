@@ -12,7 +12,7 @@ import {
   type Rule,
 } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
-import { isResponseTo } from '../wire.ts'
+import { isResponseTo, type Wire } from '../wire.ts'
 import { allMessages, sentBy } from './json-rpc.ts'
 
 const CANCELLED = 'notifications/cancelled'
@@ -118,15 +118,15 @@ export const PROGRESS_RULES: readonly Rule<ServerSubject>[] = [
       const all = allMessages(subject)
       const cancelled = all.filter(({ message }) => message['method'] === CANCELLED)
       if (cancelled.length === 0) return absent('the server cancelled nothing')
+      // When each id was first used, on each connection.
+      const begun = new Map<Wire, Map<unknown, number>>(subject.wires.map((wire) => [wire, new Map()]))
+      for (const { wire, message, received } of all) {
+        const own = begun.get(wire)
+        if (isRequest(message) && own?.has(message['id']) === false) own.set(message['id'], received.at)
+      }
       const foreign = cancelled.find(({ wire, message, received }) => {
-        const id = member(message, 'params', 'requestId')
-        return !all.some(
-          (one) =>
-            one.wire === wire &&
-            one.received.at <= received.at &&
-            isRequest(one.message) &&
-            one.message['id'] === id,
-        )
+        const at = begun.get(wire)?.get(member(message, 'params', 'requestId'))
+        return at === undefined || at > received.at
       })
       return unless(
         foreign &&

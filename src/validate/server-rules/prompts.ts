@@ -213,9 +213,9 @@ export const PROMPT_RULES: readonly Rule<ServerSubject>[] = [
       const wrong = subject.wires
         .filter((wire) => wire instanceof HttpWire)
         .flatMap(({ received, posts }) =>
-          received
-            .filter(({ messages }) => messages.some(isLog))
-            .map(({ stream }) => ({ request: parsed(posts.get(stream) ?? '') })),
+          [
+            ...new Set(received.filter(({ messages }) => messages.some(isLog)).map(({ stream }) => stream)),
+          ].map((stream) => ({ request: parsed(posts.get(stream) ?? '') })),
         )
         .find(({ request }) => member(request, 'params', '_meta', LOG_LEVEL) === undefined)
       return unless(

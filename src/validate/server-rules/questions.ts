@@ -1,4 +1,4 @@
-import { isObject, isRequest, member, parsed, type Message } from '../message.ts'
+import { isObject, isRequest, member, type Message } from '../message.ts'
 import {
   absent,
   C_TO_E,
@@ -14,7 +14,8 @@ import {
 import type { ServerSubject } from '../server-subject.ts'
 import { CLIENT_CAPABILITIES } from '../session.ts'
 import { formProblem, sensitiveField } from './form-schema.ts'
-import { allMessages } from './json-rpc.ts'
+import { sentRequests } from './exchanges.ts'
+import { allMessages, sessionsByWire } from './json-rpc.ts'
 
 const ELICIT = 'elicitation/create'
 const SAMPLE = 'sampling/createMessage'
@@ -141,18 +142,16 @@ interface Question {
 
 /** Everything that the server asked in this run. */
 function questionsOf(subject: ServerSubject): readonly Question[] {
+  const sessions = sessionsByWire(subject)
+  const requestOf = sentRequests()
   return allMessages(subject).flatMap(({ wire, message, received: { at } }) => {
     if (isRequest(message)) {
-      const session = subject.sessions.find((one) => one.wire === wire)
       const { method, params } = message
-      return [{ method: String(method), params, capabilities: session?.capabilities, at }]
+      return [{ method: String(method), params, capabilities: sessions.get(wire)?.capabilities, at }]
     }
     const asked = member(message, 'result', 'inputRequests')
     if (!isObject(asked)) return []
-    const request = wire.sent
-      .map(({ text }) => parsed(text))
-      .find((one) => member(one, 'id') === message['id'] && member(one, 'method') !== undefined)
-    const capabilities = member(request, 'params', '_meta', CLIENT_CAPABILITIES)
+    const capabilities = member(requestOf(wire, message['id']), 'params', '_meta', CLIENT_CAPABILITIES)
     return Object.values(asked).map((one) => ({
       method: String(member(one, 'method')),
       params: member(one, 'params'),
@@ -191,12 +190,9 @@ function unansweredUse(params: unknown): string | undefined {
   for (const [i, own] of blocks.entries()) {
     const results = own.filter(({ type }) => type === 'tool_result')
     if (results.length > 0 && results.length < own.length) return 'a message has tool_result and other blocks'
-    const next = blocks[i + 1] ?? []
-    const open = own.find(
-      ({ type, id }) =>
-        type === 'tool_use' &&
-        !next.some((block) => block['type'] === 'tool_result' && block['toolUseId'] === id),
-    )
+    const next = (blocks[i + 1] ?? []).filter(({ type }) => type === 'tool_result')
+    const answered = new Set(next.map(({ toolUseId }) => toolUseId))
+    const open = own.find(({ type, id }) => type === 'tool_use' && !answered.has(id))
     if (open !== undefined) return `the tool_use ${JSON.stringify(open['id'])} has no tool_result`
   }
   return undefined

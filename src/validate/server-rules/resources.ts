@@ -16,6 +16,7 @@ import {
 import type { Kind, ServerSubject } from '../server-subject.ts'
 import type { Reply } from '../session.ts'
 import type { Entry } from '../trace.ts'
+import type { Wire } from '../wire.ts'
 import { allMessages } from './json-rpc.ts'
 
 /** A resource that no server has. */
@@ -23,6 +24,8 @@ const MISSING = 'validator://missing/resource'
 
 /** A file that most systems have, and ways to name it. */
 const FILE = '/etc/passwd'
+/** The longest path that is compared with it. */
+const LONGEST_PATH = 1_000
 const OUTSIDE = [`file://${FILE}`, `file:///%2e%2e/%2e%2e${FILE}`, `file://../..${FILE}`]
 
 /** Rules about resources and lists. */
@@ -140,17 +143,10 @@ export const RESOURCE_RULES: readonly Rule<ServerSubject>[] = [
         ({ message }) => message['method'] === 'notifications/resources/updated',
       )
       if (updates.length === 0) return absent('the server announced no change of a resource')
+      const subscribed = new Map(subject.wires.map((wire) => [wire, subscribedOn(wire)]))
       const foreign = updates.find(({ wire, message }) => {
         const uri = String(member(message, 'params', 'uri'))
-        return !wire.sent.some(({ text }) => {
-          const sent = parsed(text)
-          const subscribed = member(sent, 'params', 'uri')
-          return (
-            member(sent, 'method') === 'resources/subscribe' &&
-            typeof subscribed === 'string' &&
-            uri.startsWith(subscribed)
-          )
-        })
+        return !subscribed.get(wire)?.some((one) => uri.startsWith(one))
       })
       return unless(
         foreign &&
@@ -253,6 +249,16 @@ export const RESOURCE_RULES: readonly Rule<ServerSubject>[] = [
   },
 ]
 
+/** The resources that were subscribed to on a connection. */
+function subscribedOn({ sent }: Wire): readonly string[] {
+  const uris = sent.map(({ text }) => {
+    const message = parsed(text)
+    const uri = member(message, 'params', 'uri')
+    return member(message, 'method') === 'resources/subscribe' && typeof uri === 'string' ? uri : undefined
+  })
+  return [...new Set(uris.filter((uri) => uri !== undefined))]
+}
+
 const CACHED = [
   ['tools', 'tools/list'],
   ['resources', 'resources/list'],
@@ -298,7 +304,8 @@ async function readMissing(
 /** Whether a listed address is that of a file, or of a folder that it is in. */
 function leadsTo(uri: string, file: string): boolean {
   const path = /^file:\/\/(\/.*)$/.exec(uri)?.[1]
-  return path !== undefined && (path === file || file.startsWith(`${path.replace(/\/+$/, '')}/`))
+  if (path === undefined || path.length > LONGEST_PATH) return false
+  return path === file || file.startsWith(`${path.replace(/\/+$/, '')}/`)
 }
 
 /** An exchange without what a file has in it: a report may be read by others. */

@@ -3,6 +3,7 @@ import { E_ONLY, failed, passed, TRANSPORTS, unchecked, unless, type Rule } from
 import type { ServerSubject } from '../server-subject.ts'
 import { answersTo, type SurveyedCall } from '../survey.ts'
 import { requestTool } from '../tool-call.ts'
+import { sentRequests } from './exchanges.ts'
 import { allMessages } from './json-rpc.ts'
 
 /** The methods that may ask the client for input. */
@@ -31,10 +32,9 @@ export const ROUND_RULES: readonly Rule<ServerSubject>[] = [
         ({ message }) => member(message, 'result', 'resultType') === 'input_required',
       )
       if (asked.length === 0) return unchecked('nothing asked for input')
+      const requestOf = sentRequests()
       const wrong = asked
-        .map(({ wire, message }) =>
-          wire.sent.map(({ text }) => JSON.parse(text) as Message).find(({ id }) => id === message['id']),
-        )
+        .map(({ wire, message }) => requestOf(wire, message['id']))
         .find((request) => request !== undefined && !MAY_ASK.includes(String(request['method'])))
       return unless(wrong && `${String(wrong['method'])} asks for input`)
     },

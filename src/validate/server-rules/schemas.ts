@@ -1,8 +1,8 @@
-import { nextTask } from '../../base/next-task.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isObject, type Message } from '../message.ts'
 import { absent, ALL, noneOf, TRANSPORTS, unchecked, unless, type Rule, type Verdict } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
-import { schemaProblem, unportable } from '../tool-schema.ts'
+import { RUN_TIME, schemaProblem, unportable, type SchemaProblem } from '../tool-schema.ts'
 
 /** Names that all model vendors accept. */
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/
@@ -12,6 +12,9 @@ const MOST_TOOLS = 128
 const LONGEST_DESCRIPTION = 1_024
 const TOOL_BYTES = 16_384
 const LIST_BYTES = 262_144
+
+const SCHEMAS = ['inputSchema', 'outputSchema'] as const
+const UNREAD = 'the patterns in the schemas of the tools take too long to analyse'
 
 const EVERYWHERE = { revisions: ALL, transports: TRANSPORTS } as const
 
@@ -24,11 +27,15 @@ export const SCHEMA_RULES: readonly Rule<ServerSubject>[] = [
     rule: 'The schemas of tools are valid JSON Schemas.',
     how: 'Reads the input and output schema of every tool.',
     fix: 'Correct the schema at the named place; keywords and types must be those of JSON Schema 2020-12.',
-    check: (subject) =>
-      eachSchema(subject, (schema) => {
-        const problem = schemaProblem(schema)
+    async check(subject) {
+      const problems = await problemsOf(subject)
+      const verdict = await eachSchema(subject, (schema) => {
+        const problem = problems.get(schema)
         return problem?.isInvalid === true ? problem.text : undefined
-      }),
+      })
+      const isUnread = [...problems.values()].some((problem) => problem.isUnread)
+      return isUnread && verdict.is === 'passed' ? unchecked(UNREAD) : verdict
+    },
   },
   {
     id: 'V011',
@@ -56,12 +63,14 @@ export const SCHEMA_RULES: readonly Rule<ServerSubject>[] = [
     rule: 'The schemas of tools use only what all model vendors and careful clients accept.',
     how: 'Looks for keywords, references, patterns and sizes in the schemas that some of them reject.',
     fix: 'Use an object with plain properties, give every array items, and move unions into a property; refer only to #/$defs.',
-    check: (subject) =>
-      eachSchema(subject, (schema, isInput) => {
-        const problem = schemaProblem(schema)
+    async check(subject) {
+      const problems = await problemsOf(subject)
+      return eachSchema(subject, (schema, isInput) => {
+        const problem = problems.get(schema)
         if (problem !== undefined) return problem.isInvalid ? undefined : problem.text
         return isInput ? unportable(schema) : undefined
-      }),
+      })
+    },
   },
   {
     id: 'V013',
@@ -91,42 +100,46 @@ export const SCHEMA_RULES: readonly Rule<ServerSubject>[] = [
 /** Fails with the first tools that something is wrong with. */
 export async function eachTool(
   subject: ServerSubject,
-  wrong: (tool: Message) => string | undefined | Promise<string | undefined>,
+  wrong: (tool: Message) => string | undefined,
 ): Promise<Verdict> {
   const tools = await subject.list('tools')
   if (tools.length === 0) return absent('the server has no tools')
-  const faults: string[] = []
-  for (const tool of tools) {
-    const found = await wrong(tool)
-    if (found !== undefined) faults.push(`tool ${JSON.stringify(tool['name'])?.slice(0, 150)}: ${found}`)
-  }
-  return noneOf(faults)
+  return noneOf(
+    tools.flatMap((tool) => {
+      const found = wrong(tool)
+      return found === undefined ? [] : [`tool ${JSON.stringify(tool['name'])?.slice(0, 150)}: ${found}`]
+    }),
+  )
 }
 
-/** How long all schemas of a server may take: patterns can be made to take a tenth of a second each. */
-const SCHEMAS_MS = 1_000
+/** What is wrong with the schemas of all tools, found out once. Other work goes on between tools. */
+function problemsOf(subject: ServerSubject): Promise<ReadonlyMap<Message, SchemaProblem>> {
+  return subject.once('schemas', async () => {
+    const problems = new Map<Message, SchemaProblem>()
+    for (const tool of await subject.list('tools')) {
+      for (const key of SCHEMAS) {
+        const schema = tool[key]
+        const problem = isObject(schema) ? schemaProblem(schema, RUN_TIME) : undefined
+        if (isObject(schema) && problem !== undefined) problems.set(schema, problem)
+      }
+      await nextTurn()
+    }
+    return problems
+  })
+}
 
-/** Fails with the first schemas that something is wrong with; not checked if looking at all of them takes too long. */
-async function eachSchema(
+/** Fails with the first schemas that something is wrong with. */
+function eachSchema(
   subject: ServerSubject,
   wrong: (schema: Message, isInput: boolean) => string | undefined,
 ): Promise<Verdict> {
-  let left = SCHEMAS_MS
-  const verdict = await eachTool(subject, async (tool) => {
-    if (left < 0) return undefined
-    // Everything else, such as the end of the run, goes on between two tools.
-    await nextTask()
-    const began = performance.now()
-    const faults = ['inputSchema', 'outputSchema'].flatMap((key) => {
+  return eachTool(subject, (tool) => {
+    const faults = SCHEMAS.flatMap((key) => {
       // Another rule says that a schema is missing.
       const schema = tool[key]
       const found = isObject(schema) ? wrong(schema, key === 'inputSchema') : undefined
       return found === undefined ? [] : [`its ${key} ${found}`]
     })
-    left -= performance.now() - began
     return faults.length === 0 ? undefined : faults.join(', and ')
   })
-  return verdict.is === 'passed' && left < 0
-    ? unchecked('the schemas of the tools take too long to analyse; simplify their patterns')
-    : verdict
 }

@@ -1,4 +1,3 @@
-import { toPeerChecker } from '../../schema/raw-checker.ts'
 import { isObject, member, type Message } from '../message.ts'
 import {
   absent,
@@ -15,6 +14,7 @@ import {
 import type { ServerSubject } from '../server-subject.ts'
 import { inputOf } from '../survey.ts'
 import { requestTool } from '../tool-call.ts'
+import { misfit } from '../tool-schema.ts'
 import { textOf } from './refusal.ts'
 import {
   cancelledTask,
@@ -261,13 +261,6 @@ async function misshapen(tool: Message, result: unknown, status: unknown): Promi
   if (!isObject(result) || !Array.isArray(result['content'])) return 'has no content'
   const schema = tool['outputSchema']
   if (!isObject(schema) || result['isError'] === true) return undefined
-  try {
-    const checked = await toPeerChecker(schema, 'output').check(result['structuredContent'])
-    return checked.ok || checked.undecided === true
-      ? undefined
-      : `does not fit its outputSchema: ${checked.issue}`
-  } catch {
-    // Another rule judges schemas that cannot be used.
-    return undefined
-  }
+  const issue = await misfit(schema, result['structuredContent'])
+  return issue && `does not fit its outputSchema: ${issue}`
 }
