@@ -85,11 +85,10 @@ function standardChecker(
         })
         large = largeFor(json)
       }
-      const most = Math.min(large, cost.cheap)
       const tooLong = texts.problemOf?.(value, () => timesOf(value))
       if (tooLong !== undefined) return { ...unfit([tooLong]), undecided: true }
       if (texts.isRepeated?.(value) === true) return tooCostly(TOO_LONG)
-      const isCheap = !isLarge(value, most)
+      const isCheap = !isLarge(value, Math.min(large, cost.cheap))
       const problem = isCheap ? undefined : cost.problemOf(value)
       if (problem !== undefined) return tooCostly(problem)
       if (!cost.multiplies) return checkWith(validate, value, isCheap)

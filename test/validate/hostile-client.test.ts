@@ -46,7 +46,9 @@ test.each<readonly [rule: string, one: (at: number) => object]>([
   visit.take(batch(990, one), 'a')
   for (let at = 0; at < 990; at++) visit.replied(at)
   const subject = {
-    ...{ revision: '2025-06-18', transport: 'stdio', isModern: false },
+    revision: '2025-06-18',
+    transport: 'stdio',
+    isModern: false,
     usual: async () => visit,
     visit: async () => visit,
     visits: async () => [visit],
@@ -55,7 +57,7 @@ test.each<readonly [rule: string, one: (at: number) => object]>([
   let verdict: Verdict | undefined
   const ms = await processorMs(async () => (verdict = await rule?.check(subject)))
   expect(verdict).toEqual({ is: 'passed' })
-  expect(ms).toBeLessThan(100)
+  expect(ms).toBeLessThan(1_000)
 })
 
 test('the last greeting of a client is known', () => {
