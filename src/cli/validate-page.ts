@@ -5,8 +5,8 @@ import type { Invocation } from './command.ts'
 import { Failure } from './failure.ts'
 import type { Report } from '../validate/result.ts'
 
-/** Replaces a file. What was no link when we looked must not be one now; Windows has no such flag. */
-const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0 } = constants
+/** Replaces a file. What was no link when we looked must not be one now; Windows has no such flag, which counts as 0. */
+const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants
 const FLAG = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
 
 /** Throws if a page cannot be written, before a long run. */

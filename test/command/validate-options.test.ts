@@ -99,8 +99,14 @@ test('--report does not follow a link out of its folder, but one within it', asy
   writeFileSync(join(folder, 'latest.html'), '')
   symlinkSync('latest.html', join(folder, 'in.html'))
   const args = (file: string): readonly string[] => [
-    ...['validate', String(served.addresses.http), '--target', '2025-11-25', '--rule', 'V001'],
-    ...['--report', join(folder, file)],
+    'validate',
+    String(served.addresses.http),
+    '--target',
+    '2025-11-25',
+    '--rule',
+    'V001',
+    '--report',
+    join(folder, file),
   ]
   const out = await line(args('out.html'), { cwd })
   expect(out.code).toBe(1)

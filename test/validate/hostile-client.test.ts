@@ -46,7 +46,9 @@ test.each<readonly [rule: string, one: (at: number) => object]>([
   visit.take(batch(990, one), 'a')
   for (let at = 0; at < 990; at++) visit.replied(at)
   const subject = {
-    ...{ revision: '2025-06-18', transport: 'stdio', isModern: false },
+    revision: '2025-06-18',
+    transport: 'stdio',
+    isModern: false,
     usual: async () => visit,
     visit: async () => visit,
     visits: async () => [visit],
