@@ -1,5 +1,5 @@
 import { inOneLine, masked, maskedFinding, reportable, type Secrets } from './mask.ts'
-import { TIME_OVER, type Outcome } from './run.ts'
+import { RULE_OVER, TIME_OVER, type Outcome } from './run.ts'
 import type { Place } from './server-run.ts'
 
 /** How a rule that failed counts: broken rules are failures, broken advice are warnings. */
@@ -27,7 +27,7 @@ export interface Report {
   readonly places: readonly Place[]
   /** 0 to 100: the share of the checked rules that hold; a rule that must hold counts three times. Undefined if less than half was checked. */
   readonly score?: number | undefined
-  /** Whether the time was enough for all rules. */
+  /** Whether the time of the run, and that of each rule, was enough. */
   readonly isComplete: boolean
   /** Why nothing was checked, if nothing was. */
   readonly problem?: string | undefined
@@ -62,7 +62,7 @@ export function reportOf(
   }))
   const counts = countsOf(outcomes)
   const score = scoreOf(outcomes, counts)
-  const isLate = places.some(({ left = [], problem }) => left.length > 0 || problem === TIME_OVER)
+  const isLate = places.some(isLatePlace)
   return {
     target: mask(target),
     at: new Date().toISOString(),
@@ -109,9 +109,14 @@ function checkedOf({ passed, failures, warnings, ignored }: Counts): number {
   return passed + failures + warnings + ignored
 }
 
-/** Whether the time was over before a rule was checked. */
+/** Whether the time was over before everything was tried on one way to the server. */
+function isLatePlace({ left = [], problem }: Place): boolean {
+  return left.length > 0 || problem === TIME_OVER
+}
+
+/** Whether the time was over before a rule was checked: that of the run, or that of the rule. */
 function isLeft({ is, found }: Outcome): boolean {
-  return is === 'unchecked' && found === TIME_OVER
+  return is === 'unchecked' && (found === TIME_OVER || found === RULE_OVER)
 }
 
 /** What a run came to, in one line. */
@@ -137,7 +142,10 @@ export function scoreText({ score, counts }: Report): string {
 /** What a run that is not complete lacks, and how to get it; undefined if it is complete. */
 export function incompleteText({ isComplete, outcomes, places }: Report): string | undefined {
   if (isComplete) return undefined
+  const held = outcomes.filter(({ found }) => found === RULE_OVER)
   const rules = outcomes.filter(isLeft).length
+  if (rules > 0 && rules === held.length && places.every((place) => !isLatePlace(place)))
+    return `incomplete: the checks of ${[...new Set(held.map(({ id }) => id))].join(', ')} took too long; find out what the server waits for`
   const left = places.flatMap(({ transport, left: some = [] }) => some.map((one) => `${one} on ${transport}`))
   const what = [...(rules > 0 ? [several(rules, 'rule')] : []), ...left].join(', ') || 'anything'
   const was = rules === 1 && left.length === 0 ? 'was' : 'were'

@@ -38,8 +38,9 @@ export interface RunOptions {
 
 /** The most time for one rule. */
 const RULE_MS = 15_000
-/** Why rules are left at the end. */
+/** Why rules are left at the end, and why one is left that the server holds up. */
 export const TIME_OVER = 'the time for the run was over'
+export const RULE_OVER: string = `the check took longer than ${RULE_MS / 1000} s`
 /** A server that leaves so many rules in a row without any answer has stopped. */
 const MOST_SILENT = 4
 
@@ -96,7 +97,7 @@ async function checkRule(
     return unchecked('it needs a call of a tool; --allow-calls permits that')
   const late = new Deferred<Verdict>()
   const left = until - performance.now()
-  const why = left < RULE_MS ? TIME_OVER : `the check took longer than ${RULE_MS / 1000} s`
+  const why = left < RULE_MS ? TIME_OVER : RULE_OVER
   const timer = setTimeout(() => late.resolve(unchecked(why)), Math.min(left, RULE_MS))
   const stop = (): void => late.resolve(unchecked('the run was stopped'))
   signal.addEventListener('abort', stop)

@@ -7,6 +7,7 @@ import { GIST_RULES } from './server-rules/gist.ts'
 import { SERVER_RULES } from './server-rules.ts'
 import { ServerSubject } from './server-subject.ts'
 import { Session } from './session.ts'
+import { Memory } from './memory.ts'
 import { Trace } from './trace.ts'
 import { member } from './message.ts'
 import { within } from './within.ts'
@@ -78,12 +79,12 @@ async function checkDoor(
 ): Promise<readonly Outcome[]> {
   const { mayCall, mayDestroy, ms, latency, signal } = options
   const rules = options.hasGist === true ? [...SERVER_RULES, ...GIST_RULES] : SERVER_RULES
-  const check = async (revision: Revision): Promise<readonly Outcome[]> => {
+  const check = async (revision: Revision, memory?: Memory): Promise<readonly Outcome[]> => {
     if (signal.aborted) return []
     const subject = new ServerSubject({
       door,
       revision,
-      trace: new Trace(),
+      trace: new Trace(memory),
       mayCall,
       mayDestroy,
       ms,
@@ -96,8 +97,10 @@ async function checkDoor(
     }
   }
   // Latency is measured on a server that has nothing else to do.
-  if (isSlow && Object.keys(latency ?? {}).length === 0)
-    return (await Promise.all(revisions.map(check))).flat()
+  if (isSlow && Object.keys(latency ?? {}).length === 0) {
+    const memory = new Memory()
+    return (await Promise.all(revisions.map((revision) => check(revision, memory)))).flat()
+  }
   const outcomes: Outcome[] = []
   for (const revision of revisions) outcomes.push(...(await check(revision)))
   return outcomes

@@ -29,7 +29,11 @@ export class Trace {
   /** How many entries there were of each side, also of those that were not kept. */
   readonly counts = { validator: 0, peer: 0 }
   /** What the connections of the run keep. */
-  readonly memory: Memory = new Memory()
+  readonly memory: Memory
+
+  constructor(memory: Memory = new Memory()) {
+    this.memory = memory
+  }
 
   /** Adds an entry, and returns its place. */
   add(entry: Omit<Entry, 'at'>): number {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -88,4 +88,32 @@ test.each(['missing/report.html', '.'])('--report %s is rejected before the run'
   expect(code).toBe(1)
   expect(requests).toBe(0)
   expect(stderr).toContain(`the report could not be written to ${file}`)
+})
+
+test('--report does not follow a link out of its folder, but one within it', async () => {
+  const folder = join(cwd, 'links')
+  mkdirSync(folder)
+  writeFileSync(join(cwd, 'own.txt'), 'mine')
+  symlinkSync(join(cwd, 'own.txt'), join(folder, 'out.html'))
+  symlinkSync(join(cwd, 'new.txt'), join(folder, 'nowhere.html'))
+  writeFileSync(join(folder, 'latest.html'), '')
+  symlinkSync('latest.html', join(folder, 'in.html'))
+  const args = (file: string): readonly string[] => [
+    'validate',
+    String(served.addresses.http),
+    '--target',
+    '2025-11-25',
+    '--rule',
+    'V001',
+    '--report',
+    join(folder, file),
+  ]
+  const out = await line(args('out.html'), { cwd })
+  expect(out.code).toBe(1)
+  expect(out.stderr).toContain('it is a link that leads out of its folder')
+  expect(readFileSync(join(cwd, 'own.txt'), 'utf8')).toBe('mine')
+  expect((await line(args('nowhere.html'), { cwd })).code).toBe(1)
+  expect(existsSync(join(cwd, 'new.txt'))).toBe(false)
+  expect((await line(args('in.html'), { cwd })).code).toBe(0)
+  expect(readFileSync(join(folder, 'latest.html'), 'utf8')).toContain('<html')
 })

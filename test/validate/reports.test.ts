@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { formatReport } from '../../src/validate/report-formats.ts'
 import { htmlReport } from '../../src/validate/report-html.ts'
 import { incompleteText, reportOf, summaryOf } from '../../src/validate/result.ts'
-import { TIME_OVER, type Outcome } from '../../src/validate/run.ts'
+import { RULE_OVER, TIME_OVER, type Outcome } from '../../src/validate/run.ts'
 
 const EVIL = '</pre><script>alert(1)</script>\n::error::injected\u001b]0;x\u0007\u202e"&%'
 
@@ -99,6 +99,14 @@ test('there is no score if less than half of the rules were checked, in no forma
   expect(formatReport(few, 'github')).toContain(why)
   expect(htmlReport(few)).toContain(why)
   expect(JSON.parse(formatReport(few, 'json'))).not.toHaveProperty('score')
+})
+
+test('a run in which the server held up a rule is incomplete', () => {
+  const held = reportOf('x', [{ ...SKIPPED, id: 'R060', found: RULE_OVER }], [])
+  expect(held.isComplete).toBe(false)
+  expect(incompleteText(held)).toBe(
+    'incomplete: the checks of R060 took too long; find out what the server waits for',
+  )
 })
 
 test('a run whose time was over is incomplete in every format', () => {

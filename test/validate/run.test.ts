@@ -96,14 +96,25 @@ test('revisions of a server that greets slowly are checked at the same time', as
   expect(await mostAtOnce(350)).toBeGreaterThan(1)
 })
 
+test('revisions that are checked at the same time keep no more than one alone', async () => {
+  const memories = new Set<unknown>()
+  await mostAtOnce(350, ({ memory }) => memories.add(memory))
+  const looked = memories.size
+  memories.clear()
+  await mostAtOnce(0, ({ memory }) => memories.add(memory))
+  // Each look for a revision has a memory of its own, and so has each revision if they are checked in turn.
+  expect(memories.size - looked).toBe(3)
+})
+
 /** How many connections a run of one rule has open at once, if the server takes so long for a greeting. */
-async function mostAtOnce(greetMs: number): Promise<number> {
+async function mostAtOnce(greetMs: number, onOpen?: (trace: Trace) => void): Promise<number> {
   let open = 0
   let most = 0
   const door: Door = {
     transport: 'tcp',
     open: (trace) => {
       most = Math.max(most, ++open)
+      onOpen?.(trace)
       const input = new PassThrough()
       const output = new PassThrough()
       createInterface({ input }).on('line', (line) => {
