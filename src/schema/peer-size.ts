@@ -18,16 +18,14 @@ export interface PatternTime {
   at: number
 }
 
-/** The whole time for a peer that has used none of it. */
-export function newPatternTime(): PatternTime {
-  return { left: PATTERNS_MS, at: 0 }
-}
-
 /** The problem of a schema whose patterns were not analysed, because the time for them was over. */
 export const TOO_SLOW = 'the patterns of the schema take too long to analyse'
 
 /** Says why a schema that a peer sent cannot be compiled within the time limit. Schemas of one peer share the time for their patterns. */
-export function sizeProblem(schema: object, time: PatternTime = newPatternTime()): string | undefined {
+export function sizeProblem(
+  schema: object,
+  time: PatternTime = { left: PATTERNS_MS, at: 0 },
+): string | undefined {
   const found: Contents = { patterns: new Set(), values: 0, long: 0 }
   survey(schema, found)
   const { patterns, values, long } = found
@@ -37,23 +35,20 @@ export function sizeProblem(schema: object, time: PatternTime = newPatternTime()
   if (patterns.size > MAX_PATTERNS) return `the schema has more than ${MAX_PATTERNS} patterns`
   const began = performance.now()
   const left = Math.min(PATTERNS_MS, time.left + (began - time.at) * REFILL)
-  try {
-    return patternsProblem(patterns, began + left)
-  } finally {
-    time.at = performance.now()
-    time.left = left - (time.at - began)
-  }
-}
-
-function patternsProblem(patterns: ReadonlySet<string>, end: number): string | undefined {
   let parts = 0
+  let problem: string | undefined
   for (const pattern of patterns) {
-    if (performance.now() > end) return TOO_SLOW
-    const verdict = provePattern(pattern)
-    parts += verdict.cost === 'unsafe' ? 0 : verdict.parts
-    if (parts > MAX_PARTS) return `the patterns of the schema have more than ${MAX_PARTS} parts`
+    if (performance.now() > began + left) problem = TOO_SLOW
+    else {
+      const verdict = provePattern(pattern)
+      parts += verdict.cost === 'unsafe' ? 0 : verdict.parts
+      if (parts > MAX_PARTS) problem = `the patterns of the schema have more than ${MAX_PARTS} parts`
+    }
+    if (problem !== undefined) break
   }
-  return undefined
+  time.at = performance.now()
+  time.left = left - (time.at - began)
+  return problem
 }
 
 /** What is in a schema, in whatever place. */
