@@ -10,6 +10,9 @@ export interface PastChanges {
   readonly lost: readonly ChangeClass[]
 }
 
+/** Everything may have changed. */
+export const NOTHING_KNOWN: PastChanges = { changes: [], lost: CHANGE_CLASSES }
+
 /** The changes that sessions may have missed, of all classes. */
 export class ChangeHistory {
   readonly #logs: readonly ChangeLog[]

@@ -3,10 +3,11 @@ import { badOption } from '../base/options.ts'
 import type { Some } from '../base/some.ts'
 import type { BusMessage } from '../rpc/change-bus.ts'
 import { keyOf, type SentChange } from '../rpc/changes.ts'
-import { ChangeHistory, type PastChanges } from './change-history.ts'
+import { ChangeHistory, NOTHING_KNOWN, type PastChanges } from './change-history.ts'
 import { CHANGE_CLASSES, classOf, type ChangeClass } from './change-log.ts'
 import { checkShared } from './check-shared.ts'
 import { Forwarded } from './forwarded.ts'
+import { Rarely } from './rarely.ts'
 import { readMessage, writeMessage, type NodeMessage, type Revocation, type SentMessage } from './messages.ts'
 import type { NodeListener, NodeOptions, NodeStores } from './node-options.ts'
 import type { KnownChange } from './recent-changes.ts'
@@ -25,8 +26,6 @@ const MOST_WAITING = 1000
 const ALL = 'all'
 /** How often a node says so at most: sessions that watch something have much to do then. */
 const ALL_MS = 500
-const UPDATES: readonly ChangeClass[] = ['updates']
-const NOTHING_KNOWN: PastChanges = { changes: [], lost: CHANGE_CLASSES }
 
 /** This process among those that serve the same clients: it is known to the others, and exchanges messages with them. */
 export class Node {
@@ -58,9 +57,7 @@ export class Node {
   readonly #revocations: Revocations
   #timer: ReturnType<typeof setInterval> | undefined
   #unsubscribe: (() => void) | undefined
-  /** When it last said that everything has changed, and what waits to say so again. */
-  #allSentAt = Number.NEGATIVE_INFINITY
-  #sendingAll: ReturnType<typeof setTimeout> | undefined
+  readonly #all = new Rarely(ALL_MS, () => this.#sendAll())
   #questions = 0
   #streams = 0
 
@@ -166,20 +163,14 @@ export class Node {
       return this.send({ kind: 'changed', change }, keyOf(change))
     if (this.#waiting.has(ALL)) return
     this.#waiting.add(ALL)
-    const ms = this.#allSentAt + ALL_MS - performance.now()
-    if (ms <= 0) return this.#sendAll()
-    this.#sendingAll = setTimeout(() => this.#sendAll(), ms)
-    this.#sendingAll.unref?.()
+    this.#all.request()
   }
 
-  /** Says that all resources may have changed, in the background. */
   #sendAll(): void {
-    clearTimeout(this.#sendingAll)
-    this.#sendingAll = undefined
     // The next one may be sent only after this one.
     this.#waiting.delete(ALL)
     this.send({ kind: 'all_changed', lost: 'updates' }, ALL)
-    this.#steps.add(() => void (this.#allSentAt = performance.now()))
+    this.#steps.add(() => this.#all.done())
   }
 
   /** Publishes a revocation in the background, and keeps it for nodes that start later. */
@@ -206,13 +197,13 @@ export class Node {
 
   /** Resolves when everything is published that was sent in the background until now. */
   announced(): Promise<void> {
-    if (this.#sendingAll !== undefined) this.#sendAll()
+    this.#all.flush()
     return this.#steps.reached()
   }
 
   /** Resolves when everything sent in the background is published. */
   sent(): Promise<void> {
-    if (this.#sendingAll !== undefined) this.#sendAll()
+    this.#all.flush()
     return this.#steps.done()
   }
 
@@ -220,7 +211,7 @@ export class Node {
   async leave(): Promise<void> {
     this.#hasLeft = true
     clearInterval(this.#timer)
-    clearTimeout(this.#sendingAll)
+    this.#all.stop()
     this.#started.resolve()
     this.#steps.stop()
     this.#unsubscribe?.()
@@ -327,7 +318,7 @@ export class Node {
     if (position >= this.#startedAt) this.#history.heard(position)
     if (sent === undefined || message === undefined) return
     if (message.kind === 'all_changed') {
-      const lost = message.lost === 'updates' ? UPDATES : CHANGE_CLASSES
+      const lost: readonly ChangeClass[] = message.lost === 'updates' ? ['updates'] : CHANGE_CLASSES
       this.#history.beginUnknown(position, lost)
       return this.#tellAllChanged(position, lost, false)
     }
