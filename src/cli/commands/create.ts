@@ -46,7 +46,8 @@ export const create: Command = {
     const installs = flags.choice('install') !== false
     if (installs) {
       output.status('installing packages …')
-      const args = ['install', '--no-audit', '--no-fund', '--loglevel=error']
+      // npm asks the registry again about packages it already has, which takes as long as all the rest.
+      const args = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
       const { code, text } = await runProgram('npm', args, { cwd: folder, signal: io.signal })
       output.status('')
       if (code !== 0)
