@@ -18,7 +18,7 @@ async function statusOf(url: string, headers: Readonly<Record<string, string>> =
   return (await callTool(url, 'who', headers)).status
 }
 
-test('a server can be protected with each of the three methods, OAuth tokens, mutual TLS with pinned certificates and key pairs on stdio, and without any it serves everyone [S1-6.1-1]', async () => {
+test('a server can be protected with each of the three methods, OAuth tokens, mutual TLS with pinned certificates and key pairs on stdio, and without any it serves everyone [S1-6.1-1] [S2-13-S10] [S2-15-9]', async () => {
   const open = await listen(undefined)
   expect(await textOf(await callTool(open.url, 'who'))).toBe('nobody')
 
