@@ -1,9 +1,10 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 import { bearer } from '../../src/auth.ts'
 import { connect, type Change, type Client, type ConnectOptions, type State } from '../../src/client.ts'
 import type { App } from '../../src/index.ts'
 import type { Message } from '../../src/protocol/jsonrpc.ts'
+import { STANDALONE } from '../../src/transport/http/server/sessions.ts'
 import { initialize, message } from '../http/messages.ts'
 import { Gate } from '../http/server.ts'
 import { relay, type Relay } from '../ws/relay.ts'
@@ -276,6 +277,58 @@ describe('a WebSocket that is resumed at another node', () => {
       )
     },
   )
+
+  test.each([
+    ['alone', ''],
+    ['in a batch', '2025-03-26'],
+    ['with an escaped name', '2025-11-25'],
+  ])(
+    'has ended its handshake, although the node died that got the notification %s',
+    async (how, revision) => {
+      const define = (app: App): void => void app.tool('run', {}, () => 'ran')
+      const cluster = await startNodes({ listen: LISTEN, define, limits: LIMITS })
+      const [one, two] = cluster.nodes as [TestNode, TestNode]
+      const first = await open(one.port, { 'last-event-id': '0' })
+      first.write(frame(revision === '' ? initialize() : initialize(revision)))
+      await first.until(() => first.texts.length === 1)
+      const id = headerOf(first, 'mcp-session-id')
+      // The store takes the note that the message arrived, and nothing after it.
+      const taken = new Gate()
+      one.view.delay = (step) => (step === 'sessions.change' ? taken.opened : undefined)
+      const notification = message('notifications/initialized')
+      const texts: Readonly<Record<string, string>> = {
+        alone: notification,
+        'in a batch': `[${notification}]`,
+        'with an escaped name': notification.replace('/', String.raw`\/`),
+      }
+      first.write(frame(texts[how] as string))
+      await expect
+        .poll(() => cluster.stores.kinds.events.read(id, 'i0', -1, 9))
+        .toMatchObject({
+          events: [{}, {}],
+        })
+      kill(cluster, 1, one)
+      const resumed = await open(two.port, { 'last-event-id': '1', 'mcp-session-id': id })
+      expect(headerOf(resumed, 'last-event-id')).toBe('2')
+      two.app.changed('tools')
+      await resumed.until(() => resumed.texts.length > 0)
+      expect(resumed.texts.join('')).toContain('notifications/tools/list_changed')
+      taken.open()
+    },
+  )
+
+  test('goes on although its client moves for so long that nothing else keeps its messages', async () => {
+    const define = (app: App): void => void app.tool('run', {}, () => 'ran')
+    const { nodes, stores } = await startNodes({ listen: LISTEN, define, limits: LIMITS })
+    const [one, two] = nodes as [TestNode, TestNode]
+    const first = await open(one.port, { 'last-event-id': '0' })
+    first.write(frame(initialize()))
+    await first.until(() => first.texts.length === 1)
+    const id = headerOf(first, 'mcp-session-id')
+    const opened = vi.spyOn(stores.kinds.events, 'open')
+    await open(two.port, { 'last-event-id': '1', 'mcp-session-id': id })
+    await expect.poll(() => opened.mock.calls.map(([, stream]) => stream)).toContain(STANDALONE)
+  })
 
   test('gets a new session if its count is wrong', async () => {
     const define = (app: App): void => void app.tool('run', {}, () => 'ran')

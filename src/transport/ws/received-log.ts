@@ -1,6 +1,6 @@
 import type { Node } from '../../nodes/node.ts'
 import type { EventPage, EventRoom } from '../../rpc/event-store.ts'
-import { requestIds } from '../../wire/request-ids.ts'
+import { messageHeads, type MessageHead } from '../../wire/message-heads.ts'
 import { notedId } from '../http/server/noted-id.ts'
 import { atMost, MOST_NOTED } from '../http/server/running-ids.ts'
 
@@ -13,6 +13,8 @@ interface Note {
   readonly ids: readonly string[]
   /** All requests that were running before, in some notes. */
   readonly running?: readonly string[]
+  /** Whether the client ended its handshake with them: the node may die before the session says so. */
+  readonly isReady?: true
 }
 
 /** Messages that arrived together. */
@@ -34,6 +36,8 @@ export interface Received {
   readonly epoch: number
   /** How many messages arrived in the session. */
   readonly total: number
+  /** Whether the client ended its handshake over this connection. */
+  readonly isReady: boolean
   /** What may still run: requests of this connection, and of earlier ones whose logs were ended before the next one could open. */
   readonly runs: readonly Runs[]
 }
@@ -76,11 +80,13 @@ export class ReceivedLog {
   /** A step that notes messages, and may be repeated; it answers false if there is a later connection, and they do not count. */
   prepare({ session, epoch, nth, total, texts, running }: Arrival): () => Promise<boolean> {
     const { events } = this.#node.stores
+    const heads = texts.flatMap((one) => messageHeads(one, this.#maxBatch))
     const note: Note = {
       node: this.#node.number,
       total,
-      ids: atMost(MOST_NOTED, this.#idsIn(texts)),
+      ids: atMost(MOST_NOTED, idsIn(heads)),
       ...(nth % WHOLE_EVERY === 0 && { running: running() }),
+      ...(heads.some(({ method }) => method === 'notifications/initialized') && { isReady: true }),
     }
     const text = JSON.stringify(note)
     let isTried = false
@@ -106,6 +112,7 @@ export class ReceivedLog {
   async end(session: string, from: number): Promise<Received | undefined> {
     const { events } = this.#node.stores
     const runs: Runs[] = []
+    let isReady = false
     for (let epoch = from; epoch < from + MOST; epoch++) {
       const ended = await events.append(session, nameOf(epoch), { text: '', isLast: true }, this.#room)
       const page = await events.read(session, nameOf(epoch), -1, KEPT)
@@ -114,14 +121,15 @@ export class ReceivedLog {
       runs.push(...runsIn(page))
       await this.begin(session, epoch + 1, total)
       if (epoch >= ENDED) await events.forget(session, nameOf(epoch - ENDED))
-      if (ended !== undefined) return { epoch, total, runs }
+      isReady ||= notesIn(page).some((note) => note.isReady === true)
+      if (ended !== undefined) return { epoch, total, isReady, runs }
     }
     return undefined
   }
+}
 
-  *#idsIn(texts: readonly string[]): Iterable<string> {
-    for (const text of texts) for (const id of requestIds(text, this.#maxBatch)) yield notedId(id)
-  }
+function* idsIn(heads: readonly MessageHead[]): Iterable<string> {
+  for (const { id } of heads) if (id !== undefined) yield notedId(id)
 }
 
 /** The requests that are known to run, once each. If their ids are too long together, some are only noted as present. */

@@ -109,7 +109,10 @@ export class SharedSessions {
     // Before the number of the new connection hides the last one's log.
     const runs = this.#ownRuns(client, last)
     if (runs.length > 0) await this.#log.carryOver(id, last, runs)
+    if (last.isReady) client.session.setReady()
     client.change(EPOCH, String(last.epoch + 1))
+    // A client that moves again and again may be at no node for long enough to keep its stream alive.
+    client.replica.notices.touch()
     await client.replica.saved()
     await this.#clients.node.publish({ kind: 'attached', session: id })
     const session = this.#newSession(client, last.epoch + 1, last.total)

@@ -1,5 +1,9 @@
 import { expect, test, vi } from 'vitest'
-import { requestIds } from './request-ids.ts'
+import type { RequestId } from '../protocol/jsonrpc.ts'
+import { messageHeads } from './message-heads.ts'
+
+const requestIds = (text: string, most: number): readonly RequestId[] =>
+  messageHeads(text, most).flatMap(({ id }) => id ?? [])
 
 test.each([
   ['a request', '{"jsonrpc":"2.0","id":7,"method":"ping"}', [7]],
@@ -33,4 +37,16 @@ test('C.values the params of a message are not parsed to find its id', () => {
   } finally {
     parse.mockRestore()
   }
+})
+
+test.each([
+  ['a notification', '{"method":"a/b"}', ['a/b']],
+  ['an escaped one', '{"method":"a\\/\\u0062","id":1}', ['a/b']],
+  ['a repeated one', '{"method":"a","method":"b"}', ['b']],
+  ['a batch', '[{"method":"a"},{"id":1,"result":{}},{"method":"b","id":1}]', ['a', 'b']],
+  ['a very long one', `{"method":"${'a'.repeat(1000)}"}`, ['']],
+  ['a method that is none', '{"method":{"method":"a"}}', ['']],
+  ['a response', '{"id":1,"result":{"method":"x"}}', []],
+])('the methods in %s', (_, text, methods) => {
+  expect(messageHeads(text, 4).map(({ method }) => method)).toEqual(methods)
 })
