@@ -2,6 +2,8 @@ import { expect, test, vi } from 'vitest'
 import { settled } from '../../test/harness/task-clock.ts'
 import { Node } from '../../test/harness/task-engine.ts'
 import type { Result } from '../rpc/dispatch.ts'
+import { MemoryTaskStore } from '../store/tasks-memory.ts'
+import type { Run } from './run.ts'
 import { claimsOf } from '../rpc/call.ts'
 
 const never = (): Promise<Result> => new Promise(() => undefined)
@@ -62,4 +64,36 @@ test('no task is left out because the last one of a page is removed meanwhile', 
 test('an owner that cannot be read is nobody', () => {
   expect(claimsOf('[')).toBeUndefined()
   expect(claimsOf('["i","ann"]')).toEqual({ iss: 'i', sub: 'ann' })
+})
+
+/** A store whose steps take a turn of the event loop each. */
+class Slow extends MemoryTaskStore {
+  override head(...args: Parameters<MemoryTaskStore['head']>): never {
+    return later(() => super.head(...args))
+  }
+
+  override change(...args: Parameters<MemoryTaskStore['change']>): never {
+    return later(() => super.change(...args))
+  }
+}
+
+function later(act: () => unknown): never {
+  return new Promise((resolve) => setImmediate(() => resolve(act()))) as never
+}
+
+test('a task is cancelled although its handler writes all the time', async () => {
+  let isStopped = false
+  const work = async (run: Run): Promise<Result> => {
+    const write = async (name: string): Promise<void> => {
+      for (let nth = 0; nth < 500 && !run.isOver; nth++) await run.once(`${name}${nth}`, () => 1)
+    }
+    await Promise.allSettled(['a', 'b', 'c', 'd'].map(write))
+    isStopped = run.isOver
+    return { content: [] }
+  }
+  const node = new Node({ store: new Slow() }).tool('write', work)
+  const { id } = await node.start('write')
+  expect(await node.tasks.cancel(id, 'ann')).toMatchObject({ isDone: true })
+  await vi.waitFor(() => expect(isStopped).toBe(true))
+  expect(await node.status(id)).toBe('cancelled')
 })

@@ -180,10 +180,11 @@ export class Run implements Channel, CallTask {
 
   /** Changes the record, after the changes before. False if this attempt is over, or the event is not legal. */
   write(event: TaskEvent, change: () => TaskChange, isForced?: boolean): Soon<boolean> {
-    return this.#inTurn(() => this.tasks.change(this, event, change, isForced))
+    return this.inTurn(() => this.tasks.change(this, event, change, isForced))
   }
 
-  #inTurn(act: () => Soon<boolean>): Soon<boolean> {
+  /** Acts after the changes before. */
+  inTurn<Value>(act: () => Soon<Value>): Soon<Value> {
     const done = this.#writing === undefined ? act() : this.#writing.then(act, act)
     if (!(done instanceof Promise)) return done
     const last: Promise<unknown> = done.then(nothing, nothing)
@@ -250,7 +251,7 @@ export class Run implements Channel, CallTask {
 
   /** Takes answers of the client; unknown keys are ignored. Resolves once they are stored. False if this attempt is over. */
   answer(responses: readonly (readonly [string, JsonObject])[]): Soon<boolean> {
-    return this.#inTurn(() => {
+    return this.inTurn(() => {
       if (this.#isOver) return false
       const { questions } = this.shared
       const taken = this.shared.take(responses)

@@ -13,6 +13,7 @@ import { Lookups } from './lookups.ts'
 import { freedKey, isReserved, retryKey, withOwnKey } from './key.ts'
 import { outcomeText } from './outcome.ts'
 import { headOf, type TaskHead, type TaskRecord, type TaskStatus } from './record.ts'
+import type { Run } from './run.ts'
 import { TaskRunner, TRIES } from './runner.ts'
 import { type Amendment, Amendments } from './amendments.ts'
 import { checkAnswers, hasNoRoom } from './answer-room.ts'
@@ -29,7 +30,22 @@ import { Waiters } from './waiters.ts'
 const PAGE = 100
 /** The pauses before tasks that could not be cancelled are tried again. */
 const CANCEL_PAUSES = { firstMs: 1000, maxMs: 60_000 }
+/** The task has changed between two steps. */
+const CHANGED = Symbol('changed')
 const UNFINISHED = ['working', 'input_required'] as const
+
+/** A task that was to be cancelled, and whether this call has cancelled it. */
+export interface Cancelled {
+  readonly head: TaskHead
+  readonly isDone: boolean
+}
+
+interface Cancelling {
+  readonly id: string
+  readonly owner: string | undefined
+  readonly run: Run | undefined
+  isMeant(head: TaskHead): boolean
+}
 
 /** The tasks of one server. Callers reach only their own: to anybody else, a task does not exist. */
 export class Tasks extends TaskRunner {
@@ -118,13 +134,24 @@ export class Tasks extends TaskRunner {
     owner: string | undefined,
     isMeant: (head: TaskHead) => boolean = () => true,
     tries: number = TRIES,
-  ): Soon<{ readonly head: TaskHead; readonly isDone: boolean } | undefined> {
+  ): Soon<Cancelled | undefined> {
+    const run = this.runs.get(id)
+    const attempt = (): Soon<Cancelled | undefined | typeof CHANGED> =>
+      this.#tryToCancel({ id, owner, isMeant, run })
+    // Between the writes of an attempt of this process, since a handler that writes all the time would always be faster.
+    return soon(run === undefined ? attempt() : run.inTurn(attempt), (cancelled) => {
+      if (cancelled !== CHANGED) return cancelled
+      if (tries === 0) throw mcpError(OVERLOADED, {})
+      return this.cancel(id, owner, isMeant, tries - 1)
+    })
+  }
+
+  #tryToCancel({ id, owner, isMeant, run }: Cancelling): Soon<Cancelled | undefined | typeof CHANGED> {
     return soon(this.store.head(id), (found) => {
       const head = owner === undefined ? this.#alive(found) : this.#visible(found, owner)
       if (head === undefined) return undefined
       const status = stateAfter(head.status, 'cancel')
       if (status === undefined || !isMeant(head)) return { head, isDone: false }
-      if (tries === 0) throw mcpError(OVERLOADED, {})
       const change: TaskChange = {
         status,
         statusMessage: 'cancelled',
@@ -134,13 +161,12 @@ export class Tasks extends TaskRunner {
         state: '',
         dueAt: 0,
       }
-      const run = this.runs.get(id)
       const act = (): Soon<TaskHead | undefined> =>
         soon(cancelledRequest(this.store, head, run), (spent) =>
           this.store.change(id, head.version, { ...change, ...spent }),
         )
       return soon(run === undefined ? act() : run.whileChanging(act), (next) => {
-        if (next === undefined) return this.cancel(id, owner, isMeant, tries - 1)
+        if (next === undefined) return CHANGED
         if (this.bytes.has(id) && run?.longRequest !== undefined) this.bytes.force(id, run.holder, bytesOf(0))
         const link = run === undefined ? this.links.take(id) : run.link
         if (run === undefined || !run.isOver) link?.onStatus?.(next)
