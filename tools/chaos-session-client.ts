@@ -38,6 +38,8 @@ const RETRY_MS = 200
 const DROP_PART = 0.6
 /** How long a client waits for the notification of its own change. */
 const HEARING_MS = 90_000
+/** How long a stream says nothing before it is taken to be at its end, if that does not show in another way. */
+const QUIET_MS = 5000
 const MOST_STEPS = 20
 
 /** One client. It does one thing at a time. */
@@ -54,6 +56,7 @@ export class SessionClient {
   #touched = 0
   #updates = 0
   #lists = 0
+  #heardAt = 0
   #onUpdate: () => void = () => undefined
   isGone = false
 
@@ -144,8 +147,9 @@ export class SessionClient {
       what === 'updated' ? this.#updates > updates && this.#updates >= this.#touched : this.#lists > lists
     while (!isDone() && !this.isGone && !isOver() && !isLate())
       await Promise.race([new Promise<void>((resolve) => (this.#onUpdate = resolve)), pause(500)])
-    // A change without an answer may be announced instead of the last one.
-    if (this.#sent > this.#touched) await pause(1000)
+    // A change without an answer may be announced instead of the last one, which then follows.
+    while (this.#sent > this.#touched && performance.now() < this.#heardAt + QUIET_MS && !isLate())
+      await pause(100)
     const done = isAnswered && isDone()
     isHeard = true
     this.#onUpdate()
@@ -177,6 +181,7 @@ export class SessionClient {
     const what = described(data)
     if (id === undefined) return
     this.#lastEvent = id
+    this.#heardAt = performance.now()
     this.#log({ event: 'received', call: 'session', id, what })
     if (what.startsWith('updated')) this.#updates++
     if (what === 'listed') this.#lists++

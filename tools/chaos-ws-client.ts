@@ -10,6 +10,8 @@ const RETRY_MS = 200
 const DROP_PART = 0.6
 /** How long a client waits for the notification of its own change. */
 const HEARING_MS = 90_000
+/** How long a stream says nothing before it is taken to be at its end, if that does not show in another way. */
+const QUIET_MS = 5000
 const MOST_STEPS = 20
 
 /** One client. It does one thing at a time. */
@@ -23,8 +25,9 @@ export class WsSessionClient {
   #touched = 0
   #sent = 0
   #updates = 0
-  /** How many messages that belong to no call have arrived. */
+  /** How many messages that belong to no call have arrived, and when the last one did. */
   #heard = 0
+  #heardAt = 0
   readonly #waiting = new Map<string, (response: Message) => void>()
   /** How many events of each call have arrived. */
   readonly #events = new Map<string, number>()
@@ -115,8 +118,9 @@ export class WsSessionClient {
     const isLate = (): boolean => performance.now() > Math.max(began, heardAt()) + HEARING_MS
     const isDone = (): boolean => this.#updates > updates && this.#updates >= this.#touched
     while (!isDone() && this.#isUsable && !isLate()) await pause(25)
-    // A change without an answer may be announced instead of the last one.
-    if (this.#sent > this.#touched) await pause(1000)
+    // A change without an answer may be announced instead of the last one, which then follows.
+    while (this.#sent > this.#touched && performance.now() < this.#heardAt + QUIET_MS && !isLate())
+      await pause(100)
     return isAnswered && isDone()
   }
 
@@ -171,6 +175,7 @@ export class WsSessionClient {
     else if (method === 'notifications/progress') this.#received(String(params?.['progressToken']), text)
     else if (method !== undefined) {
       const what = described(text)
+      this.#heardAt = performance.now()
       if (what.startsWith('updated')) this.#updates++
       this.#log({ event: 'received', call: 'session', id: `ws_${this.#heard++}`, what })
     } else if (id !== undefined && this.#events.has(id)) this.#logResponse(id, message)

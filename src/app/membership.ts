@@ -96,7 +96,11 @@ export class Membership {
         changes.deliver(change)
       }
     }
-    changes.announced = () => node.announced()
+    changes.announced = async () => {
+      // Changed lists are published once for each tick.
+      await undefined
+      return node.announced()
+    }
     leases.carrier = ({ sub, issuer }, at) => node.sendRevocation({ kind: 'revoked', sub, issuer, at })
     return { node, contents }
   }

@@ -174,6 +174,26 @@ test('many listeners leave most of the time to others: changes that follow each 
   expect(spreads.slice(0, 3)).toEqual(['first a://1', 'first a://1', 'first a://2'])
 })
 
+test('a change that waits and comes again has its last position, after the changes before that', async () => {
+  const changes = new Changes()
+  const { spend } = clock()
+  const told: unknown[] = []
+  for (let each = 0; each < 500; each++) changes.listen(() => spend(0.1))
+  changes.listen(({ kind, position }) => void told.push([kind, position]))
+  changes.watch('a://b', ({ uri }, position) => void told.push([uri, position]))
+  const deliver = (kind: 'tools' | 'prompts', position: number): void => changes.deliver({ kind, position })
+  deliver('prompts', 1)
+  deliver('tools', 2)
+  changes.deliver({ kind: 'resource', uri: 'a://b', isForSome: everybody, position: 3 })
+  deliver('tools', 4)
+  await expect.poll(() => told.length).toBe(3)
+  expect(told).toEqual([
+    ['prompts', 1],
+    ['a://b', 3],
+    ['tools', 4],
+  ])
+})
+
 test('what is sent to many in several turns rests between them', async () => {
   const changes = new Changes()
   const { spend } = clock()

@@ -95,6 +95,8 @@ export class Changes {
   deliver(change: Change): void {
     if (this.#queue.size >= MOST_QUEUED) this.#finishOne()
     const key = keyOf(change)
+    // The streams of sessions take positions in their order only, so a change that comes again moves behind those before it.
+    if (change.position !== undefined && change.position >= 0) this.#queue.delete(key)
     if (!this.#queue.has(key)) this.#queue.set(key, change)
     if (!this.#isBusy) this.#afterRest()
   }

@@ -114,13 +114,17 @@ describe('changes that nobody knows any more', () => {
   })
 })
 
-test('whoever waits for what was announced waits until the store has it', async () => {
+test.each([
+  ['a resource', (app: App): void => app.updated('note://a')],
+  ['a list', (app: App): void => app.changed('tools')],
+  ['a new tool', (app: App): void => void app.tool('new', {}, () => 'new')],
+])('whoever waits for what was announced waits until the store has it: %s', async (_, change) => {
   const { nodes, stores } = await startNodes({ define })
   const [one] = nodes as [TestNode, TestNode]
   const { changes } = stores.kinds
   const before = await changes.position()
   one.view.isAway = true
-  one.app.updated('note://a')
+  change(one.app)
   let isAnnounced = false
   const announced = one.app.announced().then(() => (isAnnounced = true))
   await expect.poll(() => stores.exchanges.some(({ step }) => step === 'changes.publish')).toBe(true)
