@@ -111,5 +111,10 @@ function runAll(items: readonly Part[]): Run {
 }
 
 function isPart(value: unknown): value is Part {
-  return isObject(value) && value['kind'] === 'schema' && value['async'] !== true && typeof value['~run'] === 'function'
+  return (
+    isObject(value) &&
+    value['kind'] === 'schema' &&
+    value['async'] !== true &&
+    typeof value['~run'] === 'function'
+  )
 }

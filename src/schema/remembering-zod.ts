@@ -60,7 +60,9 @@ function innerOf(schema: ZodSchema): Inner {
 
 /** Whether zod remembers results. In zod/mini, that is an option. */
 function hasMemoizer(): boolean {
-  const { __zod_globalConfig: config } = globalThis as { readonly __zod_globalConfig?: { memoizer?: unknown } }
+  const { __zod_globalConfig: config } = globalThis as {
+    readonly __zod_globalConfig?: { memoizer?: unknown }
+  }
   return config?.memoizer !== undefined
 }
 

@@ -40,7 +40,10 @@ export function textsOf(
   schema: StandardSchema,
   use: Use,
   json: JsonSchema,
-  { remembers = false, most = PARSED_TEXT }: { readonly remembers?: boolean; readonly most?: number | undefined } = {},
+  {
+    remembers = false,
+    most = PARSED_TEXT,
+  }: { readonly remembers?: boolean; readonly most?: number | undefined } = {},
 ): Texts {
   const shown = partsOf(schema, use)
   // Pruning changes the places.

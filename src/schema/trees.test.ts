@@ -51,23 +51,30 @@ const filters = trees(
 )
 const operations = trees(
   (below, other, depth) =>
-    depth % 5 === 0 ? { op: 'not', arg: below } : { op: depth % 2 === 0 ? 'and' : 'or', args: [below, other] },
+    depth % 5 === 0
+      ? { op: 'not', arg: below }
+      : { op: depth % 2 === 0 ? 'and' : 'or', args: [below, other] },
   { op: 'is', ...leaf },
 )
 const jsons = [
   ...trees((left, right, depth) => (depth % 2 === 0 ? [left, right] : { left, right, n: null }), 'x'),
   Array.from({ length: 1000 }, (_, id) => ({ id, name: `n${id}`, tags: ['a', 'b'] })),
 ]
-const files = trees(
-  (left, right) => ({ name: 'src', kind: 'folder', entries: [left, right] }),
-  { name: 'a.ts', kind: 'file', size: 3 },
-)
+const files = trees((left, right) => ({ name: 'src', kind: 'folder', entries: [left, right] }), {
+  name: 'a.ts',
+  kind: 'file',
+  size: 3,
+})
 const comments = trees((left, right) => ({ id: 1, text: 'hello', replies: [left, right] }), {
   id: 2,
   text: 'end',
 })
 const pages = trees(
-  (left, right, depth) => ({ tag: 'div', ...(depth % 2 === 0 ? { attributes: { id: 'x' } } : {}), children: [left, right, 'text'] }),
+  (left, right, depth) => ({
+    tag: 'div',
+    ...(depth % 2 === 0 ? { attributes: { id: 'x' } } : {}),
+    children: [left, right, 'text'],
+  }),
   { tag: 'br' },
 )
 
@@ -123,13 +130,16 @@ const arktypeTrees: readonly (readonly [string, AnySchema, readonly unknown[]])[
 ]
 
 const all = [
-  ...ZODS.flatMap(([version, z]) => zodTrees.map(([name, toSchema, values]) => [`${name} of ${version}`, toSchema(z), values] as const)),
+  ...ZODS.flatMap(([version, z]) =>
+    zodTrees.map(([name, toSchema, values]) => [`${name} of ${version}`, toSchema(z), values] as const),
+  ),
   ...valibotTrees.map(([name, ...rest]) => [`${name} of valibot`, ...rest] as const),
   ...arktypeTrees.map(([name, ...rest]) => [`${name} of arktype`, ...rest] as const),
 ]
 
 const valueOf = (result: unknown): unknown => (result as { readonly value?: unknown }).value
-const naively = (schema: AnySchema, value: unknown): unknown => (schema as StandardSchema)['~standard'].validate(value)
+const naively = (schema: AnySchema, value: unknown): unknown =>
+  (schema as StandardSchema)['~standard'].validate(value)
 /** A value with one wrong part, far below. */
 function spoilt(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return { bad: [value] }
@@ -154,7 +164,7 @@ const doubling: readonly (readonly [string, AnySchema, level: (below: unknown) =
     [`valid objects of ${version}`, zod(z, (node) => z.union([z.object({ c: node, a: z.string() }), z.object({ c: node, b: z.string() }), z.object({})])), inC, {}],
     [`tuples of ${version}`, zod(z, (node) => z.union([z.tuple([node, z.string()]), z.tuple([node, z.number()]), z.number()])), pair, 'x'],
     [`records of ${version}`, zod(z, (node) => z.union([z.record(z.string().max(0), node), z.record(z.string().min(2), node)])), inA, 'x'],
-    [`arrays of ${version}`, zod(z, (node) => z.union([z.array(node).min(3), z.array(node).min(2), z.number()])), (each) => [each], 'x'],
+    [`arrays of ${version}`, zod(z, (node) => z.union([z.array(node).min(3), z.array(node).min(2), z.number()])), (each: unknown) => [each], 'x'],
     [`a catchall of ${version}`, zod(z, (node) => z.union([z.object({ x: z.string() }).catchall(node), z.object({ y: z.string() }).catchall(node)])), inC, { q: 1 }],
     [`exactly one of ${version}`, zod(z, (node) => z.xor([z.object({ c: node, a: z.string() }), z.object({ c: node, b: z.string() })])), inC, {}],
   ] as const)),
@@ -162,7 +172,7 @@ const doubling: readonly (readonly [string, AnySchema, level: (below: unknown) =
   ['valid objects of valibot', valibot((node) => v.union([v.object({ c: node, a: v.string() }), v.object({ c: node, b: v.string() }), v.object({})])), inC, {}],
   ['tuples of valibot', valibot((node) => v.union([v.tuple([node, v.string()]), v.tuple([node, v.number()]), v.number()])), pair, 'x'],
   ['records of valibot', valibot((node) => v.union([v.record(v.pipe(v.string(), v.maxLength(0)), node), v.record(v.pipe(v.string(), v.minLength(2)), node)])), inA, 'x'],
-  ['arrays of valibot', valibot((node) => v.union([v.pipe(v.array(node), v.minLength(3)), v.pipe(v.array(node), v.minLength(2)), v.number()])), (each) => [each], 'x'],
+  ['arrays of valibot', valibot((node) => v.union([v.pipe(v.array(node), v.minLength(3)), v.pipe(v.array(node), v.minLength(2)), v.number()])), (each: unknown) => [each], 'x'],
   ['variants of valibot', valibot((node) => v.variant('k', [v.object({ k: v.literal('a'), c: node, a: v.string() }), v.object({ k: v.literal('a'), c: node, b: v.string() })])), (c) => ({ k: 'a', c }), 'x'],
   ['objects of arktype', arktype({ node: 'x|y|z', x: { c: 'node', a: 'string' }, y: { c: 'node', b: 'string' }, z: { q: 'string' } }), inC, 'x'],
   ['tuples of arktype', arktype({ node: 'x|y|number', x: ['node', 'string'], y: ['node', 'number'] }), pair, 'x'],
@@ -189,7 +199,10 @@ describe('the work for a part does not double with every level', () => {
 
   test('a schema of valibot inside of which another is hidden is limited as it is checked', async () => {
     const node: v.GenericSchema = v.lazy(() =>
-      v.fallback(v.union([v.object({ c: node, a: v.string() }), v.object({ c: node, b: v.string() })]), () => ({ c: 1, a: '' }) as never),
+      v.fallback(
+        v.union([v.object({ c: node, a: v.string() }), v.object({ c: node, b: v.string() })]),
+        () => ({ c: 1, a: '' }) as never,
+      ),
     )
     const { check } = toChecker(toStandardJsonSchema(v.object({ v: node })) as AnySchema, 'input')
     expect(await check(nested(3, inC, 1))).toEqual({ ok: true, value: { v: { c: 1, a: '' } } })
@@ -209,11 +222,20 @@ describe('a schema that remembers does what the schema does', () => {
   // oxfmt-ignore
   const schemas: readonly (readonly [string, AnySchema])[] = [
     ...ZODS.map(([version, z]) => [version, zod(z, (node) => z.union([z.string().transform(Number).pipe(z.nan()), z.array(node).max(5), z.strictObject({ c: node, a: z.string() }), z.looseObject({ c: node.optional().default(4), b: z.string().trim().catch('caught'), d: z.number().prefault(5) }).refine(() => true)]))] as const),
-    ['valibot', valibot((node) => v.union([v.pipe(v.string(), v.transform(Number), v.nan()), v.pipe(v.array(node), v.maxLength(5)), v.strictObject({ c: node, a: v.string() }), v.pipe(v.looseObject({ c: v.optional(node, 4), b: v.pipe(v.unknown(), v.transform(String)), d: v.optional(v.number(), 5) }), v.check(() => true), v.transform((each: object) => ({ ...each, seen: true })))]))],
+    ['valibot', valibot((node) => v.union([v.pipe(v.string(), v.transform(Number), v.nan()), v.pipe(v.array(node), v.maxLength(5)), v.strictObject({ c: node, a: v.string() }), v.pipe(v.looseObject({ c: v.optional(node, 4), b: v.pipe(v.unknown(), v.transform(String)), d: v.optional(v.number(), 5) }), v.check(() => true), v.transform((each) => ({ ...(each as object), seen: true })) as never)]))],
   ]
   test.each(schemas)('%s', (_, schema) => {
     const { validate } = toRemembering(schema as StandardSchema, 'input')!['~standard']
-    for (const each of [value, { v: { b: 1, c: [[{ b: 2 }, { c: 'x', b: 3 }, 'x'], []] } }, { v: value.v.c.c[0] }, { v: value.v.c.c }, { v: [[[[1]]]] }, {}, 1, { v: 'x' }]) {
+    for (const each of [
+      value,
+      { v: { b: 1, c: [[{ b: 2 }, { c: 'x', b: 3 }, 'x'], []] } },
+      { v: value.v.c.c[0] },
+      { v: value.v.c.c },
+      { v: [[[[1]]]] },
+      {},
+      1,
+      { v: 'x' },
+    ]) {
       expect(shown(validate(each))).toEqual(shown(naively(schema, each)))
     }
   })

@@ -166,7 +166,11 @@ export function rootOf(schema: StandardSchema, use: Use): unknown {
     errorMode: 'ignore',
     // Definitions are converted first. Then the root is looked up among them.
     definitions: { first: { kind: 'schema', type: 'any' } },
-    overrideSchema({ referenceMap: map }: { readonly referenceMap: Pick<Map<unknown, unknown>, 'get'> }): void {
+    overrideSchema({
+      referenceMap: map,
+    }: {
+      readonly referenceMap: Pick<Map<unknown, unknown>, 'get'>
+    }): void {
       const get = map.get.bind(map)
       map.get = (part) => ((root ??= part), get(part))
     },
