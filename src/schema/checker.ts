@@ -64,7 +64,7 @@ function standardChecker(
   json: JsonSchema,
   limits: SchemaLimits | undefined,
 ): Checker {
-  const standard = schema['~standard']
+  const { vendor } = schema['~standard']
   const isMultiple = multiplies(json)
   const remembering = isMultiple ? toRemembering(schema, use) : undefined
   const remembers = remembering !== undefined
@@ -110,51 +110,70 @@ function standardChecker(
     return (isLarge(value, large) ? 2 : 1) + (cost?.multiplies === true ? 1 : 0)
   }
 
+  function toLarge(value: object): Large {
+    return { value, pieces: new Pieces((place ??= toPlace(json)), large), fits: () => fits(value), vendor }
+  }
+
   function checkWith(check: Validate, value: unknown, isCheap: boolean): Checked | Promise<Checked> {
     if (!isCheap) {
       // The alternatives of a tree need all that is in a part, so pieces of one tell little.
       if (isLarge(value, large) && !(isMultiple && !isLarge(value, LARGE) && fits(value)))
-        return isCostlyCopy(value) ? tooCostly(TOO_LONG) : settled(checkLarge(check, value as object))
+        return isCostlyCopy(value)
+          ? tooCostly(TOO_LONG)
+          : settled(checkLarge(check, toLarge(value as object)))
       const result = check(value)
-      return 'then' in result ? result.then((late) => readLarge(late, value)) : readLarge(result, value)
+      return 'then' in result
+        ? result.then((late) => readLarge(late, value, vendor))
+        : readLarge(result, value, vendor)
     }
     const result = check(value)
-    return 'then' in result ? result.then(read) : read(result)
+    return 'then' in result ? result.then((late) => read(late, vendor)) : read(result, vendor)
   }
+}
 
-  function read(result: Result): Checked {
-    if (result.issues === undefined) return { ok: true, value: result.value }
-    return unfit(result.issues.slice(0, MAX_ISSUES).map((issue) => readIssue(issue, standard.vendor)))
-  }
+/** What the check of a large value needs. */
+interface Large {
+  readonly value: object
+  readonly pieces: Pieces
+  /** Whether the value fits the JSON Schema. */
+  readonly fits: () => boolean
+  readonly vendor: string
+}
 
-  /** Reads the result for a value that may be large, or become so. */
-  function readLarge(result: Result, given: unknown): Checked {
-    const checked = read(result)
-    if (!checked.ok || checked.value === given) return checked
-    return { ...checked, bytes: copyBytes(checked.value) }
-  }
-
-  function* checkLarge(check: Validate, value: object): Generator<Result | Promise<Result>, Checked, Result> {
-    const pieces = new Pieces((place ??= toPlace(json)), large)
-    const first: Issue[] = []
-    let certain = 0
-    let found = 0
-    let isFit: boolean | undefined
-    for (const piece of pieces.of(value)) {
-      const { issues = [] } = yield tried(check, piece)
-      for (const issue of issues) {
-        const { path, isWhole } = pieces.placeOf(piece, pathOf(issue))
-        // A problem of something that lacks members says nothing about the value, unless alternatives failed.
-        const count = isWhole ? countOf(issue) : countBelow(issue)
-        if (count > 0 && first.length < (isWhole ? MAX_ISSUES : 1))
-          first.push({ ...readIssue(issue, standard.vendor), path })
-        if (isWhole) certain += count
-        found += count
-      }
-      if (certain > LARGE || (found > LARGE && !(isFit ??= fits(value)))) return unfit(first)
+function* checkLarge(
+  check: Validate,
+  { value, pieces, fits, vendor }: Large,
+): Generator<Result | Promise<Result>, Checked, Result> {
+  const first: Issue[] = []
+  let certain = 0
+  let found = 0
+  let isFit: boolean | undefined
+  for (const piece of pieces.of(value)) {
+    const { issues = [] } = yield tried(check, piece)
+    for (const issue of issues) {
+      const { path, isWhole } = pieces.placeOf(piece, pathOf(issue))
+      // A problem of something that lacks members says nothing about the value, unless alternatives failed and nothing fits.
+      const count = isWhole ? countOf(issue) : countBelow(issue)
+      if (count > 0 && first.length < (isWhole ? MAX_ISSUES : 1))
+        first.push({ ...readIssue(issue, vendor), path })
+      if (isWhole) certain += count
+      found += count
     }
-    return readLarge(yield check(value), value)
+    if (certain > LARGE || (found > LARGE && !(isFit ??= fits()))) return unfit(first)
   }
+  return readLarge(yield check(value), value, vendor)
+}
+
+function read(result: Result, vendor: string): Checked {
+  if (result.issues === undefined) return { ok: true, value: result.value }
+  return unfit(result.issues.slice(0, MAX_ISSUES).map((issue) => readIssue(issue, vendor)))
+}
+
+/** Reads the result for a value that may be large, or become so. */
+function readLarge(result: Result, given: unknown, vendor: string): Checked {
+  const checked = read(result, vendor)
+  if (!checked.ok || checked.value === given) return checked
+  return { ...checked, bytes: copyBytes(checked.value) }
 }
 
 /** Checks a piece. If the library throws, the missing parts may be the cause, so only the whole value decides. */

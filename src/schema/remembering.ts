@@ -9,8 +9,13 @@ import type { Use } from './shown.ts'
  */
 export function toRemembering(schema: StandardSchema, use: Use): StandardSchema | undefined {
   const { vendor } = schema['~standard']
-  if (vendor === 'zod') return rememberingZod(schema)
-  if (vendor === 'valibot') return rememberingValibot(schema, use)
-  // Arktype never checks a part twice against the same alias.
-  return vendor === 'arktype' ? schema : undefined
+  try {
+    if (vendor === 'zod') return rememberingZod(schema)
+    if (vendor === 'valibot') return rememberingValibot(schema, use)
+    // Arktype never checks a part twice against the same alias.
+    return vendor === 'arktype' ? schema : undefined
+  } catch {
+    // A library may change what we know of its schemas.
+    return undefined
+  }
 }
