@@ -96,11 +96,8 @@ export class Membership {
         changes.deliver(change)
       }
     }
-    changes.announced = async () => {
-      // Changed lists are published once for each tick.
-      await undefined
-      return node.announced()
-    }
+    // After the changed lists of this tick, which are published once.
+    changes.announced = () => Promise.resolve().then(() => node.announced())
     leases.carrier = ({ sub, issuer }, at) => node.sendRevocation({ kind: 'revoked', sub, issuer, at })
     return { node, contents }
   }

@@ -7,7 +7,9 @@ import { limitSteps, type Validate } from './meter.ts'
 import { endOfTurn, inTurn } from '../base/turn.ts'
 import { isLarge, LARGE, largeFor, Pieces } from './pieces.ts'
 import { toPlace, type Place } from './place.ts'
-import { rawChecker, unfit, type Checked, type Checker } from './raw-checker.ts'
+import { findReferences, multiplies } from './recursion.ts'
+import { toRemembering } from './remembering.ts'
+import { rawChecker, toFit, unfit, type Checked, type Checker } from './raw-checker.ts'
 import type {
   AnySchema,
   JsonSchema,
@@ -62,13 +64,18 @@ function standardChecker(
   json: JsonSchema,
   limits: SchemaLimits | undefined,
 ): Checker {
-  const standard = schema['~standard']
-  const validate: Validate = (value) => standard.validate(value)
-  const copies = copiesWhole(schema)
+  const { vendor } = schema['~standard']
+  const isMultiple = multiplies(json)
+  const remembering = isMultiple ? toRemembering(schema, use) : undefined
+  const remembers = remembering !== undefined
+  const checked = (remembering ?? schema)['~standard']
+  const validate: Validate = (value) => checked.validate(value)
+  const fits = toFit(json)
+  const copies = copiesWhole(schema) || comparesAll(schema, json)
   const merges = mergesOf(schema, json)
   const hidden = hiddenOf(schema, use, json)
   rejectHidden(hidden.patterns)
-  const texts = textsOf(schema, use, json, limits?.parsedText)
+  const texts = textsOf(schema, use, json, { remembers, most: limits?.parsedText })
   let place: Place | undefined
   let cost: Cost | undefined
   let large = LARGE
@@ -80,6 +87,7 @@ function standardChecker(
         cost = new Cost(hidden.json, {
           ...stepRulesOf(schema),
           hidden: hidden.defaults,
+          remembers,
           hostChars: texts.hostChars,
           digitChars: texts.digitChars,
         })
@@ -102,47 +110,70 @@ function standardChecker(
     return (isLarge(value, large) ? 2 : 1) + (cost?.multiplies === true ? 1 : 0)
   }
 
+  function toLarge(value: object): Large {
+    return { value, pieces: new Pieces((place ??= toPlace(json)), large), fits: () => fits(value), vendor }
+  }
+
   function checkWith(check: Validate, value: unknown, isCheap: boolean): Checked | Promise<Checked> {
     if (!isCheap) {
-      if (isLarge(value, large))
-        return isCostlyCopy(value) ? tooCostly(TOO_LONG) : settled(checkLarge(check, value as object))
+      // The alternatives of a tree need all that is in a part, so pieces of one tell little.
+      if (isLarge(value, large) && !(isMultiple && !isLarge(value, LARGE) && fits(value)))
+        return isCostlyCopy(value)
+          ? tooCostly(TOO_LONG)
+          : settled(checkLarge(check, toLarge(value as object)))
       const result = check(value)
-      return 'then' in result ? result.then((late) => readLarge(late, value)) : readLarge(result, value)
+      return 'then' in result
+        ? result.then((late) => readLarge(late, value, vendor))
+        : readLarge(result, value, vendor)
     }
     const result = check(value)
-    return 'then' in result ? result.then(read) : read(result)
+    return 'then' in result ? result.then((late) => read(late, vendor)) : read(result, vendor)
   }
+}
 
-  function read(result: Result): Checked {
-    if (result.issues === undefined) return { ok: true, value: result.value }
-    return unfit(result.issues.slice(0, MAX_ISSUES).map((issue) => readIssue(issue, standard.vendor)))
-  }
+/** What the check of a large value needs. */
+interface Large {
+  readonly value: object
+  readonly pieces: Pieces
+  /** Whether the value fits the JSON Schema. */
+  readonly fits: () => boolean
+  readonly vendor: string
+}
 
-  /** Reads the result for a value that may be large, or become so. */
-  function readLarge(result: Result, given: unknown): Checked {
-    const checked = read(result)
-    if (!checked.ok || checked.value === given) return checked
-    return { ...checked, bytes: copyBytes(checked.value) }
-  }
-
-  function* checkLarge(check: Validate, value: object): Generator<Result | Promise<Result>, Checked, Result> {
-    const pieces = new Pieces((place ??= toPlace(json)), large)
-    const first: Issue[] = []
-    let found = 0
-    for (const piece of pieces.of(value)) {
-      const { issues = [] } = yield tried(check, piece)
-      for (const issue of issues) {
-        const { path, isWhole } = pieces.placeOf(piece, pathOf(issue))
-        // A problem of something that lacks members says nothing about the value, unless alternatives failed.
-        const count = isWhole ? countOf(issue) : countBelow(issue)
-        if (count > 0 && first.length < (isWhole ? MAX_ISSUES : 1))
-          first.push({ ...readIssue(issue, standard.vendor), path })
-        found += count
-      }
-      if (found > LARGE) return unfit(first)
+function* checkLarge(
+  check: Validate,
+  { value, pieces, fits, vendor }: Large,
+): Generator<Result | Promise<Result>, Checked, Result> {
+  const first: Issue[] = []
+  let certain = 0
+  let found = 0
+  let isFit: boolean | undefined
+  for (const piece of pieces.of(value)) {
+    const { issues = [] } = yield tried(check, piece)
+    for (const issue of issues) {
+      const { path, isWhole } = pieces.placeOf(piece, pathOf(issue))
+      // A problem of something that lacks members says nothing about the value, unless alternatives failed and nothing fits.
+      const count = isWhole ? countOf(issue) : countBelow(issue)
+      if (count > 0 && first.length < (isWhole ? MAX_ISSUES : 1))
+        first.push({ ...readIssue(issue, vendor), path })
+      if (isWhole) certain += count
+      found += count
     }
-    return readLarge(yield check(value), value)
+    if (certain > LARGE || (found > LARGE && !(isFit ??= fits()))) return unfit(first)
   }
+  return readLarge(yield check(value), value, vendor)
+}
+
+function read(result: Result, vendor: string): Checked {
+  if (result.issues === undefined) return { ok: true, value: result.value }
+  return unfit(result.issues.slice(0, MAX_ISSUES).map((issue) => readIssue(issue, vendor)))
+}
+
+/** Reads the result for a value that may be large, or become so. */
+function readLarge(result: Result, given: unknown, vendor: string): Checked {
+  const checked = read(result, vendor)
+  if (!checked.ok || checked.value === given) return checked
+  return { ...checked, bytes: copyBytes(checked.value) }
 }
 
 /** Checks a piece. If the library throws, the missing parts may be the cause, so only the whole value decides. */
@@ -170,6 +201,11 @@ function copiesWhole(schema: StandardSchema): boolean {
   }
   // Other libraries have neither.
   return includesTransform === true && typeof $?.resolvedConfig?.clone === 'function'
+}
+
+/** Whether the library looks for each part among those before it, so that 50,000 take half a second, too: arktype, in a schema that contains itself. */
+function comparesAll(schema: StandardSchema, json: JsonSchema): boolean {
+  return schema['~standard'].vendor === 'arktype' && findReferences()(json)
 }
 
 /** The outcome of a check that was given up. */
@@ -207,20 +243,20 @@ function settled<Out>(
   return next.value
 }
 
-/** How many issues a library made for one. */
-function countOf(issue: unknown): number {
-  return Math.max(1, countBelow(issue))
+/** How many issues a library made for one; not many more than `most`, because they may share what is below. */
+function countOf(issue: unknown, most: number = LARGE): number {
+  return Math.max(1, countBelow(issue, most))
 }
 
 /** The issues of the alternatives that all failed, as zod and arktype or valibot call them. */
-function countBelow(issue: unknown): number {
+function countBelow(issue: unknown, most: number = LARGE): number {
   const { errors, issues } = issue as { readonly errors?: unknown; readonly issues?: unknown }
   const below = errors ?? issues
   if (!Array.isArray(below)) return 0
   let count = 0
-  for (const each of below as readonly unknown[]) {
-    if (Array.isArray(each)) for (const one of each as readonly unknown[]) count += countOf(one)
-    else count += countOf(each)
+  for (const each of (below as readonly unknown[]).flat()) {
+    if (count > most) break
+    count += countOf(each, most - count)
   }
   return count
 }

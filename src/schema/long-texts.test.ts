@@ -32,7 +32,7 @@ test('the beginning of a long text says nothing about it', async () => {
   expect(await check({ text: 'a'.repeat(1000), kind: 'not so short', list })).toMatchObject({ ok: false })
 })
 
-test('the length of a text counts each time that an alternative reads it', async () => {
+test('alternatives that contain themselves read a long text once', async () => {
   const node: v.GenericSchema = v.lazy(() =>
     v.union([
       v.object({ below: node, kind: v.literal('a') }),
@@ -41,12 +41,9 @@ test('the length of a text counts each time that an alternative reads it', async
     ]),
   )
   let value: unknown = { text: 'a'.repeat(1_000_000) }
-  for (let level = 0; level < 12; level++) value = { below: value }
+  for (let level = 0; level < 40; level++) value = { below: value }
   const { check } = toChecker(toStandardJsonSchema(v.object({ root: node })), 'input')
   chars = 0
-  expect(await check({ root: value })).toMatchObject({ ok: false, undecided: true })
-  expect(chars).toBeLessThan(50_000_000)
-  expect(await check({ root: { below: { below: { text: 'a'.repeat(1_000_000) } } } })).toMatchObject({
-    ok: true,
-  })
+  expect(await check({ root: value })).toMatchObject({ ok: true })
+  expect(chars).toBeLessThan(3_000_000)
 })

@@ -37,6 +37,21 @@ export function toPeerChecker(schema: unknown, use: 'input' | 'output'): Checker
   return rawChecker(inspect(schema, use === 'input' ? { root: 'object' } : {}))
 }
 
+/** Whether a value fits a raw JSON Schema, as far as that can be found out in time. */
+export function toFit(json: JsonSchema): (value: unknown) => boolean {
+  let test: Test | undefined
+  return (value) => {
+    test ??= compile(json)
+    startCounting()
+    try {
+      return test(value)
+    } catch (thrown) {
+      if (!(thrown instanceof TooCostly)) throw thrown
+      return false
+    }
+  }
+}
+
 /** The checker of a raw JSON Schema that `inspect` accepts. */
 export function rawChecker(json: JsonSchema): Checker {
   let test: Test | undefined

@@ -42,6 +42,8 @@ export interface StepRules {
   readonly hidesDefaults?: boolean
   /** What such defaults take, by the names of members. */
   readonly hidden?: ReadonlyMap<string, Filled> | undefined
+  /** Whether the library remembers how a part compares with alternatives, and does not compare them again. */
+  readonly remembers?: boolean
   /** The most characters of a text that the library may parse as a URL; 0 if it parses none. */
   readonly hostChars?: number
   /** The most characters of a text that the library may make a big integer of; 0 if it makes none. */

@@ -50,17 +50,19 @@ const DIGITS = /^[-+\s\d]/
 /** Estimates the steps of checks by a library from the JSON Schema that it shows. */
 export function toEstimator(root: unknown, rules: StepRules = {}): Estimator {
   const isMultiple = multiplies(root)
+  const { remembers = false } = rules
+  const memory = isMultiple ? { remembers } : undefined
   const stepsOf = toStepsOf(rules)
   const rulesOf = toRules(root, rules, (own, value) => {
-    const { steps, bytes } = new Counting(Infinity, isMultiple, stepsOf).run(own, value)
+    const { steps, bytes } = new Counting(Infinity, memory, stepsOf).run(own, value)
     return { steps, bytes: MEMBER + weigh(value) + bytes }
   })
   const own = rulesOf(root)
   return {
-    multiplies: isMultiple,
+    multiplies: isMultiple && !remembers,
     stepsOf,
     perPart: sumOf(own),
-    estimate: (value, most) => new Counting(most, isMultiple, stepsOf).run(own, value),
+    estimate: (value, most) => new Counting(most, memory, stepsOf).run(own, value),
   }
 }
 
@@ -79,14 +81,17 @@ class Counting {
   readonly #stepsOf: StepsOf
   /** By schema and part, if a part may be checked against the same schema many times. */
   readonly #known: Map<Rules, Map<object, number>> | undefined
+  /** Whether the library takes no further steps for these. */
+  readonly #remembers: boolean
   readonly #names = new Map<object, readonly string[]>()
   /** The names of the last objects, by schema. */
   readonly #shapes = new Map<Rules, (readonly string[])[]>()
 
-  constructor(most: number, isMemoized: boolean, stepsOf: StepsOf) {
+  constructor(most: number, memory: { readonly remembers: boolean } | undefined, stepsOf: StepsOf) {
     this.#left = most
     this.#stepsOf = stepsOf
-    this.#known = isMemoized ? new Map() : undefined
+    this.#known = memory && new Map()
+    this.#remembers = memory?.remembers === true
   }
 
   run(rules: Rules, value: unknown): Estimate {
@@ -110,7 +115,7 @@ class Counting {
     // Marks the part while it is being counted: the check of a part that contains itself never ends.
     counts.set(part, Infinity)
     const steps = this.#countInside(rules, part)
-    counts.set(part, steps)
+    counts.set(part, this.#remembers ? 0 : steps)
     return steps
   }
 

@@ -328,7 +328,7 @@ describe('one host is too long if a library parses it many times', () => {
     expect(await check(z.object({ b: block }), short)).toMatchObject({ ok: true })
   })
 
-  test('in a union that contains itself', async () => {
+  test('but not in a union that contains itself, which parses it once', async () => {
     const node: v.GenericSchema = v.lazy(() =>
       v.union([
         v.object({ and: node, k: v.literal(1) }),
@@ -338,12 +338,11 @@ describe('one host is too long if a library parses it many times', () => {
     )
     const nested = (url: string): unknown => {
       let found: unknown = { url }
-      for (let depth = 0; depth < 7; depth++) found = { and: found, k: 3 }
+      for (let depth = 0; depth < 30; depth++) found = { and: found, k: 3 }
       return found
     }
-    expect(await check(valibot(node), nested(link))).toMatchObject(NOT_CHECKED)
-    const short = (await check(valibot(node), nested('https://example.com/'))) as object
-    expect(short).not.toHaveProperty('undecided')
+    for (const url of [link, 'https://example.com/'])
+      expect(await check(valibot(node), nested(url))).not.toHaveProperty('undecided')
   })
 })
 

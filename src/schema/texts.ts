@@ -40,19 +40,22 @@ export function textsOf(
   schema: StandardSchema,
   use: Use,
   json: JsonSchema,
-  most: number = PARSED_TEXT,
+  {
+    remembers = false,
+    most = PARSED_TEXT,
+  }: { readonly remembers?: boolean; readonly most?: number | undefined } = {},
 ): Texts {
   const shown = partsOf(schema, use)
   // Pruning changes the places.
   const whole = shown === undefined || !containsItself(shown) ? undefined : partsOf(schema, use)
-  const isRepeated = whole && toRounds(whole, schema['~standard'].vendor === 'zod')
+  const isRepeated = whole && toRounds(whole, remembers)
   const root = pruned(shown ?? jsonTexts(json))
   // The definition has all patterns, also those that the JSON Schema does not show.
   const guard = shown === undefined ? toGuard(json, libraryCosts(schema)) : undefined
   if (root === undefined && guard === undefined)
     return { problemOf: undefined, isRepeated, hostChars: 0, digitChars: 0 }
   const isAlways = root !== undefined && needsLook(root, SMALL_PER_CHAR)
-  const look = { most, repeats: repeatsOf(schema['~standard'].vendor) }
+  const look = { most, repeats: repeatsOf(schema['~standard'].vendor, remembers) }
   return {
     problemOf(value, timesOf) {
       const problem = guard?.(value)
@@ -65,10 +68,10 @@ export function textsOf(
   }
 }
 
-/** Arktype chooses alternatives by what distinguishes them, and zod remembers the results of schemas that contain themselves; older ones are limited by their steps. */
-function repeatsOf(vendor: string): (place: TextPlace) => boolean {
+/** Which places a part gets to more than once. Arktype chooses alternatives by what distinguishes them. */
+function repeatsOf(vendor: string, remembers: boolean): (place: TextPlace) => boolean {
   if (vendor === 'arktype') return () => false
-  return vendor === 'zod' ? ({ isRecursive }) => !isRecursive : () => true
+  return remembers ? ({ isRecursive }) => !isRecursive : () => true
 }
 
 function partsOf(schema: StandardSchema, use: Use): TextPlace | undefined {

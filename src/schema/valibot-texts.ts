@@ -65,11 +65,9 @@ const SPLITTING = /^(?:min_|max_|not_)?(?:graphemes|words)$/
 /** The places of a schema of valibot; undefined if it does not show its parts. */
 export function valibotTexts(schema: StandardSchema, use: Use): TextPlace | undefined {
   const root = rootOf(schema, use)
-  if (root.length === 0) return undefined
   const known = new Map<Part, TextPlace>()
-  const place = new TextPlace()
-  readPipe(root, place)
-  return place
+  const targets = new Map<Part['getter'], Part | undefined>()
+  return isObject(root) ? visit(root) : undefined
 
   function visit(part: Part | undefined): TextPlace {
     const seen = part && known.get(part)
@@ -79,6 +77,12 @@ export function valibotTexts(schema: StandardSchema, use: Use): TextPlace | unde
     if (part?.pipe !== undefined) readPipe(part.pipe, made)
     else if (part === undefined || !readSchema(part, made)) made.here.push(unknownPlace())
     return made
+  }
+
+  /** A getter may make a new schema each time. */
+  function visitTarget(getter: Part['getter']): TextPlace {
+    if (!targets.has(getter)) targets.set(getter, resultOf(getter))
+    return visit(targets.get(getter))
   }
 
   /** Adds what all parts of a pipe do, one after the other. */
@@ -108,7 +112,7 @@ export function valibotTexts(schema: StandardSchema, use: Use): TextPlace | unde
     if (SCALARS.has(type)) return true
     if (MEMBERS.has(type)) readMembers(part, place)
     else if (wrapped !== undefined) place.here.push(visit(wrapped))
-    else if (type === 'lazy') place.here.push(visit(resultOf(getter)))
+    else if (type === 'lazy') place.here.push(visitTarget(getter))
     else if (type === 'variant' && typeof key === 'string')
       place.choice = {
         name: key,
@@ -155,23 +159,27 @@ function readAction({ kind, type, requirement }: Part, use: TextUse): void {
   else markUnknown(use)
 }
 
-/** The parts of the pipe that a schema is. The conversion to JSON Schema shows them, each with the JSON Schema that it adds to. */
-function rootOf(schema: StandardSchema, use: Use): readonly Part[] {
-  const found: { readonly part: Part; readonly json: unknown }[] = []
+/** The schema of valibot in what shows its JSON Schema, which is the only way to it; undefined if there is none. */
+export function rootOf(schema: StandardSchema, use: Use): unknown {
+  let root: unknown
   const libraryOptions = {
-    /** All parts of a pipe, not only those of one side. */
-    typeMode: undefined,
     errorMode: 'ignore',
-    overrideSchema: (context: { readonly valibotSchema: Part; readonly jsonSchema: unknown }): void =>
-      void found.push({ part: context.valibotSchema, json: context.jsonSchema }),
-    overrideAction: (context: { readonly valibotAction: Part; readonly jsonSchema: unknown }): void =>
-      void found.push({ part: context.valibotAction, json: context.jsonSchema }),
+    // Definitions are converted first. Then the root is looked up among them.
+    definitions: { first: { kind: 'schema', type: 'any' } },
+    overrideSchema({
+      referenceMap: map,
+    }: {
+      readonly referenceMap: Pick<Map<unknown, unknown>, 'get'>
+    }): void {
+      const get = map.get.bind(map)
+      map.get = (part) => ((root ??= part), get(part))
+    },
   }
   const options = { target: 'draft-2020-12', libraryOptions } as const
   try {
-    const json: unknown = schema['~standard'].jsonSchema?.[use](options)
-    return found.filter((each) => each.json === json).map(({ part }) => part)
+    schema['~standard'].jsonSchema?.[use](options)
   } catch {
-    return []
+    // What cannot be converted has been seen.
   }
+  return root
 }
