@@ -1,5 +1,8 @@
 import type { Rule } from './rule.ts'
 import { AUTHORIZATION_RULES } from './server-rules/authorization.ts'
+import { CAPABILITY_RULES } from './server-rules/capabilities.ts'
+import { PAGE_RULES } from './server-rules/pages.ts'
+import { TOOL_INPUT_RULES } from './server-rules/tool-input.ts'
 import { BATCH_RULES } from './server-rules/batches.ts'
 import { ENVELOPE_RULES } from './server-rules/envelope.ts'
 import { HTTP_MODERN_RULES } from './server-rules/http-modern.ts'
@@ -40,8 +43,11 @@ export const SERVER_RULES: readonly Rule<ServerSubject>[] = [
   ...HTTP_MODERN_RULES,
   ...TOOL_RULES,
   ...TOOL_LIST_RULES,
+  ...TOOL_INPUT_RULES,
   ...RESOURCE_RULES,
   ...PROMPT_RULES,
+  ...CAPABILITY_RULES,
+  ...PAGE_RULES,
   ...LOG_LEVEL_RULES,
   ...PROGRESS_RULES,
   ...QUESTION_RULES,

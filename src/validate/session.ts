@@ -9,7 +9,7 @@ export const PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion'
 export const CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 export const CLIENT_INFO = 'io.modelcontextprotocol/clientInfo'
 
-/** How long to wait for an answer that may not come, and how long after the answer to a later request. */
+/** How long to wait for an answer that may not come, and how long after the answer to a later request or a refusal. */
 const [SILENCE_MS, AFTER_MS] = [2_000, 250]
 
 export const OUR_INFO = { name: 'pierhead-validator', version: '0.1.0' }
@@ -167,7 +167,10 @@ export class Session {
     }
     // Without a stream nothing more can come over HTTP; without a body, nothing will.
     const isOver = this.wire instanceof HttpWire && http !== undefined && !http.isStream
-    const received = await this.wire.wait(isResponseTo(id), { from, ms: isOver ? 0 : ms })
+    // Over HTTP+SSE the response comes on a stream of its own, but hardly to a request that was refused.
+    const isRefused = http !== undefined && http.status >= 400
+    const most = isOver ? 0 : isRefused ? Math.min(ms, AFTER_MS) : ms
+    const received = await this.wire.wait(isResponseTo(id), { from, ms: most })
     const refused = received ?? this.wire.received.find((one) => isRefusal(one, http))
     return replyOf({ id, received: refused, http, from, wire: this.wire, ms })
   }

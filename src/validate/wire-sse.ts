@@ -6,6 +6,9 @@ import type { HttpWireOptions } from './wire-http.ts'
 import { ownText } from './own-text.ts'
 import { Wire, type HttpReply, type SendOptions } from './wire.ts'
 
+/** The stream of HTTP+SSE does not begin with the address for messages. */
+export class NoEndpointError extends Error {}
+
 /** HTTP+SSE of 2024-11-05: one stream of events from the server, and a POST for each message to it. */
 export class SseWire extends Wire {
   readonly transport = 'sse'
@@ -53,7 +56,7 @@ export class SseWire extends Wire {
     clearTimeout(timer)
     if (wire.endpoint === undefined) {
       await wire.close()
-      throw new Error('the first event of the stream is not "endpoint"')
+      throw new NoEndpointError('the first event of the stream is not "endpoint"')
     }
     return wire
   }

@@ -46,6 +46,11 @@ const FAULTS: readonly Fault[] = [
     does: 'answers twice',
     answerText: answering((batch) => JSON.stringify([...results(batch), ...results(batch)])),
   },
+  {
+    rule: 'V016',
+    does: 'sends its responses in lists',
+    message: (message, request) => (request === undefined ? message : JSON.stringify([message])),
+  },
 ]
 
 /** Servers that are right in another way. */
@@ -56,6 +61,11 @@ const VARIANTS: readonly Fault[] = [
     rule: 'R015',
     does: 'answers in another order',
     answerText: answering((batch) => JSON.stringify(results(batch).toReversed())),
+  },
+  {
+    rule: 'V016',
+    does: 'answers a list with a list',
+    answerText: answering((batch) => JSON.stringify(results(batch))),
   },
 ]
 

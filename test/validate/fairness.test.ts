@@ -3,6 +3,7 @@ import { createServer, type App } from '../../src/index.ts'
 import { member, type Message } from '../../src/validate/message.ts'
 import { ENVELOPE_RULES } from '../../src/validate/server-rules/envelope.ts'
 import { LINE_RULES } from '../../src/validate/server-rules/lines.ts'
+import { PROGRESS_RULES } from '../../src/validate/server-rules/progress.ts'
 import { PROMPT_RULES } from '../../src/validate/server-rules/prompts.ts'
 import { ROUND_RULES } from '../../src/validate/server-rules/rounds.ts'
 import { TOOL_LIST_RULES } from '../../src/validate/server-rules/tool-lists.ts'
@@ -23,6 +24,7 @@ const RULES = [
   ...ROUND_RULES,
   ...ENVELOPE_RULES,
   ...LINE_RULES,
+  ...PROGRESS_RULES,
 ]
 
 interface Place {
@@ -99,12 +101,16 @@ test('a quick tool that waited for a slow one in the survey is not cancelled', a
   const at = await serving(app)
   for (const transport of ['stdio', 'tcp'] as const)
     expect(await verdicts(['R067'], {}, { at, transport })).toEqual(['R067 passed'])
+  for (const transport of ['stdio', 'http'] as const) {
+    const place = { at, transport, revision: '2025-11-25' } as const
+    expect(await verdicts(['V194'], {}, place)).toEqual(['V194 passed'])
+  }
 })
 
 test('a call that is answered at once cannot be cancelled', async () => {
-  let calls = 0
+  let [calls, slowCalls] = [0, 3]
   const answer = ({ id, method, params }: Message): Message | undefined =>
-    method === 'tools/call' && member(params, 'name') === 'work' && ++calls > 3
+    method === 'tools/call' && member(params, 'name') === 'work' && ++calls > slowCalls
       ? { jsonrpc: '2.0', id, result: { resultType: 'complete', content: [] } }
       : undefined
   const message = inResult('tools/list', (result) => ({
@@ -112,6 +118,11 @@ test('a call that is answered at once cannot be cancelled', async () => {
     tools: (result['tools'] as readonly Message[]).filter(({ name }) => name === 'work'),
   }))
   expect(await verdicts(['R067'], { answer, message }, { transport: 'tcp' })).toEqual(['R067 unchecked'])
+  const place = { transport: 'tcp', revision: '2025-11-25' } as const
+  for (slowCalls of [1, 3]) {
+    calls = 0
+    expect(await verdicts(['V194'], { answer, message }, place)).toEqual(['V194 unchecked'])
+  }
 })
 
 test('without consent, the level of log messages stays as it is; with it, the last one is debug', async () => {

@@ -154,6 +154,13 @@ const FAULTS: readonly Fault[] = [
     })),
   },
   { rule: 'R131', does: 'does not look at the Origin', request: corrected(() => ({ origin: undefined })) },
+  {
+    rule: 'R131',
+    does: 'looks at the Origin of server/discover only',
+    request: corrected(({ message }): Record<string, undefined> =>
+      message?.['method'] === 'server/discover' ? {} : { origin: undefined },
+    ),
+  },
 ]
 
 /** They refuse requests before they know the id, which is right. */

@@ -22,7 +22,70 @@ function replied(
   return async (request, next) => (isMeant(request) ? change(await next()) : next())
 }
 
+/** Forgets one header of some requests. */
+function blindTo(name: string, isMeant: (request: FaultRequest) => boolean): NonNullable<Fault['request']> {
+  return (request) =>
+    isMeant(request)
+      ? {
+          ...request,
+          headers: Object.fromEntries(Object.entries(request.headers).filter(([one]) => one !== name)),
+        }
+      : request
+}
+
+/** Gives sessions ids of its own, and passes those of the server on. */
+function naming(name: (nth: number) => string): Pick<Fault, 'request' | 'http'> {
+  const real = new Map<string, string>()
+  return {
+    request: (request) => {
+      const id = real.get(request.headers['mcp-session-id'] ?? '')
+      return id === undefined
+        ? request
+        : { ...request, headers: { ...request.headers, 'mcp-session-id': id } }
+    },
+    http: async (_request, next) => {
+      const reply = await next()
+      const id = reply.headers['mcp-session-id']
+      if (id === undefined) return reply
+      const own = [...real].find(([, one]) => one === id)?.[0] ?? name(real.size + 1)
+      real.set(own, id)
+      return { ...reply, headers: { ...reply.headers, 'mcp-session-id': own } }
+    },
+  }
+}
+
 const FAULTS: readonly Fault[] = [
+  {
+    rule: 'R070',
+    does: 'looks at the Origin of initialize only',
+    request: blindTo('origin', ({ message }) => message?.['method'] !== 'initialize'),
+    transports: ['http'],
+  },
+  {
+    rule: 'R070',
+    does: 'does not look at the Origin of GET',
+    request: blindTo('origin', ({ method }) => method === 'GET'),
+    transports: ['http'],
+  },
+  {
+    rule: 'R076',
+    does: 'answers responses with 200',
+    http: replied(
+      ({ message }) => message !== undefined && message['method'] === undefined,
+      () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: '{}' }),
+    ),
+  },
+  {
+    rule: 'R077',
+    does: 'sends events under the name of JSON',
+    http: replied(
+      ({ message }) => message?.['method'] === 'tools/call',
+      (reply) => ({ ...reply, headers: { ...reply.headers, 'content-type': 'application/json' } }),
+    ),
+  },
+  { rule: 'V082', does: 'counts its sessions', ...naming((nth) => `session-number-${nth}`) },
+  { rule: 'V082', does: 'has short ids of sessions', ...naming((nth) => ['', 'x7', 'k2'][nth] ?? `q${nth}`) },
+  { rule: 'V082', does: 'has one id for all sessions', ...naming(() => 'the-only-session') },
   { rule: 'R070', does: 'does not look at the Origin', request: seen(({ origin: _, ...others }) => others) },
   {
     rule: 'R071',

@@ -154,6 +154,11 @@ const FAULTS: readonly Fault[] = [
       (text) => `${text}${text.includes('endpoint') ? `event: hello\ndata: ${NOTICE}\n\n` : ''}`,
     ),
   },
+  {
+    rule: 'R099',
+    does: 'names the address for messages in an event of another type',
+    http: inEvents((text) => text.replace('event: endpoint', 'event: address')),
+  },
 ]
 
 /** Servers that are right in another way. */

@@ -21,6 +21,14 @@ const FAULTS: readonly Fault[] = [
     message: inResult('initialize', (result) => ({ ...result, protocolVersion: '2024-10-07' })),
   },
   {
+    rule: 'R032',
+    does: 'offers a version that it does not support',
+    message: (message, request) =>
+      member(request, 'params', 'protocolVersion') === '2099-01-01'
+        ? { ...message, result: { ...(message['result'] as object), protocolVersion: '1.0' } }
+        : message,
+  },
+  {
     rule: 'R033',
     does: 'offers an old version',
     message: (message, request) =>
@@ -35,6 +43,14 @@ const FAULTS: readonly Fault[] = [
       request?.['method'] === 'initialize'
         ? [{ jsonrpc: '2.0', method: 'notifications/tools/list_changed' }, message]
         : message,
+  },
+  {
+    rule: 'R038',
+    does: 'sends content of a later revision',
+    message: inResult('prompts/get', (result) => ({
+      ...result,
+      messages: [{ role: 'user', content: { type: 'resource_link', uri: 'test://text', name: 'text' } }],
+    })),
   },
   ...['R038', 'R039'].flatMap((rule): readonly Fault[] => [
     {

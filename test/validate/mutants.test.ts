@@ -5,7 +5,8 @@ import { SERVER_RULES } from '../../src/validate/server-rules.ts'
 import { isSpoken } from '../../src/validate/server-run.ts'
 import { serveEverywhere, type Served } from './faulty-door.ts'
 import { createFixture } from './fixture.ts'
-import { MUTANTS, type Mutant } from './mutants.ts'
+import type { Mutant } from './mutant-parts.ts'
+import { MUTANTS } from './mutants.ts'
 import { outcomesOf } from './prove.ts'
 
 /** How many mutants are checked at once: most of the time is spent waiting for answers that do not come. */

@@ -1,60 +1,24 @@
 import type { Message } from '../../src/validate/message.ts'
-import type { Revision } from '../../src/protocol/revisions.ts'
-import type { Transport } from '../../src/validate/rule.ts'
-import { inResult, without, type Fault, type FaultReply } from './fault.ts'
-
-/** A server with one thing wrong, and where it is tried. It does not know which rule should see it. */
-export interface Mutant {
-  readonly does: string
-  readonly revision: Revision
-  readonly transport: Transport
-  readonly fault: Omit<Fault, 'rule' | 'does'>
-}
-
-const OLD = { revision: '2025-11-25', transport: 'http' } as const
-const NEW = { revision: '2026-07-28', transport: 'http' } as const
-const LINES = { revision: '2025-06-18', transport: 'stdio' } as const
-const SOCKET = { revision: '2025-03-26', transport: 'ws' } as const
-const FIRST = { revision: '2024-11-05', transport: 'sse' } as const
-
-const isResponse = (message: Message): boolean => message['method'] === undefined
-const responses = (change: (message: Message) => Message | undefined) => ({
-  message: (message: Message) => (isResponse(message) ? change(message) : message),
-})
-const errors = (change: (error: Message) => Message) =>
-  responses((message) =>
-    message['error'] === undefined ? message : { ...message, error: change(message['error'] as Message) },
-  )
-const results = (method: string, change: (result: Message) => Message) => ({
-  message: inResult(method, change),
-})
-const items = (method: string, key: string, change: (item: Message, at: number) => Message) =>
-  results(method, (result) => ({ ...result, [key]: (result[key] as readonly Message[]).map(change) }))
-/** Answers requests of one method with a result. */
-const answers = (method: string, result: Message) => ({
-  answer: (message: Message) =>
-    message['method'] === method && message['id'] !== undefined
-      ? { jsonrpc: '2.0', id: message['id'], result }
-      : undefined,
-})
-/** Changes replies over HTTP. */
-const replies = (change: (reply: FaultReply, message: Message | undefined) => FaultReply) => ({
-  http: async (
-    { message }: { readonly message: Message | undefined },
-    next: () => Promise<FaultReply>,
-  ): Promise<FaultReply> => change(await next(), message),
-})
-/** Sees requests over HTTP without some headers. */
-const blindTo = (...names: readonly string[]): Mutant['fault'] => ({
-  request: (request) => ({
-    ...request,
-    headers: without(request.headers as Message, ...names) as Readonly<Record<string, string>>,
-  }),
-})
-const isNotification = (message: Message | undefined): boolean =>
-  message !== undefined && message['id'] === undefined
-
-type Row = readonly [Pick<Mutant, 'revision' | 'transport'>, string, Mutant['fault']]
+import { inResult, without } from './fault.ts'
+import { FURTHER_ROWS } from './further-mutants.ts'
+import {
+  OLD,
+  NEW,
+  LINES,
+  SOCKET,
+  FIRST,
+  isResponse,
+  responses,
+  errors,
+  results,
+  items,
+  answers,
+  replies,
+  blindTo,
+  isNotification,
+  type Mutant,
+  type Row,
+} from './mutant-parts.ts'
 
 const ROWS: readonly Row[] = [
   [LINES, 'says it speaks JSON-RPC 1.0', responses((message) => ({ ...message, jsonrpc: '1.0' }))],
@@ -405,6 +369,8 @@ const ROWS: readonly Row[] = [
       })),
     },
   ],
+  ...FURTHER_ROWS,
 ]
 
+/** Servers with one thing wrong, which the validator has to find. */
 export const MUTANTS: readonly Mutant[] = ROWS.map(([place, does, fault]) => ({ ...place, does, fault }))

@@ -13,6 +13,14 @@ const FAULTS: readonly Fault[] = [
     })),
   },
   {
+    rule: 'R170',
+    does: 'has a template whose braces do not match',
+    message: inResult('resources/templates/list', (result) => ({
+      ...result,
+      resourceTemplates: [{ name: 'broken', uriTemplate: 'test://{id' }],
+    })),
+  },
+  {
     rule: 'R171',
     does: 'returns contents without a uri',
     message: inResult('resources/read', (result) => ({

@@ -1,7 +1,13 @@
+import { expect, test } from 'vitest'
 import { ROUND_RULES } from '../../src/validate/server-rules/rounds.ts'
+import { createServer } from '../../src/index.ts'
+import { checkServer } from '../../src/validate/run.ts'
+import { ServerSubject } from '../../src/validate/server-subject.ts'
 import { SUBSCRIPTION_RULES } from '../../src/validate/server-rules/subscriptions.ts'
+import { Trace } from '../../src/validate/trace.ts'
 import { member, type Message } from '../../src/validate/message.ts'
 import { without, type Fault } from './fault.ts'
+import { faultyDoor, type Served } from './faulty-door.ts'
 import { prove } from './prove.ts'
 
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
@@ -182,3 +188,40 @@ const SUBSCRIPTION_VARIANTS: readonly Fault[] = [
 
 prove('Rounds', ROUND_RULES, FAULTS)
 prove('Subscriptions', SUBSCRIPTION_RULES, SUBSCRIPTION_FAULTS, SUBSCRIPTION_VARIANTS)
+
+test('over stdio each connection is a program of its own, which knows only its own states', async () => {
+  let programs = 0
+  const open: ServerSubject['door']['open'] = async (trace, ms) => {
+    const secret = `a secret of 32 characters, nr ${String(++programs).padStart(4, '0')}`
+    const app = createServer({ name: 'asking', version: '1.0.0', secret })
+    app.tool(
+      'ask',
+      { description: 'Asks', input: { type: 'object', properties: {} } },
+      async (_input, ctx) => {
+        const form = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const
+        return (await ctx.elicit('What is your name?', form)).action
+      },
+    )
+    const served: Served = { app, addresses: {} as Served['addresses'], close: () => Promise.resolve() }
+    const { door } = await faultyDoor(served, 'stdio', undefined)
+    return door.open(trace, ms)
+  }
+  const subject = new ServerSubject({
+    door: { transport: 'stdio', open },
+    revision: '2026-07-28',
+    trace: new Trace(),
+    mayCall: true,
+    ms: 2_500,
+  })
+  try {
+    const rules = ROUND_RULES.filter(({ id }) => id === 'R226' || id === 'R227')
+    const outcomes = await checkServer(rules, subject, {
+      until: performance.now() + 30_000,
+      signal: new AbortController().signal,
+    })
+    expect(outcomes.map(({ id, is }) => `${id} ${is}`)).toEqual(['R226 passed', 'R227 passed'])
+    expect(programs).toBeGreaterThan(1)
+  } finally {
+    await subject.close()
+  }
+})

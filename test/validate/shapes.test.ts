@@ -15,6 +15,10 @@ const listed = (change: (tool: Message) => Message) =>
     tools: (result['tools'] as readonly Message[]).map((tool) => change(tool)),
   }))
 
+/** Changes the content of prompts. */
+const inPrompts = (content: () => Message): NonNullable<Fault['message']> =>
+  inResult('prompts/get', (result) => ({ ...result, messages: [{ role: 'user', content: content() }] }))
+
 prove(
   'types of members',
   SHAPE_RULES,
@@ -52,6 +56,65 @@ prove(
         message['method'] === 'notifications/progress'
           ? { ...message, params: without(message['params'] as Message, 'progress') }
           : message,
+    },
+    {
+      rule: 'V090',
+      does: 'sends content of a type that there is not',
+      message: inPrompts(() => ({ type: 'html', text: '<p>' })),
+    },
+    {
+      rule: 'V090',
+      does: 'sends a picture without its type',
+      message: inPrompts(() => ({ type: 'image', data: 'iVBORw0KGgo=' })),
+    },
+    {
+      rule: 'V090',
+      does: 'sends a picture that is not base64',
+      message: inPrompts(() => ({ type: 'image', data: 'a picture', mimeType: 'image/png' })),
+    },
+    {
+      rule: 'V090',
+      does: 'has a priority above 1',
+      message: inResult('resources/list', (result) => ({
+        ...result,
+        resources: (result['resources'] as readonly Message[]).map((one) => ({
+          ...one,
+          annotations: { priority: 5 },
+        })),
+      })),
+    },
+    {
+      rule: 'V090',
+      does: 'asks a question without words',
+      message: (message) =>
+        message['method'] === 'elicitation/create'
+          ? { ...message, params: without(message['params'] as Message, 'message') }
+          : message,
+      revisions: ['2025-06-18', '2025-11-25'],
+    },
+    {
+      rule: 'V090',
+      does: 'asks a question in a result without words',
+      message: inResult('tools/call', (result) => {
+        const questions = Object.entries((result['inputRequests'] ?? {}) as Record<string, Message>)
+        return result['inputRequests'] === undefined
+          ? result
+          : {
+              ...result,
+              inputRequests: Object.fromEntries(
+                questions.map(([key, one]) => [
+                  key,
+                  { ...one, params: without(one['params'] as Message, 'message', 'maxTokens') },
+                ]),
+              ),
+            }
+      }),
+      revisions: ['2026-07-28'],
+    },
+    {
+      rule: 'V091',
+      does: 'answers everything twice',
+      message: (message, request) => (request === undefined ? message : [message, message]),
     },
     {
       rule: 'V091',

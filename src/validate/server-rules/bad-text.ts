@@ -6,6 +6,9 @@ import { HttpWire } from '../wire-http.ts'
 /** The code for headers that differ from the body, at 2026-07-28. */
 const HEADER_MISMATCH = -32_020
 
+/** The most characters of a text that a finding shows. */
+const MOST_SHOWN = 60
+
 export interface BadText {
   /** What is sent. */
   readonly text: string
@@ -31,18 +34,19 @@ export async function checkBadText(
     messages.some((message) => Object.hasOwn(message, 'error'))
   const received = await session.waitBriefly(isError, from)
   const error = received?.messages.find((message) => Object.hasOwn(message, 'error'))
+  const shown = text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
   if (error === undefined) {
     if (http !== undefined && http.status === 400) return passed
-    return failed(`${text} gets no error${http === undefined ? '' : `, but status ${http.status}`}`)
+    return failed(`${shown} gets no error${http === undefined ? '' : `, but status ${http.status}`}`)
   }
   const found = member(error, 'error', 'code')
   const isMismatch =
     isUnmatched && subject.isModern && session.wire instanceof HttpWire && found === HEADER_MISMATCH
   if (found !== code && !isMismatch)
-    return failed(`${text} is answered with code ${String(found)} instead of ${code}`)
+    return failed(`${shown} is answered with code ${String(found)} instead of ${code}`)
   const wanted = isMismatch ? 400 : status
   if (session.wire instanceof HttpWire && wanted !== undefined && http?.status !== wanted)
-    return failed(`${text} is answered with status ${http?.status ?? 0} instead of ${wanted}`)
+    return failed(`${shown} is answered with status ${http?.status ?? 0} instead of ${wanted}`)
   const id = error['id'] ?? null
   return unless(
     id === null || text.includes(`"id":${JSON.stringify(id)}`)

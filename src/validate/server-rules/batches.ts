@@ -1,9 +1,10 @@
-import { isResponse, type Message } from '../message.ts'
-import { failed, passed, TRANSPORTS, unless, type Rule } from '../rule.ts'
+import { isResponse, parsed, type Message, type Received } from '../message.ts'
+import { C_TO_E, failed, passed, TRANSPORTS, unless, type Rule } from '../rule.ts'
 import type { Revision } from '../../protocol/revisions.ts'
 import type { ServerSubject } from '../server-subject.ts'
 import type { Session } from '../session.ts'
-import { isResponseTo, type HttpReply } from '../wire.ts'
+import { HttpWire } from '../wire-http.ts'
+import { isResponseTo, type HttpReply, type Wire } from '../wire.ts'
 import { initializeMessage } from './refusal.ts'
 
 /** The only revision with batches. */
@@ -76,6 +77,28 @@ export const BATCH_RULES: readonly Rule<ServerSubject>[] = [
         : failed(`a batch with the requests "one" and "two" yields responses to ${JSON.stringify(ids)}`)
     },
   },
+  {
+    id: 'V016',
+    level: 'must',
+    revisions: C_TO_E,
+    transports: TRANSPORTS,
+    rule: 'A server sends no batches (the half of R016 that is about sending).',
+    how: 'Looks for lists in everything that the server sent, except in answers to a list.',
+    fix: 'Send each message by itself, not in a list.',
+    isLast: true,
+    async check(subject) {
+      await subject.survey()
+      const batch = subject.wires.flatMap((wire) =>
+        wire.received.filter((one) => Array.isArray(one.value) && !isAnswerToBatch(wire, one)),
+      )[0]
+      return batch === undefined
+        ? passed
+        : failed(
+            `the server sent the list ${batch.text.slice(0, 150)}`,
+            subject.trace.between(batch.at - 3, batch.at + 1),
+          )
+    },
+  },
 ]
 
 function ping(id: string): Message {
@@ -99,4 +122,12 @@ async function sendBatch(
   if (session.greeting !== undefined) await session.request('ping', undefined, { id: `fence ${from}` })
   const messages = wire.messagesFrom(from).filter(({ id }) => id !== `fence ${from}`)
   return { messages, http }
+}
+
+/** Whether something may be the answer to a list that we sent: on one connection nobody can tell. */
+function isAnswerToBatch(wire: Wire, { stream, at }: Received): boolean {
+  const isBatch = (text: string | undefined): boolean => text !== undefined && Array.isArray(parsed(text))
+  return wire instanceof HttpWire
+    ? isBatch(wire.posts.get(stream))
+    : wire.sent.some((one) => one.at <= at && isBatch(one.text))
 }

@@ -34,6 +34,31 @@ export function requestFinder(): RequestFinder {
   }
 }
 
+/** Says whether a request had its response before; each response is to be asked about once, in the order in which they came. */
+export function furtherAnswers(): (wire: Wire, received: Received, id: unknown) => boolean {
+  const counts = new Map<string, number>()
+  const names = new Map<Wire, number>()
+  const askedOn = new Map<Wire, Map<unknown, Sent[]>>()
+  return (wire, { stream, at }, id) => {
+    const post = wire instanceof HttpWire ? wire.posts.get(stream) : undefined
+    // A stream that is resumed repeats responses, and nobody can say which ids are in a text that is not JSON.
+    if (wire instanceof HttpWire && (post === undefined || parsed(post) === undefined)) return false
+    if (!names.has(wire)) names.set(wire, names.size)
+    if (!askedOn.has(wire)) askedOn.set(wire, sentOn(wire))
+    const key = JSON.stringify([names.get(wire), post === undefined ? '' : stream, id])
+    const count = (counts.get(key) ?? 0) + 1
+    counts.set(key, count)
+    const asked =
+      post === undefined
+        ? askedOn
+            .get(wire)
+            ?.get(id)
+            ?.filter((one) => one.at <= at).length
+        : requestsIn(post).filter((message) => message['id'] === id).length
+    return count > (asked ?? 0)
+  }
+}
+
 /** Finds the first request with an id that was sent on a connection. */
 export function sentRequests(): (wire: Wire, id: unknown) => Message | undefined {
   const byWire = new Map<Wire, Map<unknown, Sent[]>>()

@@ -286,16 +286,21 @@ export const HTTP_MODERN_RULES: readonly Rule<ServerSubject>[] = [
     revisions: E_ONLY,
     transports: HTTP,
     rule: 'A request of a web page of others is answered with 403.',
-    how: 'Sends server/discover with the Origin http://evil.example.',
+    how: 'Sends server/discover with the Origin http://evil.example, and asks for a list with it if the server has one.',
     fix: 'Refuse requests whose Origin you do not know with status 403.',
     async check(subject) {
-      const { http, problem } = await (
-        await subject.shared()
-      ).request('server/discover', undefined, { headers: { origin: 'http://evil.example' } })
-      if (http === undefined) return unchecked(problem ?? 'there is no reply')
-      return unless(
-        http.status === 403 ? undefined : `a foreign Origin is answered with status ${http.status}`,
-      )
+      const session = await subject.shared()
+      const capabilities = await subject.capabilities()
+      const lists = ['tools', 'resources', 'prompts'].filter((kind) => Object.hasOwn(capabilities, kind))
+      for (const method of ['server/discover', ...lists.slice(0, 1).map((kind) => `${kind}/list`)]) {
+        const { http, problem } = await session.request(method, undefined, {
+          headers: { origin: 'http://evil.example' },
+        })
+        if (http === undefined) return unchecked(problem ?? 'there is no reply')
+        if (http.status !== 403)
+          return failed(`${method} with a foreign Origin is answered with status ${http.status}`)
+      }
+      return passed
     },
   },
 ]

@@ -14,6 +14,7 @@ import {
   type Verdict,
 } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
+import { isRequest, messagesIn, parsed } from '../message.ts'
 import { OUR_INFO, type Session } from '../session.ts'
 import { HttpWire } from '../wire-http.ts'
 import type { HttpReply } from '../wire.ts'
@@ -31,15 +32,21 @@ export const HTTP_REQUEST_RULES: readonly Rule<ServerSubject>[] = [
     revisions: A_TO_D,
     transports: WEB,
     rule: 'A server checks the Origin header, so that web pages of others cannot use it; from 2025-11-25 on it answers with 403.',
-    how: `Sends a greeting with the Origin ${EVIL}.`,
+    how: `Sends a greeting with the Origin ${EVIL}, and, in a session over HTTP, ping and GET.`,
     fix: 'Refuse requests whose Origin you do not know with status 403.',
     async check(subject) {
       const { status } = await greetingWith(subject, { origin: EVIL })
       if (status < 400) return failed(`a request of a page at ${EVIL} is answered with status ${status}`)
+      if (subject.revision >= '2025-11-25' && status !== 403)
+        return failed(`a request of a page at ${EVIL} is answered with status ${status} instead of 403`)
+      if (subject.transport !== 'http') return passed
+      const { http, wire } = await foreignPing(subject)
+      if (http !== undefined && http.status < 400)
+        return failed(`ping of a page at ${EVIL}, in a session, is answered with status ${http.status}`)
+      const stream = await wire.get({ headers: { origin: EVIL } })
+      stream.close()
       return unless(
-        subject.revision < '2025-11-25' || status === 403
-          ? undefined
-          : `a request of a page at ${EVIL} is answered with status ${status} instead of 403`,
+        stream.status < 400 ? `GET of a page at ${EVIL} is answered with status ${stream.status}` : undefined,
       )
     },
   },
@@ -104,11 +111,20 @@ export const HTTP_REQUEST_RULES: readonly Rule<ServerSubject>[] = [
     revisions: B_TO_D,
     transports: HTTP,
     rule: 'The POST of a notification is answered with 202 without a body, or with an error.',
-    how: 'Sends notifications/initialized.',
+    how: 'Sends notifications/initialized, the cancellation of an unknown request, and a response that nobody waits for.',
     fix: 'Answer with status 202 and no body.',
     async check(subject) {
       const session = await subject.session()
-      return acceptedEmpty(await session.notify('notifications/initialized'))
+      for (const message of [
+        { method: 'notifications/initialized' },
+        { method: 'notifications/cancelled', params: { requestId: 'never-was' } },
+        { id: 'never-was', result: {} },
+      ]) {
+        const http = await session.wire.send(JSON.stringify({ jsonrpc: '2.0', ...message }))
+        const verdict = acceptedEmpty(http, 'method' in message ? 'a notification' : 'a response')
+        if (verdict.is !== 'passed') return verdict
+      }
+      return passed
     },
   },
   {
@@ -117,17 +133,17 @@ export const HTTP_REQUEST_RULES: readonly Rule<ServerSubject>[] = [
     revisions: B_TO_D,
     transports: HTTP,
     rule: 'The POST of a request is answered with JSON or with a stream of events.',
-    how: 'Sends ping, and looks at the Content-Type.',
-    fix: 'Send Content-Type: application/json or text/event-stream.',
+    how: 'Sends ping, and looks at the Content-Type, and at what was posted back in the whole run.',
+    fix: 'Send Content-Type: application/json with a message, or text/event-stream with events that have messages.',
+    isLast: true,
     async check(subject) {
+      await subject.survey()
       const { http, problem } = await (await subject.shared()).request('ping')
       if (http === undefined) return failed(problem ?? 'there is no reply')
       const type = http.headers['content-type'] ?? ''
-      return unless(
-        /^(?:application\/json|text\/event-stream)\b/i.test(type)
-          ? undefined
-          : `the Content-Type is "${type}"`,
-      )
+      if (!/^(?:application\/json|text\/event-stream)\b/i.test(type))
+        return failed(`the Content-Type is "${type}"`)
+      return noOtherText(subject)
     },
   },
   {
@@ -241,6 +257,34 @@ function ownHeadersRemoved({ door }: ServerSubject): Readonly<{ [name: string]: 
   return Object.fromEntries(names.map((name) => [name.toLowerCase(), undefined]))
 }
 
+/** Sends a request of a foreign page in a session that was opened without it. */
+async function foreignPing(
+  subject: ServerSubject,
+): Promise<{ readonly http: HttpReply | undefined; readonly wire: HttpWire }> {
+  const session = await subject.session()
+  if (!(session.wire instanceof HttpWire)) throw new Error('this check needs HTTP')
+  const { http } = await session.request('ping', undefined, { headers: { origin: EVIL } })
+  return { http, wire: session.wire }
+}
+
+/** Passes unless something else than a message was sent for a request, under the name of JSON or as an event. */
+function noOtherText({ wires, trace }: ServerSubject): Verdict {
+  for (const wire of wires) {
+    if (!(wire instanceof HttpWire)) continue
+    const odd = wire.received.find(
+      ({ value, stream }) =>
+        (typeof value !== 'object' || value === null) &&
+        messagesIn(parsed(wire.posts.get(stream) ?? '')).some(isRequest),
+    )
+    if (odd !== undefined)
+      return failed(
+        `a request is answered with ${JSON.stringify(odd.text.slice(0, 150))}, which is no message`,
+        trace.between(odd.at - 3, odd.at + 1),
+      )
+  }
+  return passed
+}
+
 /** The connection of a session over HTTP. */
 async function httpSession(subject: ServerSubject): Promise<HttpWire> {
   const { wire }: Session = await subject.session()
@@ -249,10 +293,9 @@ async function httpSession(subject: ServerSubject): Promise<HttpWire> {
 }
 
 /** Whether a notification was accepted as it should be. */
-export function acceptedEmpty(http: HttpReply | undefined): Verdict {
+export function acceptedEmpty(http: HttpReply | undefined, what: string = 'a notification'): Verdict {
   if (http === undefined) return unchecked('there is no reply')
   if (http.status >= 400) return passed
-  if (http.status !== 202)
-    return failed(`a notification is answered with status ${http.status} instead of 202`)
-  return unless(http.body === '' ? undefined : 'the reply to a notification has a body')
+  if (http.status !== 202) return failed(`${what} is answered with status ${http.status} instead of 202`)
+  return unless(http.body === '' ? undefined : `the reply to ${what} has a body`)
 }

@@ -8,6 +8,9 @@ const SESSION_ID = 'mcp-session-id'
 /** A session id that no server has given out. */
 const NO_SESSION = '00000000-0000-4000-8000-000000000000'
 
+/** Shorter ids can be tried out. */
+const LEAST_LENGTH = 8
+
 /** Rules about sessions over HTTP. */
 export const HTTP_SESSION_RULES: readonly Rule<ServerSubject>[] = [
   {
@@ -22,6 +25,27 @@ export const HTTP_SESSION_RULES: readonly Rule<ServerSubject>[] = [
       const id = (await subject.shared()).first?.http?.headers[SESSION_ID]
       if (id === undefined) return absent('the server has no sessions')
       return unless(/^[\x21-\x7e]+$/.test(id) ? undefined : `the session id is ${JSON.stringify(id)}`)
+    },
+  },
+  {
+    id: 'V082',
+    level: 'should',
+    revisions: B_TO_D,
+    transports: HTTP,
+    rule: 'Each session has an id of its own, which nobody can guess.',
+    how: 'Opens two sessions, and compares their ids.',
+    fix: 'Make the id of a session from at least 16 random bytes, for instance with randomUUID().',
+    async check(subject) {
+      const [one, other] = [await subject.session(), await subject.session()].map(
+        ({ first }) => first?.http?.headers[SESSION_ID],
+      )
+      if (one === undefined || other === undefined) return absent('the server has no sessions')
+      if (one === other) return failed('two sessions have the same id')
+      return unless(
+        isCounted(one, other) || Math.min(one.length, other.length) < LEAST_LENGTH
+          ? `two sessions have the ids ${JSON.stringify(one)} and ${JSON.stringify(other)}`
+          : undefined,
+      )
     },
   },
   {
@@ -70,6 +94,13 @@ export const HTTP_SESSION_RULES: readonly Rule<ServerSubject>[] = [
     },
   },
 ]
+
+/** Whether two ids differ only in a number at their end. */
+function isCounted(one: string, other: string): boolean {
+  let same = 0
+  while (same < one.length && one[same] === other[same]) same++
+  return [one, other].every((id) => /^\d{0,9}$/.test(id.slice(same)))
+}
 
 /** Whether a request with a session id is answered with 404. */
 async function goneWith(session: Session, id: string, what: string): Promise<Verdict> {

@@ -16,7 +16,7 @@ import type { Session } from '../session.ts'
 import { callTool, type SurveyedCall } from '../survey.ts'
 import { toolCall } from '../tool-call.ts'
 import { HttpWire } from '../wire-http.ts'
-import { SseWire } from '../wire-sse.ts'
+import { NoEndpointError, SseWire } from '../wire-sse.ts'
 import { isResponseTo, type HttpReply } from '../wire.ts'
 
 const HTTP: readonly Transport[] = ['http']
@@ -247,6 +247,8 @@ export const HTTP_STREAM_RULES: readonly Rule<ServerSubject>[] = [
     how: 'Looks at the types of all events.',
     fix: 'Send "event: endpoint" first, and "event: message" for each message.',
     async check(subject) {
+      const opened = await subject.connect().catch((error: unknown) => error)
+      if (opened instanceof NoEndpointError) return failed(opened.message)
       const { wire } = await subject.shared()
       if (!(wire instanceof SseWire)) return unchecked('this is not HTTP+SSE')
       const [first, ...others] = wire.events

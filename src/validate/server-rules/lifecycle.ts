@@ -37,7 +37,7 @@ export const LIFECYCLE_RULES: readonly Rule<ServerSubject>[] = [
     revisions: A_TO_D,
     transports: TRANSPORTS,
     rule: 'A supported version is echoed; for an unknown one the server offers one of its own, not an error.',
-    how: `Sends initialize with this revision, and with ${UNKNOWN_VERSION}.`,
+    how: `Sends initialize with this revision, with ${UNKNOWN_VERSION}, and with the version that is offered for it.`,
     fix: 'Return the requested version if you support it, otherwise your latest one.',
     async check(subject) {
       const own = (await (await subject.silent()).greet()).result?.['protocolVersion']
@@ -47,10 +47,14 @@ export const LIFECYCLE_RULES: readonly Rule<ServerSubject>[] = [
       if (result === undefined)
         return failed(problem ?? `${UNKNOWN_VERSION} is answered with an error: ${textOf(error)}`)
       const offered = result['protocolVersion']
+      if (typeof offered !== 'string' || offered === UNKNOWN_VERSION)
+        return failed(`${UNKNOWN_VERSION} is answered with ${JSON.stringify(offered)}`)
+      if (offered === own) return passed
+      const echoed = (await initialize(subject, offered)).result?.['protocolVersion']
       return unless(
-        typeof offered === 'string' && offered !== UNKNOWN_VERSION
+        echoed === undefined || echoed === offered
           ? undefined
-          : `${UNKNOWN_VERSION} is answered with ${JSON.stringify(offered)}`,
+          : `the server offers ${JSON.stringify(offered)}, and answers it with ${JSON.stringify(echoed)}`,
       )
     },
   },

@@ -1,5 +1,5 @@
 import type { Revision } from '../../protocol/revisions.ts'
-import { isNotification, isRequest, member, type Message } from '../message.ts'
+import { isNotification, isObject, isRequest, member, type Message } from '../message.ts'
 import { passed, TRANSPORTS, unless, type Level, type Rule } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
 import { callTool } from '../survey.ts'
@@ -25,6 +25,12 @@ const OF_CLIENT: ReadonlyMap<unknown, string> = new Map([
   ['elicitation/create', 'elicitation'],
 ])
 
+/** The revision that brought a type of content. Those of the first revision are not here. */
+const CONTENT_SINCE: ReadonlyMap<unknown, Revision> = new Map<unknown, Revision>([
+  ['audio', '2025-03-26'],
+  ['resource_link', '2025-06-18'],
+])
+
 /** The most tools that are called by a client without capabilities. */
 const MOST_CALLS = 5
 
@@ -40,7 +46,7 @@ function ruleOf(id: string, level: Level, revisions: readonly Revision[]): Rule<
     level,
     revisions,
     transports: TRANSPORTS,
-    rule: 'A server uses only the capabilities that were negotiated.',
+    rule: 'A server uses only the version and the capabilities that were negotiated.',
     how: 'Looks at all requests and notifications of the server; with --allow-calls, also at those to a client that declares no capability.',
     fix: 'Declare a capability, and listChanged and subscribe, before you use it; ask only for what the client declared.',
     isLast: true,
@@ -50,7 +56,10 @@ function ruleOf(id: string, level: Level, revisions: readonly Revision[]): Rule<
       const declared = await subject.capabilities()
       const sessions = sessionsByWire(subject)
       for (const { wire, message } of allMessages(subject)) {
-        const wrong = undeclared(message, declared) ?? unasked(sessions.get(wire), message)
+        const wrong =
+          undeclared(message, declared) ??
+          unasked(sessions.get(wire), message) ??
+          tooNew(message, subject.revision)
         if (wrong !== undefined) return unless(wrong)
       }
       return passed
@@ -77,6 +86,22 @@ function unasked(session: Session | undefined, message: Message): string | undef
     Object.hasOwn(session.capabilities, capability)
     ? undefined
     : `the server sent ${String(message['method'])} to a client that did not declare ${capability}`
+}
+
+/** A block of content that the revision does not have yet. */
+function tooNew({ result }: Message, revision: Revision): string | undefined {
+  const messages = member(result, 'messages')
+  const content = member(result, 'content')
+  const blocks = [
+    ...(Array.isArray(content) ? (content as readonly unknown[]) : []),
+    ...(Array.isArray(messages) ? messages.map((one: unknown) => member(one, 'content')) : []),
+  ].filter(isObject)
+  const since = (block: Message): Revision | undefined => CONTENT_SINCE.get(block['type'])
+  const early = blocks.find((block) => (since(block) ?? revision) > revision)
+  return (
+    early &&
+    `the server sent content of the type ${String(early['type'])}, which came with ${String(since(early))}`
+  )
 }
 
 /** Calls the tools that asked something, as a client that declares nothing. */

@@ -12,12 +12,11 @@ import {
   type Rule,
 } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
-import { isResponseTo, type Wire } from '../wire.ts'
+import type { Wire } from '../wire.ts'
+import { cancelCall } from './cancelled-call.ts'
 import { allMessages, sentBy } from './json-rpc.ts'
 
 const CANCELLED = 'notifications/cancelled'
-/** How long a call must take to be cancelled, and when it is. */
-const [SLOW_MS, BEGIN_MS] = [100, 30]
 
 /** Rules about progress and cancellation. */
 export const PROGRESS_RULES: readonly Rule<ServerSubject>[] = [
@@ -140,27 +139,10 @@ export const PROGRESS_RULES: readonly Rule<ServerSubject>[] = [
     revisions: A_TO_D,
     transports: TRANSPORTS,
     rule: 'A call that was cancelled is not answered (the first half of R194).',
-    how: 'Calls a tool that takes a while, cancels the call, and waits.',
+    how: 'Looks for a tool that takes a while even if nothing else is called, calls it, cancels the call, and waits.',
     fix: 'Stop the work, and send no response to a cancelled request.',
     calls: true,
-    async check(subject) {
-      const { calls } = await subject.survey()
-      const [slow] = calls.filter(({ reply }) => reply.result !== undefined).toSorted((a, b) => b.ms - a.ms)
-      if (slow === undefined || slow.ms < SLOW_MS)
-        return unchecked('no tool takes long enough to be cancelled')
-      const session = await subject.session()
-      const call = session.requestOf('tools/call', { name: slow.tool['name'], arguments: slow.input })
-      const from = subject.trace.mark
-      // Over HTTP there may be no reply before the response.
-      void session.wire.send(JSON.stringify(call)).catch(() => undefined)
-      await session.wire.wait(() => false, { from, ms: BEGIN_MS })
-      await session.notify(CANCELLED, { requestId: call['id'], reason: 'validation' })
-      const late = await session.wire.wait(isResponseTo(call['id']), {
-        from,
-        ms: Math.min(2_000, slow.ms + 300),
-      })
-      return unless(late && 'a call that was cancelled is answered')
-    },
+    check: cancelCall,
   },
   {
     id: 'R194',

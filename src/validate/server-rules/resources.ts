@@ -42,7 +42,9 @@ export const RESOURCE_RULES: readonly Rule<ServerSubject>[] = [
       const [resources, templates] = [await subject.list('resources'), await subject.list('templates')]
       if (resources.length + templates.length === 0) return absent('the server has no resources')
       return unless(
-        wrongItem(resources, 'uri', 'a resource') ?? wrongItem(templates, 'uriTemplate', 'a template'),
+        wrongItem(resources, 'uri', 'a resource') ??
+          wrongItem(templates, 'uriTemplate', 'a template') ??
+          brokenTemplate(templates),
       )
     },
   },
@@ -282,6 +284,14 @@ async function scopesOf(subject: ServerSubject, method: string): Promise<readonl
 function wrongItem(items: readonly Message[], key: string, what: string): string | undefined {
   const wrong = items.find((item) => typeof item[key] !== 'string' || typeof item['name'] !== 'string')
   return wrong && `${what} is ${JSON.stringify(wrong).slice(0, 150)}`
+}
+
+/** A template whose braces do not match. */
+function brokenTemplate(templates: readonly Message[]): string | undefined {
+  const broken = templates.find(
+    ({ uriTemplate }) => !/^[^{}]*(?:\{[^{}]+\}[^{}]*)*$/.test(String(uriTemplate)),
+  )
+  return broken && `the template ${JSON.stringify(broken['uriTemplate']).slice(0, 150)} is not a URI template`
 }
 
 function isContents(value: unknown): boolean {

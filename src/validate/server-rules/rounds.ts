@@ -100,13 +100,16 @@ export const ROUND_RULES: readonly Rule<ServerSubject>[] = [
       const call = (await askingCalls(subject)).find(
         ({ asked }) => typeof asked[0]?.result?.['requestState'] === 'string',
       )
-      const [first] = call?.asked ?? []
-      if (call === undefined || first === undefined) return unchecked('no question had a requestState')
-      const state = String(first.result?.['requestState'])
+      if (call === undefined) return unchecked('no question had a requestState')
+      // Another connection may lead to another process, which does not know the state.
+      const session = await subject.shared()
+      const first = await requestTool(session, [call.tool, call.input])
+      const state = first.result?.['requestState']
+      if (typeof state !== 'string') return unchecked('the question did not come again')
       const middle = Math.floor(state.length / 2)
       const changed = `${state.slice(0, middle)}${state[middle] === 'A' ? 'B' : 'A'}${state.slice(middle + 1)}`
       const more = { ...answersTo(first), requestState: changed }
-      const reply = await requestTool(await subject.shared(), [call.tool, call.input, more])
+      const reply = await requestTool(session, [call.tool, call.input, more])
       const { message, result, problem } = reply
       if (message === undefined) return unchecked(problem ?? 'there is no response')
       // A protocol error, a result with isError and another question reject it alike.
@@ -126,10 +129,12 @@ export const ROUND_RULES: readonly Rule<ServerSubject>[] = [
     calls: true,
     async check(subject) {
       const [call] = await askingCalls(subject)
-      const [first] = call?.asked ?? []
-      if (call === undefined || first === undefined) return unchecked('no tool asked a question')
+      if (call === undefined) return unchecked('no tool asked a question')
       const session = await subject.shared()
       const { tool, input } = call
+      const first = await requestTool(session, [tool, input])
+      if (first.result?.['resultType'] !== 'input_required')
+        return unchecked('the question did not come again')
       const state = first.result?.['requestState']
       const none = { inputResponses: {}, ...(state !== undefined && { requestState: state }) }
       const again = await requestTool(session, [tool, input, none])

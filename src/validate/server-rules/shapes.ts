@@ -1,7 +1,7 @@
-import { isNotification, isObject, isResponse, member, type Message } from '../message.ts'
+import { isNotification, isObject, isRequest, isResponse, member, type Message } from '../message.ts'
 import { ALL, TRANSPORTS, type Rule } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
-import { requestFinder } from './exchanges.ts'
+import { furtherAnswers, requestFinder } from './exchanges.ts'
 import { firstWrong } from './json-rpc.ts'
 
 /** The type of a member: a JSON type, the name of a shape, a list of either in brackets, or several with `|` between them. `!` follows if it must be there. */
@@ -29,7 +29,14 @@ const SHAPES: Readonly<Record<string, Types>> = {
     extensions: 'object',
   },
   Icon: { src: 'string!', mimeType: 'string', sizes: '[string]', theme: 'string' },
-  Tool: { ...DESCRIBED, inputSchema: 'object!', outputSchema: 'object', annotations: 'ToolHints' },
+  Tool: {
+    ...DESCRIBED,
+    inputSchema: 'object!',
+    outputSchema: 'object',
+    annotations: 'ToolHints',
+    execution: 'Execution',
+  },
+  Execution: { taskSupport: 'TaskSupport' },
   ToolHints: {
     title: 'string',
     readOnlyHint: 'boolean',
@@ -39,26 +46,27 @@ const SHAPES: Readonly<Record<string, Types>> = {
   },
   Resource: { ...DESCRIBED, uri: 'string!', mimeType: 'string', size: 'number', annotations: 'Annotations' },
   Template: { ...DESCRIBED, uriTemplate: 'string!', mimeType: 'string', annotations: 'Annotations' },
-  Annotations: { audience: '[Role]', priority: 'number', lastModified: 'string' },
+  Annotations: { audience: '[Role]', priority: 'share', lastModified: 'string' },
   Prompt: { ...DESCRIBED, arguments: '[Argument]' },
   Argument: { ...DESCRIBED, required: 'boolean' },
   PromptMessage: { role: 'Role!', content: 'Block!' },
-  Block: {
-    type: 'string!',
-    text: 'string',
-    data: 'string',
-    mimeType: 'string',
-    resource: 'Contents',
-    uri: 'string',
-    annotations: 'Annotations',
-    _meta: 'object',
-  },
+  Block: { type: 'BlockType!', annotations: 'Annotations', _meta: 'object' },
+  'Block text': { text: 'string!' },
+  'Block image': { data: 'base64!', mimeType: 'string!' },
+  'Block audio': { data: 'base64!', mimeType: 'string!' },
+  'Block resource': { resource: 'Contents!' },
+  'Block resource_link': { ...DESCRIBED, uri: 'string!', mimeType: 'string', size: 'number' },
   Contents: { uri: 'string!', mimeType: 'string', text: 'string', blob: 'string', _meta: 'object' },
+  SamplingMessage: { role: 'Role!', content: 'any!' },
   Completion: { values: '[string]!', total: 'integer', hasMore: 'boolean' },
 }
 
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   Role: ['user', 'assistant'],
+  BlockType: ['text', 'image', 'audio', 'resource', 'resource_link'],
+  TaskSupport: ['forbidden', 'optional', 'required'],
+  Context: ['none', 'thisServer', 'allServers'],
+  Mode: ['form', 'url'],
   Level: ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'],
 }
 
@@ -98,14 +106,29 @@ const NOTIFICATIONS: Readonly<Record<string, Types>> = {
   'notifications/resources/updated': { uri: 'string!' },
 }
 
+/** The parameters of the questions of a server, in requests or, at 2026-07-28, in results. */
+const QUESTIONS: Readonly<Record<string, Types>> = {
+  'sampling/createMessage': {
+    messages: '[SamplingMessage]!',
+    maxTokens: 'number!',
+    systemPrompt: 'string',
+    includeContext: 'Context',
+    temperature: 'number',
+    stopSequences: '[string]',
+    modelPreferences: 'object',
+    metadata: 'object',
+  },
+  'elicitation/create': { message: 'string!', mode: 'Mode', requestedSchema: 'object' },
+}
+
 export const SHAPE_RULES: readonly Rule<ServerSubject>[] = [
   {
     id: 'V090',
     level: 'must',
     revisions: ALL,
     transports: TRANSPORTS,
-    rule: 'The members of results and notifications have the types of the specification, and those that must be there are.',
-    how: 'Looks at every result and notification that the server sent.',
+    rule: 'The members of results, questions and notifications have the types of the specification, and those that must be there are.',
+    how: 'Looks at every result, question and notification that the server sent.',
     fix: 'Send the member with the type that the schema of the protocol gives it, or leave it out if it is optional.',
     isLast: true,
     async check(subject) {
@@ -114,9 +137,13 @@ export const SHAPE_RULES: readonly Rule<ServerSubject>[] = [
       return firstWrong(subject, ({ wire, received, message }) => {
         if (isNotification(message))
           return wrongIn(message, 'params', typesOf(NOTIFICATIONS, message['method']))
+        if (isRequest(message)) return wrongIn(message, 'params', typesOf(QUESTIONS, message['method']))
         const request = requestOf(wire, received, message['id'])
         const types = typesOf(RESULTS, request?.['method'])
-        return wrongIn(message, 'result', isOther(message, request) ? optional(types) : types)
+        return (
+          wrongIn(message, 'result', isOther(message, request) ? optional(types) : types) ??
+          wrongQuestion(message)
+        )
       })
     },
   },
@@ -125,20 +152,23 @@ export const SHAPE_RULES: readonly Rule<ServerSubject>[] = [
     level: 'must',
     revisions: ALL,
     transports: TRANSPORTS,
-    rule: 'Every response answers a request.',
-    how: 'Compares the ids of all responses with those of the requests on the same connection, over HTTP of the same POST.',
+    rule: 'Every response answers a request, and no request has two.',
+    how: 'Compares the ids of all responses with those of the requests on the same connection, over HTTP of the same POST, and counts both.',
     fix: 'Answer each request once, with its id, and notifications not at all.',
     isLast: true,
     async check(subject) {
       await subject.survey()
       const requestOf = requestFinder()
+      const isFurther = furtherAnswers()
       return firstWrong(subject, ({ wire, received, message }) => {
         if (!isResponse(message)) return undefined
         const id = message['id'] ?? null
         // A text that could not be read is answered without an id.
         if (id === null && Object.hasOwn(message, 'error')) return undefined
-        return requestOf(wire, received, id) === undefined
-          ? `a response has the id ${JSON.stringify(id)}, which no request had`
+        if (requestOf(wire, received, id) === undefined)
+          return `a response has the id ${JSON.stringify(id)}, which no request had`
+        return isFurther(wire, received, id)
+          ? `the request with the id ${JSON.stringify(id)} is answered more than once`
           : undefined
       })
     },
@@ -162,6 +192,18 @@ function optional(types: Types | undefined): Types | undefined {
 
 function nameOf(type: string): string {
   return type.endsWith('!') ? type.slice(0, -1) : type
+}
+
+/** What is wrong with the questions in a result of 2026-07-28. */
+function wrongQuestion(message: Message): string | undefined {
+  const questions = member(message, 'result', 'inputRequests')
+  if (!isObject(questions)) return undefined
+  for (const [key, one] of Object.entries(questions)) {
+    const types = typesOf(QUESTIONS, member(one, 'method'))
+    const wrong = isObject(one) ? wrongIn(one, 'params', types) : 'it is not an object'
+    if (wrong !== undefined) return `the question ${JSON.stringify(key).slice(0, 50)}: ${wrong}`
+  }
+  return undefined
 }
 
 function wrongIn(message: Message, key: 'params' | 'result', types: Types | undefined): string | undefined {
@@ -192,8 +234,12 @@ function wrongValue(value: unknown, type: string, path: string): string | undefi
     return undefined
   }
   const shape = SHAPES[type]
-  if (shape !== undefined)
-    return isObject(value) ? wrongMember(value, shape, path) : `${path} is not an object`
+  if (shape !== undefined) {
+    if (!isObject(value)) return `${path} is not an object`
+    // Of content, the type says which members there are.
+    const more = SHAPES[`${type} ${String(value['type'])}`]
+    return wrongMember(value, shape, path) ?? (more && wrongMember(value, more, path))
+  }
   const words = WORDS[type]
   if (words !== undefined)
     return words.includes(value as string) ? undefined : `${path} is not one of ${words.join(', ')}`
@@ -203,5 +249,11 @@ function wrongValue(value: unknown, type: string, path: string): string | undefi
 function isOf(value: unknown, type: string): boolean {
   if (type === 'any') return true
   if (type === 'integer') return Number.isInteger(value)
+  if (type === 'share') return typeof value === 'number' && value >= 0 && value <= 1
+  if (type === 'base64') return isBase64(value)
   return type === 'object' ? isObject(value) : typeof value === type
+}
+
+function isBase64(value: unknown): boolean {
+  return typeof value === 'string' && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value)
 }

@@ -263,7 +263,8 @@ function isComplete({ reply: { result } }: SurveyedCall): boolean {
   return resultType !== 'task' && resultType !== 'input_required' && !isObject(task)
 }
 
-function needsTask(tool: Message): boolean {
+/** Whether a tool can only be called as a task. */
+export function needsTask(tool: Message): boolean {
   return member(tool, 'execution', 'taskSupport') === 'required'
 }
 
