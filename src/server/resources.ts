@@ -14,7 +14,7 @@ import { partsOf, type Context } from './context.ts'
 import type { ResourceDefinition, TemplateDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
 import { rethrown, settled } from './settle.ts'
-import { mayUseAlike } from './spellings.ts'
+import { mayUseAlike, mayUseLike } from './spellings.ts'
 import { isRestricted, mayUse } from './visibility.ts'
 
 interface ServerLists {
@@ -87,10 +87,20 @@ export function findResource(
   check()
   const subject = toSubject(uri)
   if (subject === undefined || !mayUseAlike(lists.resources, uri, context)) return undefined
-  for (const template of templates.values()) {
+  /** The restricted templates before, which do not have exactly this URI. */
+  const earlier: TemplateDefinition[] = []
+  for (const template of lists.templates.registered.values()) {
+    const usable = templates.get(template.key)
     const variables = readVariables(template.template, subject, work)
     check()
-    if (variables !== undefined && mayUse(template, context)) return { resource: template, variables }
+    if (variables === undefined) {
+      if (isForFew(usable)) earlier.push(template)
+      continue
+    }
+    // A later template must not serve what this one keeps from the caller.
+    if (usable === undefined || !mayUse(usable, context)) return undefined
+    const query = { uri, by: template.template, work, check }
+    return mayUseLike(templates, earlier, query, context) ? { resource: usable, variables } : undefined
   }
   return undefined
 }
@@ -151,15 +161,14 @@ export function tooLongToNotify(uri: string, limit: number): string {
   return `${problem}; use a shorter one, or raise limits.uriLength`
 }
 
-/** Whether everything that serves a URI is restricted or disabled. */
+/** Whether what serves a URI is restricted or disabled. The first template that has it keeps it from the others. */
 export function isForSome({ resources, templates }: ServerLists, uri: string): boolean {
   if (resources.registered.has(uri)) return isForFew(resources.items.get(uri))
   const subject = toSubject(uri)
   if (subject === undefined) return false
-  const found = [...templates.registered.values()].filter(({ template }) =>
-    match(template, subject, { steps: 0 }),
-  )
-  return found.length > 0 && found.every(({ key }) => isForFew(templates.items.get(key)))
+  for (const { key, template } of templates.registered.values())
+    if (match(template, subject, { steps: 0 })) return isForFew(templates.items.get(key))
+  return false
 }
 
 function isForFew(item: ResourceDefinition | undefined): boolean {
