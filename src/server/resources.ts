@@ -6,6 +6,7 @@ import { UNKNOWN_RESOURCE, URI_TOO_COSTLY, URI_TOO_LONG } from '../errors/server
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { Result } from '../rpc/dispatch.ts'
+import { decodedFully } from '../uri-template/loose.ts'
 import { match, toSubject, type Subject } from '../uri-template/match.ts'
 import { toPlainTest } from '../uri-template/plain.ts'
 import type { UriTemplate } from '../uri-template/parse.ts'
@@ -131,10 +132,13 @@ function startsAnew({ parts }: UriTemplate, variables: Variables): boolean {
       !part.operator.keepReserved &&
       !part.operator.named &&
       part.variables.some(({ name }) =>
-        [variables[name] ?? []].flat().some((value) => /^(?:[a-z]:)?[\\/]/i.test(value)),
+        [variables[name] ?? []].flat().some((value) => ABSOLUTE.test(decodedFully(value))),
       ),
   )
 }
+
+/** A path from the root, perhaps of a drive, or a URL; parsers of URLs ignore what is blank before it. */
+const ABSOLUTE = /^\s*(?:(?:[a-z][a-z0-9+.-]*:)?[\\/]|file:)/i
 
 /** Whether a resource or template has this URI, disabled or not. */
 export function isDefined({ resources, templates }: ServerLists, uri: string): boolean {
@@ -181,16 +185,23 @@ function isForFew(item: ResourceDefinition | undefined): boolean {
  */
 function climbs(uri: string, template: string, variables: Variables): boolean {
   const values = Object.values(variables).flat()
-  if (values.some((value) => countClimbs(value) > 0 || value.includes('\0'))) return true
+  if (values.some((value) => countClimbs(value) > 0 || CONTROL.test(value))) return true
   return countClimbs(uri) > countClimbs(template) || restartsAtRoot(uri)
 }
 
+/** Parsers of URLs drop some control characters, so that the text around them comes together. */
+// oxlint-disable-next-line no-control-regex -- control characters are what it finds
+const CONTROL = /[\0-\x1f]/
+
 function restartsAtRoot(uri: string): boolean {
-  return /^file:\/\/.*[\\/]{2}/is.test(uri)
+  return /^file:\/\/.*[\\/]\s*[\\/]/is.test(uri)
 }
 
+/** The steps out of a folder, also of a path behind a scheme or drive, or before a query. Handlers may decode a path again. */
 function countClimbs(path: string): number {
-  return path.split(/[\\/]/).filter((step) => step.trim() === '..').length
+  return decodedFully(path)
+    .split(/[\\/:?#]/)
+    .filter((step) => step.trim() === '..').length
 }
 
 /** The `uri` of a request about one resource. */
