@@ -1,4 +1,11 @@
-import { base64url, decodeJwt, decodeProtectedHeader, errors, jwtVerify, type JWTHeaderParameters } from 'jose'
+import {
+  base64url,
+  decodeJwt,
+  decodeProtectedHeader,
+  errors,
+  jwtVerify,
+  type JWTHeaderParameters,
+} from 'jose'
 import type { Rejected, Verdict } from '../transport/http/server/auth-method.ts'
 import { NOT_A_TIME, readClaims, reject, type ClaimRules } from './claims.ts'
 import { isIdToken } from './id-token.ts'

@@ -43,7 +43,9 @@ function isMerged(template: UriTemplate, { whole, bare }: Likeness, other: UriTe
     const values = match(one, subject, work)
     if (values === undefined) return false
     const joined = Object.entries(values).map(([name, value]) => [name, joinFor(template, name, value)])
-    const merged = toSubject(expand(template, Object.fromEntries(joined) as Record<string, string | string[]>))
+    const merged = toSubject(
+      expand(template, Object.fromEntries(joined) as Record<string, string | string[]>),
+    )
     return merged !== undefined && match(other, merged, work) !== undefined
   }
   return wide.some((one) => takes(one, whole)) || wideBare.some((one) => takes(one, bare))

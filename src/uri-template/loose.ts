@@ -4,7 +4,7 @@ import { PORTS } from './spelling.ts'
 /** How often a text may have been encoded: the server decodes it, then perhaps the handler, and then a URL or what it leads to. */
 const TIMES = 3
 
-// Parsers of URLs remove some of these characters, and nobody needs them in a URI.
+// oxlint-disable-next-line no-control-regex -- parsers of URLs remove some of these, and nobody needs them in a URI
 const CONTROLS = /[\0-\x1f]/g
 
 /** A text with all its triplets decoded, even those that were encoded several times, and without control characters. */
@@ -47,7 +47,8 @@ function looseSteps(scheme: string, all: string, isBare: boolean): string[] {
   for (const each of (isBare ? all.replace(/[?#].*$/s, '') : all).split(/[\\/]/)) {
     const step = each.trim()
     if (step === '..') steps.splice(Math.max(root, steps.length - 1))
-    else if (step !== '' && step !== '.') steps.push(steps.length === 0 ? looseHost(step, port, isBare) : step)
+    else if (step !== '' && step !== '.')
+      steps.push(steps.length === 0 ? looseHost(step, port, isBare) : step)
   }
   return scheme === 'file' && steps[0] === 'localhost' ? steps.slice(1) : steps
 }
@@ -56,7 +57,10 @@ function looseSteps(scheme: string, all: string, isBare: boolean): string[] {
 function looseHost(step: string, usualPort: string | undefined, isBare: boolean): string {
   const at = step.lastIndexOf('@') + 1
   // A drive may end in `|` in place of the colon.
-  const host = step.slice(at).toLowerCase().replace(/^([a-z])\|$/, '$1:')
+  const host = step
+    .slice(at)
+    .toLowerCase()
+    .replace(/^([a-z])\|$/, '$1:')
   const port = /:\d*$/.exec(host)?.[0] ?? ''
   const name = host.slice(0, host.length - port.length).replace(/\.$/, '')
   if (isBare) return urlHost(name)
@@ -72,8 +76,7 @@ function urlHost(name: string): string {
 
 /** Replaces characters by those that hosts and file systems take for the same, one by one: whole texts could take long. */
 function withPlainCharacters(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  if (/^[\0-\x7f]*$/.test(text)) return text
+  if (/^\p{ASCII}*$/u.test(text)) return text
   return text
     .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
     .replace(/\P{ASCII}/gu, (char) => char.normalize('NFKD'))

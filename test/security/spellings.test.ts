@@ -260,8 +260,7 @@ const CLOSING: Readonly<Record<string, (app: App, uri: string) => unknown>> = {
   visible: (app, uri) => app.resource(uri, { visible: () => false }, () => 'CANARY'),
   scopes: (app, uri) => app.resource(uri, { scopes: ['secrets'] }, () => 'CANARY'),
   disable: (app, uri) => app.resource(uri, {}, () => 'CANARY').disable('resource', uri),
-  'a plug-in': (app, uri) =>
-    app.resource(uri, {}, () => 'CANARY').use({ visible: ({ key }) => key !== uri }),
+  'a plug-in': (app, uri) => app.resource(uri, {}, () => 'CANARY').use({ visible: ({ key }) => key !== uri }),
 }
 
 /** A template beside an open one, and URIs that belong to it. */
@@ -284,11 +283,20 @@ const CLOSED: readonly (readonly [string, readonly string[]])[] = [
   ],
   [
     'docs://private/{id}',
-    ['docs://private/1', 'docs://private%2F1', 'docs://private/1?x=1', 'docs://private/1#x', 'docs:///private/1'],
+    [
+      'docs://private/1',
+      'docs://private%2F1',
+      'docs://private/1?x=1',
+      'docs://private/1#x',
+      'docs:///private/1',
+    ],
   ],
   // A handler cannot tell these from `a%2Fb`, which the template matches.
   ['docs://private/{id}', ['docs://private/a/b', 'docs://private%2Fa%2Fb', 'docs:///private/a%2Fb']],
-  ['docs://private{/id}', ['docs://private/a%2Fb', 'docs://private/a/b', 'docs://private', 'docs:///private/a']],
+  [
+    'docs://private{/id}',
+    ['docs://private/a%2Fb', 'docs://private/a/b', 'docs://private', 'docs:///private/a'],
+  ],
   ['docs://private{/path*}', ['docs://private/a/b', 'docs:///private/a/b', 'docs://private%2Fa']],
   ['docs://private/{id}{?q}', ['docs:///private/1?q=2', 'docs:///private/1', 'docs://private%2F1?other=1']],
   ['docs://find?kind=secret{&q}', ['docs://find?kind=secret&q=1', 'docs:///find?kind=secret&q=1']],
@@ -354,7 +362,7 @@ test('M.template-closed many closed templates take no more time than open ones m
     app.resource(`docs://{+a}${at}/{b}{?q}`, { visible: () => false }, () => 'CANARY')
   app.resource('docs://{+path}', {}, () => 'open')
   const client = await open(app, { transport: 'memory', revision: '2025-11-25' })
-  for (const part of ['a/', '0/', '1%2F', '%252F', '%EF%B7%BA', '/'])  {
+  for (const part of ['a/', '0/', '1%2F', '%252F', '%EF%B7%BA', '/']) {
     const uri = `docs://${part.repeat(8000 / part.length)}`
     const text = client.requestText('spelt', 'resources/read', { uri })
     expect(await processorMs(() => client.post(text))).toBeLessThan(1500)

@@ -350,19 +350,22 @@ const LEAVING: readonly (readonly [string, readonly string[]])[] = [
   ['file:///docs/{+path}', ['%20/secret.md', 'a/%20/secret.md', '%09/secret.md']],
 ]
 
-test.each(LEAVING)('M.traversal %s has no value that a URL takes out of the folder', async (template, values) => {
-  const urls = createServer({ name: 'urls', version: '1', log: () => undefined }).resource(
-    template,
-    {},
-    (variables) => new URL(String(Object.values(variables)[0]), 'file:///root/docs/').href,
-  )
-  const client = await open(urls as AnyApp, { transport: 'memory', revision: '2025-11-25' })
-  const base = template.replace(/\{.*/, '').replace(/d$/, 'd/')
-  for (const value of values) {
-    const reply = await client.post(client.requestText('spoilt', 'resources/read', { uri: base + value }))
-    expect([value, reply]).toMatchObject([value, { error: {} }])
-  }
-})
+test.each(LEAVING)(
+  'M.traversal %s has no value that a URL takes out of the folder',
+  async (template, values) => {
+    const urls = createServer({ name: 'urls', version: '1', log: () => undefined }).resource(
+      template,
+      {},
+      (variables) => new URL(String(Object.values(variables)[0]), 'file:///root/docs/').href,
+    )
+    const client = await open(urls as AnyApp, { transport: 'memory', revision: '2025-11-25' })
+    const base = template.replace(/\{.*/, '').replace(/d$/, 'd/')
+    for (const value of values) {
+      const reply = await client.post(client.requestText('spoilt', 'resources/read', { uri: base + value }))
+      expect([value, reply]).toMatchObject([value, { error: {} }])
+    }
+  },
+)
 
 test('M.traversal values that only look a little like ways out are served', async () => {
   const values = createServer({ name: 'values', version: '1', log: () => undefined })
