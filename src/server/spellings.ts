@@ -3,7 +3,7 @@ import { URI_TOO_COSTLY } from '../errors/server.ts'
 import { isObject } from '../protocol/jsonrpc.ts'
 import type { Call } from '../rpc/call.ts'
 import { resembles, toLikeness } from '../uri-template/likeness.ts'
-import { looseSpelling } from '../uri-template/loose.ts'
+import { looseSpelling, looseSpellings } from '../uri-template/loose.ts'
 import { isSameUri, usualSpelling } from '../uri-template/spelling.ts'
 import type { UriTemplate } from '../uri-template/parse.ts'
 import type { Work } from '../uri-template/reach.ts'
@@ -29,8 +29,9 @@ export function spellingOf(resources: Resources, uri: string): string {
 /** Whether the caller may use every resource that a handler might take a URI for. A template must not read the others for it. */
 export function mayUseAlike(resources: Resources, uri: string, context: Context): boolean {
   if (resources.registered.size === 0) return true
-  const alike = [...resources.alike(looseSpelling(uri)), ...resources.alike(looseSpelling(uri, true))]
-  return alike.every((key) => resources.find(key, context) !== undefined)
+  return [...looseSpellings(uri)].every((loose) =>
+    resources.alike(loose).every((key) => resources.find(key, context) !== undefined),
+  )
 }
 
 interface LikeQuery {

@@ -1,7 +1,7 @@
 import { encode, readUnits } from './characters.ts'
 import { expand } from './expand.ts'
 import { OPERATORS, type Expression, type Operator, type Part } from './expression.ts'
-import { looseSpelling } from './loose.ts'
+import { looseSpelling, type Without } from './loose.ts'
 import { match, toSubject, type Subject } from './match.ts'
 import type { UriTemplate } from './parse.ts'
 import { compile } from './program.ts'
@@ -10,13 +10,16 @@ import type { Work } from './reach.ts'
 /** The loose spellings of a URI, to be compared with any number of templates. */
 export interface Likeness {
   readonly whole: Subject
-  /** Without user, port, query and fragment. */
+  /** Without the port. */
+  readonly portless: Subject
+  /** Without port, query and fragment. */
   readonly bare: Subject
 }
 
 /** Reads the loose spellings of a URI. */
 export function toLikeness(uri: string): Likeness {
-  return { whole: toLooseSubject(looseSpelling(uri)), bare: toLooseSubject(looseSpelling(uri, true)) }
+  const spelt = (without: Without): Subject => toLooseSubject(looseSpelling(uri, without))
+  return { whole: spelt('nothing'), portless: spelt('port'), bare: spelt('port and rest') }
 }
 
 /**
@@ -25,19 +28,26 @@ export function toLikeness(uri: string): Likeness {
  */
 export function resembles(
   template: UriTemplate,
-  { whole, bare }: Likeness,
+  likeness: Likeness,
   other: UriTemplate,
   work: Work,
 ): boolean {
   const loose = toLoose(template)
+  const { whole } = likeness
+  const bare = likeness[loose.bareAs]
   work.steps++
   if (!begins(loose.whole, whole) && !begins(loose.bare, bare)) return false
   const exact = (): boolean =>
     loose.whole.some((one) => match(one, whole, work)) || loose.bare.some((one) => match(one, bare, work))
-  return exact() || isMerged(template, { whole, bare }, other, work)
+  return exact() || isMerged(template, whole, bare, { other, work })
 }
 
-function isMerged(template: UriTemplate, { whole, bare }: Likeness, other: UriTemplate, work: Work): boolean {
+function isMerged(
+  template: UriTemplate,
+  whole: Subject,
+  bare: Subject,
+  { other, work }: { readonly other: UriTemplate; readonly work: Work },
+): boolean {
   const { wide, wideBare } = toLoose(template)
   const takes = (one: UriTemplate, subject: Subject): boolean => {
     const values = match(one, subject, work)
@@ -63,6 +73,8 @@ function joinFor({ parts }: UriTemplate, name: string, value: string | string[])
 interface Loose {
   readonly whole: readonly UriTemplate[]
   readonly bare: readonly UriTemplate[]
+  /** The spelling of a URI that is compared with `bare`: a query in the text of a template counts. */
+  readonly bareAs: 'bare' | 'portless'
   /** The same, where variables also take a `/`. */
   readonly wide: readonly UriTemplate[]
   readonly wideBare: readonly UriTemplate[]
@@ -79,14 +91,15 @@ function toLoose(template: UriTemplate): Loose {
   const head = end < 0 ? parts : parts.slice(0, end)
   const tails: readonly Part[][] = end < 0 ? [[]] : [[], toTail((parts[end] as Expression).operator)]
   const hasRest = head.some((part) => typeof part === 'string' && /[?#]/.test(part))
+  const without = hasRest ? 'port' : 'port and rest'
   const form = (isWide: boolean, isBare: boolean, tail: readonly Part[]): UriTemplate =>
-    toForm(template, [...respelt(isWide ? head.map(widened) : head, isBare), ...tail])
+    toForm(template, [...respelt(isWide ? head.map(widened) : head, isBare ? without : 'nothing'), ...tail])
   const forms = (isWide: boolean): [UriTemplate[], UriTemplate[]] => [
     tails.map((tail) => form(isWide, false, tail)),
-    hasRest ? [] : [form(isWide, true, [])],
+    (hasRest ? tails : [[]]).map((tail) => form(isWide, true, tail)),
   ]
   const [[whole, bare], [wide, wideBare]] = [forms(false), forms(true)]
-  const loose = { whole, bare, wide, wideBare }
+  const loose: Loose = { whole, bare, bareAs: hasRest ? 'portless' : 'bare', wide, wideBare }
   LOOSE.set(template, loose)
   return loose
 }
@@ -122,11 +135,11 @@ function widened(part: Part): Part {
 /** The first of the private characters that stand for expressions while the text around them is spelt loosely. */
 const FIRST_MARK = 0xe000
 
-function respelt(parts: readonly Part[], isBare: boolean): Part[] {
+function respelt(parts: readonly Part[], without: Without): Part[] {
   const marked = parts.map((part, nth) =>
     typeof part === 'string' ? part : String.fromCharCode(FIRST_MARK + nth),
   )
-  const pieces = looseSpelling(marked.join(''), isBare).split(/(\p{Co})/u)
+  const pieces = looseSpelling(marked.join(''), without).split(/(\p{Co})/u)
   return pieces
     .filter((piece) => piece !== '')
     .map((piece) => {

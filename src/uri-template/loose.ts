@@ -25,47 +25,65 @@ function decodeRun(run: string): string {
   }
 }
 
+/** What of a URI does not count, besides the user: many handlers ignore it. `rest` is the query and the fragment. */
+export type Without = 'nothing' | 'port' | 'rest' | 'port and rest'
+
 /**
  * A key that URIs share if handlers might take them for the same, also by way of `new URL`: all triplets are decoded, `..` is resolved,
- * the host has its usual form for every scheme, and neither control characters, spaces around a step, invisible characters nor slashes at
- * the end or next to each other count. If `isBare`, neither do user, port, query and fragment.
+ * the host has its usual form for every scheme, and neither a user, control characters, spaces around a step, invisible characters nor
+ * slashes at the end or next to each other count.
  */
-export function looseSpelling(uri: string, isBare = false): string {
-  const plain = withPlainCharacters(decodedFully(uri)).trim()
+export function looseSpelling(uri: string, without: Without = 'nothing'): string {
+  return spellLoosely(toPlain(uri), without)
+}
+
+/** All loose spellings of a URI, each without something else. */
+export function looseSpellings(uri: string): ReadonlySet<string> {
+  const plain = toPlain(uri)
+  const all: readonly Without[] = ['nothing', 'port', 'rest', 'port and rest']
+  return new Set(all.map((without) => spellLoosely(plain, without)))
+}
+
+function toPlain(uri: string): string {
+  return withPlainCharacters(decodedFully(uri)).trim()
+}
+
+function spellLoosely(plain: string, without: Without): string {
   // A template whose scheme is a variable has a private character in its place.
   const found = /^([a-z\p{Co}][a-z0-9+.\-\p{Co}]*):(.*)$/isu.exec(plain)
   if (found === null) return plain
   const [, scheme = '', all = ''] = found
-  return `${scheme.toLowerCase()}:${looseSteps(scheme.toLowerCase(), all, isBare).join('/')}`
+  return `${scheme.toLowerCase()}:${looseSteps(scheme.toLowerCase(), all, without).join('/')}`
 }
 
-function looseSteps(scheme: string, all: string, isBare: boolean): string[] {
-  const port = PORTS.get(scheme)
+function looseSteps(scheme: string, all: string, without: Without): string[] {
+  const usualPort = PORTS.get(scheme)
   // Hosts of the web need no slashes before them.
-  const root = (port ?? '') !== '' || /^[\\/]{2}[^\\/]/.test(all) ? 1 : 0
+  const root = (usualPort ?? '') !== '' || /^[\\/]{2}[^\\/]/.test(all) ? 1 : 0
+  const hasPort = without === 'nothing' || without === 'rest'
+  const hasRest = without === 'nothing' || without === 'port'
   const steps: string[] = []
-  for (const each of (isBare ? all.replace(/[?#].*$/s, '') : all).split(/[\\/]/)) {
+  for (const each of (hasRest ? all : all.replace(/[?#].*$/s, '')).split(/[\\/]/)) {
     const step = each.trim()
     if (step === '..') steps.splice(Math.max(root, steps.length - 1))
     else if (step !== '' && step !== '.')
-      steps.push(steps.length === 0 ? looseHost(step, port, isBare) : step)
+      steps.push(steps.length === 0 ? looseHost(step, usualPort, hasPort) : step)
   }
   return scheme === 'file' && steps[0] === 'localhost' ? steps.slice(1) : steps
 }
 
-/** The usual form of the first step, which might be a host. */
-function looseHost(step: string, usualPort: string | undefined, isBare: boolean): string {
-  const at = step.lastIndexOf('@') + 1
+/** The usual form of the first step, which might be a host, perhaps with what comes behind it at once. */
+function looseHost(step: string, usualPort: string | undefined, hasPort: boolean): string {
+  const [, authority = '', rest = ''] = /^([^?#]*)(.*)$/s.exec(step) ?? []
   // A drive may end in `|` in place of the colon.
-  const host = step
-    .slice(at)
+  const host = authority
+    .slice(authority.lastIndexOf('@') + 1)
     .toLowerCase()
     .replace(/^([a-z])\|$/, '$1:')
   const port = /:\d*$/.exec(host)?.[0] ?? ''
   const name = host.slice(0, host.length - port.length).replace(/\.$/, '')
-  if (isBare) return urlHost(name)
   const isUsual = port.length < 2 || (usualPort !== undefined && Number(port.slice(1)) === Number(usualPort))
-  return `${step.slice(0, at)}${urlHost(name)}${isUsual ? '' : `:${Number(port.slice(1))}`}`
+  return `${urlHost(name)}${isUsual || !hasPort ? '' : `:${Number(port.slice(1))}`}${rest}`
 }
 
 /** The host as a URL would have it: names in ASCII, numbers as addresses. */

@@ -226,7 +226,14 @@ test.each(Object.entries(HIDING).filter(([way]) => way !== 'middleware'))(
 
 test('M.uri-spelling a host that a URL takes for another leads to no template', async () => {
   const app = createServer({ name: 'hosts', version: '1', log: () => undefined })
-  for (const uri of ['https://ex.com/x', 'http://127.0.0.1/x', 'https://münchen.example/x', 'file:///etc/x'])
+  for (const uri of [
+    'https://ex.com/x',
+    'https://ex.com/a?id=1',
+    'https://ex.com:8443/b',
+    'http://127.0.0.1/x',
+    'https://münchen.example/x',
+    'file:///etc/x',
+  ])
     app.resource(uri, { visible: () => false }, () => 'CANARY')
   app
     .resource('https://{+rest}', {}, () => 'CANARY')
@@ -243,6 +250,10 @@ test('M.uri-spelling a host that a URL takes for another leads to no template', 
     'https:/EX.com/x',
     'https:%5C%5Cex.com/x',
     'https://ex.com:0443/x',
+    'https://@ex.com/a?id=1',
+    'https://u@ex.com:1/a?id=1',
+    'https://u@ex.com:8443/b',
+    'https://ex.com:8443/b?x',
     'ht%09tps://ex.com/x',
     '%20https://ex.com/x',
     'http://0x7f.1/x',
@@ -299,7 +310,10 @@ const CLOSED: readonly (readonly [string, readonly string[]])[] = [
   ],
   ['docs://private{/path*}', ['docs://private/a/b', 'docs:///private/a/b', 'docs://private%2Fa']],
   ['docs://private/{id}{?q}', ['docs:///private/1?q=2', 'docs:///private/1', 'docs://private%2F1?other=1']],
-  ['docs://find?kind=secret{&q}', ['docs://find?kind=secret&q=1', 'docs:///find?kind=secret&q=1']],
+  [
+    'docs://find?kind=secret{&q}',
+    ['docs://find?kind=secret&q=1', 'docs:///find?kind=secret&q=1', 'docs://u@find:80?kind=secret'],
+  ],
   ['docs://{user}/private', ['docs://ann/private', 'docs:///ann/private', 'docs://ann%2Fprivate']],
 ]
 
