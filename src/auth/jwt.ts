@@ -1,4 +1,11 @@
-import { decodeJwt, decodeProtectedHeader, errors, jwtVerify, type JWTHeaderParameters } from 'jose'
+import {
+  base64url,
+  decodeJwt,
+  decodeProtectedHeader,
+  errors,
+  jwtVerify,
+  type JWTHeaderParameters,
+} from 'jose'
 import type { Rejected, Verdict } from '../transport/http/server/auth-method.ts'
 import { NOT_A_TIME, readClaims, reject, type ClaimRules } from './claims.ts'
 import { isIdToken } from './id-token.ts'
@@ -63,10 +70,17 @@ export async function verifyJwt(
       clockTolerance: rules.skewMs / 1000,
       requiredClaims: ['exp'],
     })
+    if (!isSpeltOnce(token)) return reject('invalid', 'its signature is wrong')
     return !STRICT_TYPES.has(type) && isIdToken(payload) ? NOT_AN_ACCESS_TOKEN : readClaims(payload, rules)
   } catch (thrown) {
     return explain(thrown)
   }
+}
+
+/** Whether the signature, which does not protect its own spelling, is the only text for its bytes. */
+function isSpeltOnce(token: string): boolean {
+  const signature = token.slice(token.lastIndexOf('.') + 1)
+  return base64url.encode(base64url.decode(signature)) === signature
 }
 
 /** Why a token is not from any of these issuers, as far as it says so itself. */

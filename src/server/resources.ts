@@ -6,6 +6,7 @@ import { UNKNOWN_RESOURCE, URI_TOO_COSTLY, URI_TOO_LONG } from '../errors/server
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { Result } from '../rpc/dispatch.ts'
+import { decodedFully } from '../uri-template/loose.ts'
 import { match, toSubject, type Subject } from '../uri-template/match.ts'
 import { toPlainTest } from '../uri-template/plain.ts'
 import type { UriTemplate } from '../uri-template/parse.ts'
@@ -14,7 +15,7 @@ import { partsOf, type Context } from './context.ts'
 import type { ResourceDefinition, TemplateDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
 import { rethrown, settled } from './settle.ts'
-import { mayUseAlike } from './spellings.ts'
+import { mayUseAlike, mayUseLike } from './spellings.ts'
 import { isRestricted, mayUse } from './visibility.ts'
 
 interface ServerLists {
@@ -87,10 +88,20 @@ export function findResource(
   check()
   const subject = toSubject(uri)
   if (subject === undefined || !mayUseAlike(lists.resources, uri, context)) return undefined
-  for (const template of templates.values()) {
+  /** The restricted templates before, which do not have exactly this URI. */
+  const earlier: TemplateDefinition[] = []
+  for (const template of lists.templates.registered.values()) {
+    const usable = templates.get(template.key)
     const variables = readVariables(template.template, subject, work)
     check()
-    if (variables !== undefined && mayUse(template, context)) return { resource: template, variables }
+    if (variables === undefined) {
+      if (isForFew(usable)) earlier.push(template)
+      continue
+    }
+    // A later template must not serve what this one keeps from the caller.
+    if (usable === undefined || !mayUse(usable, context)) return undefined
+    const query = { uri, by: template.template, work, check }
+    return mayUseLike(templates, earlier, query, context) ? { resource: usable, variables } : undefined
   }
   return undefined
 }
@@ -121,10 +132,13 @@ function startsAnew({ parts }: UriTemplate, variables: Variables): boolean {
       !part.operator.keepReserved &&
       !part.operator.named &&
       part.variables.some(({ name }) =>
-        [variables[name] ?? []].flat().some((value) => /^(?:[a-z]:)?[\\/]/i.test(value)),
+        [variables[name] ?? []].flat().some((value) => ABSOLUTE.test(decodedFully(value))),
       ),
   )
 }
+
+/** A path from the root, perhaps of a drive, or a URL; parsers of URLs ignore what is blank before it. */
+const ABSOLUTE = /^\s*(?:(?:[a-z][a-z0-9+.-]*:)?[\\/]|file:)/i
 
 /** Whether a resource or template has this URI, disabled or not. */
 export function isDefined({ resources, templates }: ServerLists, uri: string): boolean {
@@ -151,15 +165,14 @@ export function tooLongToNotify(uri: string, limit: number): string {
   return `${problem}; use a shorter one, or raise limits.uriLength`
 }
 
-/** Whether everything that serves a URI is restricted or disabled. */
+/** Whether what serves a URI is restricted or disabled. The first template that has it keeps it from the others. */
 export function isForSome({ resources, templates }: ServerLists, uri: string): boolean {
   if (resources.registered.has(uri)) return isForFew(resources.items.get(uri))
   const subject = toSubject(uri)
   if (subject === undefined) return false
-  const found = [...templates.registered.values()].filter(({ template }) =>
-    match(template, subject, { steps: 0 }),
-  )
-  return found.length > 0 && found.every(({ key }) => isForFew(templates.items.get(key)))
+  for (const { key, template } of templates.registered.values())
+    if (match(template, subject, { steps: 0 })) return isForFew(templates.items.get(key))
+  return false
 }
 
 function isForFew(item: ResourceDefinition | undefined): boolean {
@@ -172,16 +185,23 @@ function isForFew(item: ResourceDefinition | undefined): boolean {
  */
 function climbs(uri: string, template: string, variables: Variables): boolean {
   const values = Object.values(variables).flat()
-  if (values.some((value) => countClimbs(value) > 0 || value.includes('\0'))) return true
+  if (values.some((value) => countClimbs(value) > 0 || CONTROL.test(value))) return true
   return countClimbs(uri) > countClimbs(template) || restartsAtRoot(uri)
 }
 
+/** Parsers of URLs drop some control characters, so that the text around them comes together. */
+// oxlint-disable-next-line no-control-regex -- control characters are what it finds
+const CONTROL = /[\0-\x1f]/
+
 function restartsAtRoot(uri: string): boolean {
-  return /^file:\/\/.*[\\/]{2}/is.test(uri)
+  return /^file:\/\/.*[\\/]\s*[\\/]/is.test(uri)
 }
 
+/** The steps out of a folder, also of a path behind a scheme or drive, or before a query. Handlers may decode a path again. */
 function countClimbs(path: string): number {
-  return path.split(/[\\/]/).filter((step) => step.trim() === '..').length
+  return decodedFully(path)
+    .split(/[\\/:?#]/)
+    .filter((step) => step.trim() === '..').length
 }
 
 /** The `uri` of a request about one resource. */

@@ -13,7 +13,7 @@ import { Observers } from '../rpc/observer.ts'
 import type { Service } from '../rpc/service.ts'
 import { Warnings } from '../rpc/warnings.ts'
 import type { SessionContents } from '../rpc/session-fields.ts'
-import { looseSpelling } from '../uri-template/spelling.ts'
+import { looseSpelling } from '../uri-template/loose.ts'
 import type { Completer, OwnerOf } from './completion.ts'
 import { callOf, Context } from './context.ts'
 import type {

@@ -2,10 +2,15 @@ import { mcpError } from '../errors/error.ts'
 import { URI_TOO_COSTLY } from '../errors/server.ts'
 import { isObject } from '../protocol/jsonrpc.ts'
 import type { Call } from '../rpc/call.ts'
-import { isSameUri, looseSpelling, usualSpelling } from '../uri-template/spelling.ts'
+import { resembles, toLikeness } from '../uri-template/likeness.ts'
+import { looseSpelling, looseSpellings } from '../uri-template/loose.ts'
+import { isSameUri, usualSpelling } from '../uri-template/spelling.ts'
+import type { UriTemplate } from '../uri-template/parse.ts'
+import type { Work } from '../uri-template/reach.ts'
 import type { Context } from './context.ts'
 import type { ResourceDefinition, TemplateDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
+import { mayUse } from './visibility.ts'
 
 type Resources = List<ResourceDefinition>
 
@@ -24,8 +29,40 @@ export function spellingOf(resources: Resources, uri: string): string {
 /** Whether the caller may use every resource that a handler might take a URI for. A template must not read the others for it. */
 export function mayUseAlike(resources: Resources, uri: string, context: Context): boolean {
   if (resources.registered.size === 0) return true
-  const alike = [...resources.alike(looseSpelling(uri)), ...resources.alike(looseSpelling(uri, true))]
-  return alike.every((key) => resources.find(key, context) !== undefined)
+  return [...looseSpellings(uri)].every((loose) =>
+    resources.alike(loose).every((key) => resources.find(key, context) !== undefined),
+  )
+}
+
+interface LikeQuery {
+  readonly uri: string
+  /** The template that would serve it. */
+  readonly by: UriTemplate
+  readonly work: Work
+  /** Throws if the work is too much. */
+  readonly check: () => void
+}
+
+/**
+ * Whether the caller may use every restricted template whose URI a handler might take this one for. The templates come before the one
+ * that would serve it.
+ */
+export function mayUseLike(
+  usable: ReadonlyMap<string, TemplateDefinition>,
+  restricted: readonly TemplateDefinition[],
+  { uri, by, work, check }: LikeQuery,
+  context: Context,
+): boolean {
+  if (restricted.length === 0) return true
+  work.steps += uri.length * SPELLING
+  const likeness = toLikeness(uri)
+  return restricted.every(({ key, template }) => {
+    const isLike = resembles(template, likeness, by, work)
+    check()
+    if (!isLike) return true
+    const item = usable.get(key)
+    return item !== undefined && mayUse(item, context)
+  })
 }
 
 /** Spells the URIs of a request as the server does, before middleware sees them. Those that are too long are rejected later. */

@@ -10,7 +10,7 @@ interface Parts {
 }
 
 /** The usual ports of the schemes whose hosts are names of computers. */
-const PORTS: ReadonlyMap<string, string> = new Map([
+export const PORTS: ReadonlyMap<string, string> = new Map([
   ['http', '80'],
   ['https', '443'],
   ['ws', '80'],
@@ -63,30 +63,6 @@ function withPath(uri: string): string {
   return uri.replace(/^((?:https?|wss?|ftp|file):\/\/[^/?#]+)(?=$|[?#])/, '$1/')
 }
 
-/**
- * A key that URIs share if handlers might take them for the same: all triplets are decoded, `..` is resolved, the host is in lower case
- * for every scheme, and slashes at the end or next to each other do not count. If `isBare`, neither do user, port, query and fragment.
- */
-export function looseSpelling(uri: string, isBare = false): string {
-  const parts = split(uri)
-  if (parts === undefined) return uri
-  const { scheme, authority = '', path, rest } = parts
-  const port = PORTS.get(scheme) ?? ''
-  const host = isBare ? bareHost(decoded(authority), port) : usualHost(authority, port)
-  const root = host === '' ? 0 : 1
-  const steps: string[] = []
-  const all = decoded(`${host}${path}`)
-  for (const step of (isBare ? all.replace(/[?#].*$/s, '') : all).split(/[\\/]/)) {
-    if (step === '..') steps.splice(Math.max(root, steps.length - 1))
-    else if (step !== '' && step !== '.') steps.push(step)
-  }
-  return `${scheme}:${steps.join('/')}${isBare ? '' : decoded(rest)}`
-}
-
-function bareHost(authority: string, port: string): string {
-  return usualHost(authority.slice(authority.lastIndexOf('@') + 1), port).replace(/:\d*$/, '')
-}
-
 function split(uri: string): Parts | undefined {
   const found = /^([a-z][a-z0-9+.-]*):(?:\/\/([^/?#]*))?([^?#]*)(.*)$/is.exec(withPlainTriplets(uri))
   if (found === null) return undefined
@@ -119,13 +95,4 @@ function usualHost(authority: string, port: string): string {
 
 function lowered(text: string): string {
   return /[A-Z]/.test(text) ? text.toLowerCase() : text
-}
-
-function decoded(text: string): string {
-  if (!text.includes('%')) return text
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

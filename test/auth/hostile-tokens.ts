@@ -14,6 +14,8 @@ export interface Workshop {
   readonly trap: string
 }
 
+const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
 /** A token that must be rejected. */
 export interface HostileToken {
   readonly id: string
@@ -83,6 +85,9 @@ export const HOSTILE_TOKENS: readonly HostileToken[] = [
   ),
   token('A.signature-flipped', 'a signature with one other bit', async ({ issuer }) =>
     flip(await issuer.sign(), 2),
+  ),
+  token('A.signature-bits', 'a signature whose last character has other unused bits', async ({ issuer }) =>
+    (await issuer.sign()).replace(/.$/, (last) => BASE64URL[BASE64URL.indexOf(last) + 1] as string),
   ),
   token('A.signature-zero', 'a signature of zeros', async ({ issuer }) =>
     (await issuer.sign()).replace(/[^.]*$/, Buffer.alloc(64).toString('base64url')),

@@ -18,8 +18,8 @@ const REASONS: Readonly<Record<string, string>> = {
     'A.alg-none A.alg-none-title A.alg-none-upper A.alg-none-signed A.alg-missing A.alg-list A.hs-rs ' +
     'A.hs-jwk A.hs-empty A.hs-no-kid',
   'its signature is wrong':
-    'A.key-wrong A.signature-stripped A.signature-flipped A.signature-zero A.payload-swapped ' +
-    'A.header-swapped A.jwk A.jku A.x5u A.x5c',
+    'A.key-wrong A.signature-stripped A.signature-flipped A.signature-bits A.signature-zero ' +
+    'A.payload-swapped A.header-swapped A.jwk A.jku A.x5u A.x5c',
   'its issuer has no such key': 'A.alg-other A.kid-long A.kid-empty',
   'its key is not known yet': 'A.kid-unknown A.kid-path A.kid-sql A.kid-proto',
   'it does not say which key of the issuer signed it': 'A.kid-none',

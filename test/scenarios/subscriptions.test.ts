@@ -69,11 +69,12 @@ scenario(
       .resource('box://a/seen', { visible: () => true }, () => 'seen')
       .resource('box://a/scoped', { scopes: ['x'] }, () => 'scoped')
       .resource('box://a/open', {}, () => 'open')
+      .resource('box://a/{kind}/first', {}, () => 'open')
       .resource('box://a/by/{who}', { visible: () => false }, () => 'hidden')
-      .resource('box://a/{kind}/all', {}, () => 'open'),
+      .resource('box://a/{kind}/last', {}, () => 'open'),
   async (client, _revision, { app }) => {
     await client.follow({ uris: ['box://a', 'box://a/seen'] })
-    for (const name of ['hidden', 'seen', 'scoped', 'open', 'by/ann', 'by/all', 'undefined'])
+    for (const name of ['hidden', 'seen', 'scoped', 'open', 'by/first', 'by/ann', 'undefined'])
       app.updated(`box://a/${name}`)
     await client.hear(UPDATED, 7)
     expect(told(client)).toEqual([
@@ -81,10 +82,14 @@ scenario(
       'box://a/seen',
       'box://a',
       'box://a/open',
+      'box://a/by/first',
       'box://a',
-      'box://a/by/all',
       'box://a/undefined',
     ])
+    // Nobody who may not use the hidden template gets this from the last one.
+    app.updated('box://a/by/last')
+    await client.hear(UPDATED, 8)
+    expect(told(client).at(-1)).toBe('box://a')
   },
 )
 

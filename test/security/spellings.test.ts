@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createServer, McpError, type App } from '../../src/index.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import { open, type Client } from '../harness/client.ts'
+import { processorMs } from '../harness/processor.ts'
 import { scenario } from '../harness/scenario.ts'
 
 const UPDATED = 'notifications/resources/updated'
@@ -191,4 +192,193 @@ test('M.uri-spelling whoever subscribes with another spelling hears of changes, 
     { uri: 'docs://files/a.md' },
     { uri: 'docs://files/b.md' },
   ])
+})
+
+/** URIs that a handler may take for `docs://files/secret` if it builds a URL, or a path, from what it got. */
+const MISTAKABLE = [
+  'docs://files/sec%09ret',
+  'docs://files/secret%0A',
+  'docs://files/%0Dsecret',
+  'docs://files/secret%20',
+  'docs://files/%20secret',
+  'docs://files/%2573ecret',
+  'docs://files/%2573ecret?%25',
+  'docs://FILES%2Fsecret',
+  'docs://fi%E2%80%8Bles/secret',
+  'docs://fi%C2%ADles/secret',
+  'docs://%EF%BD%86iles/secret',
+  'docs:///files/secret',
+  'docs:///Files/secret',
+]
+
+test.each(Object.entries(HIDING).filter(([way]) => way !== 'middleware'))(
+  'M.uri-spelling no text that a URL takes for a URI leads past %s',
+  async (_, hide) => {
+    const hiding = withTemplates(hide(createServer({ name: 'hides', version: '1', log: () => undefined })))
+    const client = await open(hiding, { transport: 'memory', revision: '2025-11-25' })
+    for (const uri of MISTAKABLE)
+      for (const method of ['resources/read', 'resources/subscribe']) {
+        const reply = await client.post(client.requestText('spelt', method, { uri }))
+        expect([method, uri, reply]).toMatchObject([method, uri, { error: {} }])
+      }
+  },
+)
+
+test('M.uri-spelling a host that a URL takes for another leads to no template', async () => {
+  const app = createServer({ name: 'hosts', version: '1', log: () => undefined })
+  for (const uri of [
+    'https://ex.com/x',
+    'https://ex.com/a?id=1',
+    'https://ex.com:8443/b',
+    'http://127.0.0.1/x',
+    'https://münchen.example/x',
+    'file:///etc/x',
+  ])
+    app.resource(uri, { visible: () => false }, () => 'CANARY')
+  app
+    .resource('https://{+rest}', {}, () => 'CANARY')
+    .resource('http://{+rest}', {}, () => 'CANARY')
+    .resource('{+all}', {}, () => 'CANARY')
+  const client = await open(app, { transport: 'memory', revision: '2025-11-25' })
+  for (const uri of [
+    'https://ex%E3%80%82com/x',
+    'https://%EF%BD%85x.com/x',
+    'https://ex%E2%80%8B.com/x',
+    'https://ex%252Ecom/x',
+    'https://e%09x.com/x',
+    'https:ex.com/x',
+    'https:/EX.com/x',
+    'https:%5C%5Cex.com/x',
+    'https://ex.com:0443/x',
+    'https://@ex.com/a?id=1',
+    'https://u@ex.com:1/a?id=1',
+    'https://u@ex.com:8443/b',
+    'https://ex.com:8443/b?x',
+    'ht%09tps://ex.com/x',
+    '%20https://ex.com/x',
+    'http://0x7f.1/x',
+    'http://2130706433/x',
+    'https://xn--mnchen-3ya.example/x',
+    'https://M%C3%9CNCHEN.example/x',
+    'file://LOCALHOST%2Fetc/x',
+  ])
+    expect([uri, await readAt(client, uri)]).toMatchObject([uri, { error: {} }])
+  expect(await readAt(client, 'https://ex.com/y')).toMatchObject({ result: {} })
+})
+
+/** How a template may be closed to a caller, beside one that is open to all. */
+const CLOSING: Readonly<Record<string, (app: App, uri: string) => unknown>> = {
+  visible: (app, uri) => app.resource(uri, { visible: () => false }, () => 'CANARY'),
+  scopes: (app, uri) => app.resource(uri, { scopes: ['secrets'] }, () => 'CANARY'),
+  disable: (app, uri) => app.resource(uri, {}, () => 'CANARY').disable('resource', uri),
+  'a plug-in': (app, uri) => app.resource(uri, {}, () => 'CANARY').use({ visible: ({ key }) => key !== uri }),
+}
+
+/** A template beside an open one, and URIs that belong to it. */
+const CLOSED: readonly (readonly [string, readonly string[]])[] = [
+  [
+    'docs://private/{+path}',
+    [
+      'docs://private/pay.txt',
+      'docs://private%2Fpay.txt',
+      'docs://./private/pay.txt',
+      'docs:///private/pay.txt',
+      'docs://PRIVATE/pay.txt',
+      'docs://private//pay.txt',
+      'docs://%2570rivate/pay.txt',
+      'docs://private%5Cpay.txt',
+      'docs://u@private/pay.txt',
+      'docs://private:80/pay.txt',
+      `docs:///private/${'%21'.repeat(2000)}`,
+    ],
+  ],
+  [
+    'docs://private/{id}',
+    [
+      'docs://private/1',
+      'docs://private%2F1',
+      'docs://private/1?x=1',
+      'docs://private/1#x',
+      'docs:///private/1',
+    ],
+  ],
+  // A handler cannot tell these from `a%2Fb`, which the template matches.
+  ['docs://private/{id}', ['docs://private/a/b', 'docs://private%2Fa%2Fb', 'docs:///private/a%2Fb']],
+  [
+    'docs://private{/id}',
+    ['docs://private/a%2Fb', 'docs://private/a/b', 'docs://private', 'docs:///private/a'],
+  ],
+  ['docs://private{/path*}', ['docs://private/a/b', 'docs:///private/a/b', 'docs://private%2Fa']],
+  ['docs://private/{id}{?q}', ['docs:///private/1?q=2', 'docs:///private/1', 'docs://private%2F1?other=1']],
+  [
+    'docs://find?kind=secret{&q}',
+    ['docs://find?kind=secret&q=1', 'docs:///find?kind=secret&q=1', 'docs://u@find:80?kind=secret'],
+  ],
+  ['docs://{user}/private', ['docs://ann/private', 'docs:///ann/private', 'docs://ann%2Fprivate']],
+]
+
+describe.each(Object.entries(CLOSING))('a template that %s closes', (_, close) => {
+  test.each(CLOSED)('M.template-closed %s: no other template serves its URIs', async (template, uris) => {
+    const app = createServer({ name: 'closed', version: '1', log: () => undefined })
+    close(app, template)
+    app.resource('docs://{+path}', {}, () => 'CANARY')
+    app.resource('{+all}', {}, () => 'CANARY')
+    const client = await open(app, { transport: 'memory', revision: '2025-11-25' })
+    for (const uri of uris)
+      for (const method of ['resources/read', 'resources/subscribe']) {
+        const reply = await client.post(client.requestText('spelt', method, { uri }))
+        expect([method, uri, reply]).toMatchObject([method, uri, { error: {} }])
+      }
+    for (const uri of ['docs://other/pay.txt', 'docs://find?kind=open', 'docs://privately/1'])
+      expect([uri, await readAt(client, uri)]).toMatchObject([uri, { result: {} }])
+  })
+
+  test('M.template-closed what is more open and comes first, or has other URIs, is served', async () => {
+    const app = createServer({ name: 'open', version: '1', log: () => undefined })
+      .resource('docs://private/welcome', {}, () => 'fixed')
+      .resource('docs://private/open/{+path}', {}, () => 'first')
+    close(app, 'docs://private/{+path}')
+    close(app, 'docs://users/{id}')
+    app
+      .resource('docs://users/{id}/avatar', {}, () => 'below')
+      .resource('docs://users/{id}/files/{+path}', {}, () => 'below')
+      .resource('docs://{+path}', {}, () => 'broad')
+    const client = await open(app, { transport: 'memory', revision: '2025-11-25' })
+    const texts: Readonly<Record<string, string>> = {
+      'docs://private/welcome': 'fixed',
+      'docs://private/open/a': 'first',
+      'docs://users/1/avatar': 'below',
+      'docs://users/1/files/a/b': 'below',
+      'docs://elsewhere/a': 'broad',
+    }
+    for (const [uri, text] of Object.entries(texts))
+      expect([uri, await readAt(client, uri)]).toMatchObject([uri, { result: { contents: [{ text }] } }])
+  })
+})
+
+test('M.template-closed callers who may use a template are not kept from the others', async () => {
+  const app = createServer({ name: 'admins', version: '1', log: () => undefined })
+    .resource('docs://private/{id}', { visible: () => true, scopes: [] }, ({ id }) => `private ${id}`)
+    .resource('docs://{+path}', {}, ({ path }) => `broad ${path}`)
+  const client = await open(app, { transport: 'memory', revision: '2025-11-25' })
+  const texts: Readonly<Record<string, string>> = {
+    'docs://private/1': 'private 1',
+    'docs://private/1/2': 'broad private/1/2',
+    'docs:///private/1': 'broad /private/1',
+  }
+  for (const [uri, text] of Object.entries(texts))
+    expect([uri, await readAt(client, uri)]).toMatchObject([uri, { result: { contents: [{ text }] } }])
+})
+
+test('M.template-closed many closed templates take no more time than open ones may', async () => {
+  const app = createServer({ name: 'many', version: '1', log: () => undefined })
+  for (let at = 0; at < 300; at++)
+    app.resource(`docs://{+a}${at}/{b}{?q}`, { visible: () => false }, () => 'CANARY')
+  app.resource('docs://{+path}', {}, () => 'open')
+  const client = await open(app, { transport: 'memory', revision: '2025-11-25' })
+  for (const part of ['a/', '0/', '1%2F', '%252F', '%EF%B7%BA', '/']) {
+    const uri = `docs://${part.repeat(8000 / part.length)}`
+    const text = client.requestText('spelt', 'resources/read', { uri })
+    expect(await processorMs(() => client.post(text))).toBeLessThan(1500)
+  }
 })

@@ -305,3 +305,87 @@ test.each([
   })
   await client.close()
 })
+
+/** Values that leave a folder when a handler makes a URL of them. */
+const LEAVING: readonly (readonly [string, readonly string[]])[] = [
+  [
+    'up://files/{+path}',
+    [
+      '.%09./secret.md',
+      '.%0A./secret.md',
+      '.%0D./secret.md',
+      '%2e%09%2e%2Fsecret.md',
+      '%252e%252e/secret.md',
+      '.%252E/secret.md',
+      '%25252e%25252e/secret.md',
+      '%252e%252e%252fsecret.md',
+      'file:../secret.md',
+      'c:..%5Csecret.md',
+      '..?x',
+      '..%23x',
+      'a%00b',
+      'a%1Fb',
+    ],
+  ],
+  [
+    'one://{id}',
+    [
+      '.%09.%2Fsecret.md',
+      '%252e%252e%2Fsecret.md',
+      '%2Fsecret.md',
+      '%09%2Fsecret.md',
+      '%20%2Fsecret.md',
+      '%C2%A0%2Fsecret.md',
+      '%252Fsecret.md',
+      'file:%2Fsecret.md',
+      'file%3A%2Fsecret.md',
+      'FILE%3Asecret.md',
+      '%20file%3Asecret.md',
+      'f%09ile%3Asecret.md',
+      'https%3A%2F%2Fevil.example',
+      'a-b%3A%5Csecret.md',
+    ],
+  ],
+  ['segment://d{/a}', ['.%09.%2Fsecret.md', '%20%2Fsecret.md', 'file%3A%2Fsecret.md', '%252e%252e']],
+  ['file:///docs/{+path}', ['%20/secret.md', 'a/%20/secret.md', '%09/secret.md']],
+]
+
+test.each(LEAVING)(
+  'M.traversal %s has no value that a URL takes out of the folder',
+  async (template, values) => {
+    const urls = createServer({ name: 'urls', version: '1', log: () => undefined }).resource(
+      template,
+      {},
+      (variables) => new URL(String(Object.values(variables)[0]), 'file:///root/docs/').href,
+    )
+    const client = await open(urls as AnyApp, { transport: 'memory', revision: '2025-11-25' })
+    const base = template.replace(/\{.*/, '').replace(/d$/, 'd/')
+    for (const value of values) {
+      const reply = await client.post(client.requestText('spoilt', 'resources/read', { uri: base + value }))
+      expect([value, reply]).toMatchObject([value, { error: {} }])
+    }
+  },
+)
+
+test('M.traversal values that only look a little like ways out are served', async () => {
+  const values = createServer({ name: 'values', version: '1', log: () => undefined })
+    .resource('one://{id}', {}, ({ id }) => id)
+    .resource('more://{+path}', {}, ({ path }) => path)
+    .resource('ask://all{?q}', {}, ({ q }) => q ?? '')
+  const client = await open(values as AnyApp, { transport: 'memory', revision: '2025-11-25' })
+  const texts: Readonly<Record<string, string>> = {
+    'one://a%3Ab': 'a:b',
+    'one://note%3A1': 'note:1',
+    'one://profile%3A1': 'profile:1',
+    'one://sub%2Fb.md': 'sub/b.md',
+    'one://a%20b': 'a b',
+    'one://12%3A30%2F45': '12:30/45',
+    'one://100%25': '100%',
+    'one://v1..v2': 'v1..v2',
+    'one://a...': 'a...',
+    'more://https://example.com/a?b=c': 'https://example.com/a?b=c',
+    'ask://all?q=%2Fetc': '/etc',
+  }
+  for (const [uri, text] of Object.entries(texts))
+    expect([uri, await client.get('resources/read', { uri })]).toMatchObject([uri, { contents: [{ text }] }])
+})
