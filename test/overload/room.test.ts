@@ -94,7 +94,9 @@ test.each(['http', 'sse', 'tcp', 'ws'] as const)(
     expect(endOf(child)).toBe(null)
     expect(refusals).toContainEqual(REFUSED)
     stop.abort()
-    await expect.poll(() => outcome(open(url).then((c) => c.call('echo', {}))), { timeout: 20_000 }).toBe('echoed')
+    await expect
+      .poll(() => outcome(open(url).then((c) => c.call('echo', {}))), { timeout: 20_000 })
+      .toBe('echoed')
   },
 )
 
@@ -102,7 +104,9 @@ test('limits.heap calls of a megabyte that arrive over stdio at once and stay in
   const client = await openStdio()
   const stop = new AbortController()
   const text = wide(1)
-  const ends = Array.from({ length: 120 }, () => outcome(client.call('hold', { text }, { signal: stop.signal })))
+  const ends = Array.from({ length: 120 }, () =>
+    outcome(client.call('hold', { text }, { signal: stop.signal })),
+  )
   const codes = new Set<unknown>()
   for (const end of ends) void end.then((error) => codes.add((error as { code?: number }).code))
   await expect.poll(() => codes).toContain(1005)

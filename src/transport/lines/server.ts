@@ -244,7 +244,8 @@ export class LineServer implements LineReaderOptions {
    */
   #checkForeign(line: string | Unreadable, onForeign: (reason: string) => void): void {
     if (REQUEST_LINE.test(typeof line === 'string' ? line : line.text)) onForeign('it sent an HTTP request')
-    else if (!this.#isClient && !(typeof line !== 'string' && line.why instanceof McpError)) onForeign('its first line is not a message')
+    else if (!this.#isClient && !(typeof line !== 'string' && line.why instanceof McpError))
+      onForeign('its first line is not a message')
   }
 
   /** Sends one message. */

@@ -9,7 +9,15 @@ import { claim, target, type Target } from '../fuzz.ts'
 import { isMessage } from '../replies.ts'
 import { messageText } from '../seeds.ts'
 
-const SMALL = { httpBytes: 1e6, heap: 1, depth: 64, values: 1000, keys: 1000, containers: 1000, stringLength: 1e5 }
+const SMALL = {
+  httpBytes: 1e6,
+  heap: 1,
+  depth: 64,
+  values: 1000,
+  keys: 1000,
+  containers: 1000,
+  stringLength: 1e5,
+}
 
 /** What is taken as a message is one, by a definition written without looking at the code; all else is refused in order. */
 export const messageTarget: Target = target<string>({
