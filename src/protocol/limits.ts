@@ -54,7 +54,7 @@ export const LIMITS = {
   waitMs: { usual: 1000, strict: 250 },
   /** Milliseconds that the event loop may be blocked before the server logs it and reports itself unhealthy. */
   blockedMs: { usual: 2000, strict: 1000 },
-  /** The part of the heap that live objects may take. Above it, a server on Node rejects requests, and closes connections and sessions; 1 turns that off. */
+  /** The part of the heap that live objects may take. Above it, a server on Node rejects requests, and closes connections and sessions; a large message must fit below it with four times its bytes. 1 turns both off. */
   heap: { usual: 0.8, strict: 0.7 },
   /** Bytes waiting for clients to read them, over all connections; the same limit applies separately to what waits for an earlier reply on the same HTTP connection, and to bytes kept for clients that reconnect, with 128 for each event. One caller gets at most a quarter. Where several nodes or workers share sessions, each node counts what the store keeps of its streams as kept here, and notifications in the store separately, too; every session keeps its newest ones up to 4 KB. */
   unsentBytes: { usual: 134_217_728, strict: 67_108_864 },

@@ -22,6 +22,8 @@ import { hasEnvelope, decodeEnvelope } from '../../wire/2026-07-28/decode.ts'
 import { checkBatch } from '../../wire/batch.ts'
 import { checkId } from '../../wire/id.ts'
 import { readBounded } from '../../wire/bounds.ts'
+import { askedId } from './asked-id.ts'
+import { decodeProblem, parseProblem } from './heap-guard.ts'
 import { NO_PARAMS, readableId, readMessage } from '../../wire/message.ts'
 import { replyText, encodeError, encodeReply } from '../../wire/reply.ts'
 import { decodeAnswer, encodeNotification, encodeRequest, encodeResult } from '../../wire/encode.ts'
@@ -113,12 +115,29 @@ export class Connection implements Channel, Responder<Reply, string> {
     return this.calls.size > 0 || this.#inFlight.isInBatch
   }
 
+  /** The error for a message of so many bytes if there may be no room to decode it. */
+  decodeProblem(bytes: number): McpError | undefined {
+    return decodeProblem(this.#service, this.#limits, bytes)
+  }
+
+  /** Rejects a message of so many bytes if there may be no room to decode it, and returns whether it did. */
+  sheds(bytes: number, head: () => string): boolean {
+    const problem = this.decodeProblem(bytes)
+    if (problem !== undefined) this.reject(problem, askedId(head()))
+    return problem !== undefined
+  }
+
   /** Receives one message or batch from the client; false if it is neither. */
   receive(text: string): boolean {
     if (this.#isClosed) return true
     let reply: Reply | Promise<Reply>
     this.size = text.length
     try {
+      const shed = parseProblem(this.#service, this.#limits, text)
+      if (shed !== undefined) {
+        this.reject(shed, askedId(text))
+        return true
+      }
       const message = this.#invalid === 0 ? this.#read(text, this.#limits) : this.#readCheaply(text)
       reply = Array.isArray(message) ? this.#takeBatch(message) : this.#take(message as Message)
     } catch (thrown) {

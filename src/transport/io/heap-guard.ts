@@ -1,10 +1,10 @@
 import { HEAP_FULL } from '../../errors/limits.ts'
-import { mcpError } from '../../errors/error.ts'
+import { type McpError, mcpError } from '../../errors/error.ts'
 import { LATER } from '../../errors/retry-after.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Load } from '../../rpc/load.ts'
 import type { Service } from '../../rpc/service.ts'
-import { liveHeap, onMajorGc } from './heap.ts'
+import { fitsHeap, liveHeap, onMajorGc } from './heap.ts'
 import { everyMs, type Timer } from './timer.ts'
 
 /** Gives up something that takes memory, and returns how many connections or sessions that were. */
@@ -15,6 +15,13 @@ type Guarded = Pick<Service, 'load' | 'observers' | 'report'>
 const CHECK_MS = 1000
 /** After this many checks without anything to give up, clients are not what takes the memory. */
 const FUTILE = 3
+
+/** Smaller messages are not worth the question whether there is room for them. */
+const SMALL_BYTES = 65_536
+/** The memory that a message may take for each byte while it is parsed: its text and its values have up to two bytes per character. */
+const DECODED = 4
+/** What its values take of that. */
+const PARSED = 2
 
 const guards = new WeakMap<Load, HeapGuard>()
 
@@ -31,13 +38,41 @@ export function checkHeap({ load }: Pick<Service, 'load'>): void {
   if (load.isShort) throw mcpError(HEAP_FULL, {}, LATER)
 }
 
+/** The error for a message of so many bytes if the heap may have no room to decode and parse it; undefined if there is room. */
+export function decodeProblem(
+  service: Pick<Service, 'load'>,
+  limits: Pick<Limits, 'heap'>,
+  bytes: number,
+): McpError | undefined {
+  return bytes <= SMALL_BYTES ? undefined : roomProblem(service, limits, bytes * DECODED)
+}
+
+/** The error for a text if the heap may have no room for its values: others may have taken it since the text was decoded. */
+export function parseProblem(
+  service: Pick<Service, 'load'>,
+  limits: Pick<Limits, 'heap'>,
+  { length }: string,
+): McpError | undefined {
+  return length <= SMALL_BYTES ? undefined : roomProblem(service, limits, length * PARSED)
+}
+
+function roomProblem(
+  { load }: Pick<Service, 'load'>,
+  { heap }: Pick<Limits, 'heap'>,
+  bytes: number,
+): McpError | undefined {
+  const part = guards.get(load)?.limit ?? heap
+  return heap >= 1 || fitsHeap(bytes, part) ? undefined : mcpError(HEAP_FULL, {}, LATER)
+}
+
 /**
  * Sheds load while live objects take more than a part of the heap, whatever they are: a second line of defence behind limits
  * that count. It looks after major collections only, because before them nobody knows how much is garbage.
  */
 class HeapGuard {
   readonly #service: Guarded
-  #limit: number
+  /** The part of the heap that live objects may take. */
+  limit: number
   readonly #sheds = new Set<Shed>()
   #unwatch: (() => void) | undefined
   #timer: Timer
@@ -45,7 +80,7 @@ class HeapGuard {
 
   constructor(service: Guarded, limit: number) {
     this.#service = service
-    this.#limit = limit
+    this.limit = limit
   }
 
   add(shed: Shed): () => void {
@@ -61,9 +96,9 @@ class HeapGuard {
   }
 
   #judge(live: number): void {
-    if (live <= this.#limit) return this.#end()
+    if (live <= this.limit) return this.#end()
     if (!this.#service.load.isShort) this.#begin(live)
-    else if (live > (this.#limit + 1) / 2) this.#shed()
+    else if (live > (this.limit + 1) / 2) this.#shed()
   }
 
   #begin(live: number): void {
@@ -92,7 +127,7 @@ class HeapGuard {
     this.#shed()
     if (this.#futile < FUTILE) return
     // Rejecting requests would not help, and the program may well need so much.
-    this.#limit = (live + 1) / 2
+    this.limit = (live + 1) / 2
     const text =
       'the heap stays nearly full without clients; give Node more with --max-old-space-size, or raise limits.heap'
     this.#service.report('error', text, { percent: Math.round(live * 100) })

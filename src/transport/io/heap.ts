@@ -54,6 +54,14 @@ export function onMajorGc(listener: (live: number) => void): () => void {
   }
 }
 
+/** Whether so many bytes fit into a part of the heap, besides what is in use; always on runtimes without statistics. Collects garbage if that may decide. */
+export function fitsHeap(bytes: number, part: number): boolean {
+  const v8 = load<V8>('node:v8')
+  if (v8 === undefined) return true
+  const most = part - bytes / bytesFor(v8.getHeapStatistics().heap_size_limit)
+  return partOf(v8) <= most || (most > 0 && liveHeap() <= most)
+}
+
 /** The part of the heap that is in use, after a collection if the last one is long ago. */
 export function liveHeap(): number {
   const v8 = load<V8>('node:v8')
@@ -85,9 +93,14 @@ function observe(): { disconnect(): void } | undefined {
 /** The part of the heap for old objects that is in use. V8 ends the process when that is full. */
 function partOf(v8: V8): number {
   const { used_heap_size: used, heap_size_limit: limit } = v8.getHeapStatistics()
-  const young = v8.getHeapSpaceStatistics().filter(({ space_name: name }) => name.startsWith('new_'))
-  const old = young.reduce((rest, { space_used_size: size }) => rest - size, used)
-  return old / Math.max(limit - YOUNG_BYTES, limit / 2)
+  // Large new objects count: whatever their size, they must fit among the old ones soon.
+  const young = v8.getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')
+  return (used - (young?.space_used_size ?? 0)) / bytesFor(limit)
+}
+
+/** The bytes of the heap for old objects. */
+function bytesFor(limit: number): number {
+  return Math.max(limit - YOUNG_BYTES, limit / 2)
 }
 
 /** A function that collects garbage, as `node --expose-gc` has it. */

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import { beginTurn, inNextTurn, isTurnOver } from '../../base/turn.ts'
-import { mcpError } from '../../errors/error.ts'
+import { McpError, mcpError } from '../../errors/error.ts'
 import { withoutStacks } from '../../errors/stacks.ts'
 import { PARSE_FAILED, TOO_LARGE } from '../../errors/wire.ts'
 import type { RequestId } from '../../protocol/jsonrpc.ts'
@@ -38,11 +38,12 @@ export interface LineServerOptions {
   readonly gate?: { readonly isOpen: boolean; take(line: string): void } | undefined
 }
 
-/** A line that could not be read. */
+/** A line that was not read. */
 interface Unreadable {
   /** Its text as far as it is known. */
   readonly text: string
-  readonly isTooLarge: boolean
+  /** Why; by default because it is not UTF-8. */
+  readonly why?: 'too large' | McpError | undefined
   readonly id?: RequestId | undefined
 }
 
@@ -65,6 +66,8 @@ export class LineServer implements LineReaderOptions {
   readonly #gate: LineServerOptions['gate']
   /** Lines that have arrived and were not taken. */
   #inbox: (string | Unreadable)[] = []
+  /** Why the last line was not decoded. */
+  #shed: McpError | undefined
   /** Whether the lines in the inbox wait until others had a turn, or until the client has read. */
   isWaiting = false
   /** Whether others have a turn now. */
@@ -104,7 +107,8 @@ export class LineServer implements LineReaderOptions {
   }
 
   decode(bytes: Uint8Array): string | undefined {
-    return decodeLine(bytes)
+    this.#shed = this.connection.decodeProblem(bytes.length)
+    return this.#shed === undefined ? decodeLine(bytes) : undefined
   }
 
   onLine(text: string): void {
@@ -113,11 +117,13 @@ export class LineServer implements LineReaderOptions {
 
   onOversize(head: Uint8Array): void {
     const text = toText(head.subarray(0, 512))
-    this.#inbox.push({ text, isTooLarge: true, id: askedId(text) })
+    this.#inbox.push({ text, why: 'too large', id: askedId(text) })
   }
 
   onBadEncoding(bytes: Uint8Array): void {
-    this.#inbox.push({ text: toText(bytes), isTooLarge: false })
+    const why = this.#shed
+    const text = toText(why === undefined ? bytes : bytes.subarray(0, 512))
+    this.#inbox.push({ text, why, id: why && askedId(text) })
   }
 
   /** The client has ended its side; the last line does not need a line break. Calls `onTaken` when all lines are taken. */
@@ -223,10 +229,10 @@ export class LineServer implements LineReaderOptions {
     return true
   }
 
-  #reject({ isTooLarge, id }: Unreadable): boolean {
+  #reject({ why, id }: Unreadable): boolean {
     const limit = this.maxBytes
     const error = withoutStacks(() =>
-      isTooLarge ? mcpError(TOO_LARGE, { limit }) : mcpError(PARSE_FAILED, {}),
+      why === 'too large' ? mcpError(TOO_LARGE, { limit }) : (why ?? mcpError(PARSE_FAILED, {})),
     )
     this.connection.reject(error, id)
     return false
@@ -238,7 +244,8 @@ export class LineServer implements LineReaderOptions {
    */
   #checkForeign(line: string | Unreadable, onForeign: (reason: string) => void): void {
     if (REQUEST_LINE.test(typeof line === 'string' ? line : line.text)) onForeign('it sent an HTTP request')
-    else if (!this.#isClient) onForeign('its first line is not a message')
+    else if (!this.#isClient && !(typeof line !== 'string' && line.why instanceof McpError))
+      onForeign('its first line is not a message')
   }
 
   /** Sends one message. */

@@ -240,7 +240,9 @@ export class Peer implements Carrier {
     if (this.#socket.isOver) return
     if (!isBinary && this.#session?.count(this) === false) return
     // Text arrives as one buffer and is known to be UTF-8.
-    const text = isBinary ? undefined : (data as Buffer).toString('utf8')
+    const bytes = data as Buffer
+    const isShed = !isBinary && this.#connection.sheds(bytes.length, () => bytes.toString('utf8', 0, 512))
+    const text = isBinary ? undefined : isShed ? '' : bytes.toString('utf8')
     if (this.#session?.shared === undefined || text === undefined) return this.#handle(text)
     this.#unnoted.push(text)
     this.#unnotedChars += text.length
@@ -301,10 +303,10 @@ export class Peer implements Carrier {
     }
   }
 
-  /** Receives a message, or closes the connection of a client that sent bytes, after the messages before them. */
+  /** Receives a message unless it is empty, or closes the connection of a client that sent bytes, after the messages before them. */
   #receive(text: string | undefined): void {
     if (text === undefined) this.#socket.close(CLOSE.notText, 'send text frames')
-    else this.#connection.receive(text)
+    else if (text !== '') this.#connection.receive(text)
   }
 
   /** Pauses reading until others had a turn. */

@@ -1,6 +1,7 @@
 import { McpError } from '../../../src/errors/error.ts'
 import { DIALECTS } from '../../../src/protocol/switches.ts'
 import { takeBody } from '../../../src/transport/http/server/given-body.ts'
+import { Load } from '../../../src/rpc/load.ts'
 import { answeredId } from '../../../src/transport/io/receive.ts'
 import { checkBatch } from '../../../src/wire/batch.ts'
 import { readableId, readMessage } from '../../../src/wire/message.ts'
@@ -8,7 +9,15 @@ import { claim, target, type Target } from '../fuzz.ts'
 import { isMessage } from '../replies.ts'
 import { messageText } from '../seeds.ts'
 
-const SMALL = { httpBytes: 1e6, depth: 64, values: 1000, keys: 1000, containers: 1000, stringLength: 1e5 }
+const SMALL = {
+  httpBytes: 1e6,
+  heap: 1,
+  depth: 64,
+  values: 1000,
+  keys: 1000,
+  containers: 1000,
+  stringLength: 1e5,
+}
 
 /** What is taken as a message is one, by a definition written without looking at the code; all else is refused in order. */
 export const messageTarget: Target = target<string>({
@@ -26,7 +35,7 @@ export const messageTarget: Target = target<string>({
     }
     checkOne(value)
     const taken: Parameters<typeof takeBody>[0] = { body: '' }
-    refusal(() => takeBody(taken, value, SMALL))
+    refusal(() => takeBody(taken, value, SMALL, { load: new Load() }))
     claim((taken.size ?? 0) <= text.length, 'a parsed body is larger than its text')
     claim(taken.size === undefined || taken.parsed === value, 'a parsed body is taken, but not kept')
     if (!Array.isArray(value)) return

@@ -36,7 +36,7 @@ import type { ExtraEndpoint, Headers, HttpHandler, HttpHead, HttpIn, HttpOut } f
 import type { Replicas } from './replicas.ts'
 import { AcceptQueue } from '../../io/accept-queue.ts'
 import { budgetsOf, checkUnsent } from '../../io/budgets.ts'
-import { checkHeap, guardHeap } from '../../io/heap-guard.ts'
+import { checkHeap, guardHeap, parseProblem } from '../../io/heap-guard.ts'
 import { LoopMonitor } from '../../io/loop-monitor.ts'
 import type { WritePool } from '../../io/write-budget.ts'
 import { readTrust, type Trust } from './proxy.ts'
@@ -206,6 +206,8 @@ export class Endpoint implements HttpHandler {
 
   #post(request: HttpIn, headers: Headers): HttpOut | Promise<HttpOut> {
     const { body, parsed } = request
+    const problem = parseProblem(this.service, this.limits, body)
+    if (problem !== undefined) throw problem
     const message = parsed === undefined ? this.#read(body, this.limits) : parsed
     dropBody(request)
     if (Array.isArray(message)) return this.#batch(message, request, headers)

@@ -13,6 +13,7 @@ import { type HttpHead, type HttpIn, type HttpHandler, hasBody } from './parts.t
 import type { Execution } from './lifetime.ts'
 import { readForwarded, type Trust } from './proxy.ts'
 import { budgetsOf } from '../../io/budgets.ts'
+import { decodeProblem } from '../../io/heap-guard.ts'
 import { afterMs } from '../../io/timer.ts'
 import { ReadBudget, senderOf } from '../../io/read-budget.ts'
 import { isUrl, parseUrl } from '../../../protocol/url.ts'
@@ -58,7 +59,7 @@ export function serveFetch(
       }
       if (hasBody(head)) {
         if (extras.body === undefined) parts.body = await readBody(request, handler, parts)
-        else takeBody(parts, extras.body, handler.limits)
+        else takeBody(parts, extras.body, handler.limits, handler.service)
       }
       return toResponse(await handler.answer(parts), lifetime, { handler, request: parts })
     } catch (thrown) {
@@ -128,6 +129,8 @@ async function readBody(request: Request, { service, limits }: HttpHandler, part
       buffer.append(step.value)
     }
     if (isLate) throw reading.late()
+    const problem = decodeProblem(service, limits, buffer.length)
+    if (problem !== undefined) throw problem
     const text = decodeUtf8(buffer.view())
     if (text !== undefined) return text
   } catch (thrown) {

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import { Load } from '../../../rpc/load.ts'
 import { takeBody } from './given-body.ts'
 
 const NONE = {
   httpBytes: Infinity,
+  heap: 1,
   depth: Infinity,
   values: Infinity,
   keys: Infinity,
@@ -15,7 +17,7 @@ type Taken = Parameters<typeof takeBody>[0]
 
 function take(given: unknown, limits: Partial<typeof NONE> = {}): Taken {
   const request: Taken = { body: '' }
-  takeBody(request, given, { ...NONE, ...limits })
+  takeBody(request, given, { ...NONE, ...limits }, { load: new Load() })
   return request
 }
 

@@ -12,6 +12,8 @@ import type { Limits } from '../../../protocol/limits.ts'
 import type { Bounds } from '../../../wire/bounds.ts'
 import { messageSize, sizeProblem } from '../../../wire/message-size.ts'
 import { decodeUtf8 } from '../../../wire/utf8.ts'
+import type { Service } from '../../../rpc/service.ts'
+import { decodeProblem } from '../../io/heap-guard.ts'
 import type { HttpIn } from './parts.ts'
 
 /**
@@ -21,12 +23,15 @@ import type { HttpIn } from './parts.ts'
 export function takeBody(
   request: Pick<HttpIn, 'body' | 'parsed' | 'size'>,
   given: unknown,
-  limits: Bounds & Pick<Limits, 'httpBytes'>,
+  limits: Bounds & Pick<Limits, 'httpBytes' | 'heap'>,
+  service: Pick<Service, 'load'>,
 ): void {
   const sent = typeof given === 'string' ? given : bytesOf(given)
   if (sent === undefined && !isParsed(given)) throw bodyRead()
   const size = sent === undefined ? measure(given, limits) : messageSize(sent, 'http', limits.httpBytes)
-  const problem = sizeProblem(size, limits.httpBytes)
+  const isDecoded = sent === undefined || typeof sent === 'string'
+  const problem =
+    sizeProblem(size, limits.httpBytes) ?? (isDecoded ? undefined : decodeProblem(service, limits, size))
   if (problem !== undefined) throw problem
   if (sent === undefined) {
     request.parsed = given

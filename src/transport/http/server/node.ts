@@ -7,6 +7,7 @@ import { PARSE_FAILED } from '../../../errors/wire.ts'
 import type { Auth } from '../../../rpc/call.ts'
 import type { Endpoint } from './endpoint.ts'
 import { budgetsOf } from '../../io/budgets.ts'
+import { decodeProblem } from '../../io/heap-guard.ts'
 import { ReadBudget, senderOf, type Sender } from '../../io/read-budget.ts'
 import { afterMs, type Timer } from '../../io/timer.ts'
 import { createByteBuffer, type ByteBuffer } from '../../../wire/byte-buffer.ts'
@@ -116,12 +117,12 @@ function serveHandler(
     if (!hasBody(parts)) return respond(parts, handler, handler.answer(parts))
     const body = bodyOf(request, given)
     if (!isStream(body)) {
-      takeBody(parts, body, handler.limits)
+      takeBody(parts, body, handler.limits, handler.service)
       return answerInTurn(request, parts)
     }
     parts.stream = body
     const reading = new ReadBudget(pool, handler.limits.httpBytes, parts)
-    readBody(parts, body, { reading, timeoutMs: handler.limits.bodyMs }, (text) => {
+    readBody(parts, body, { reading, handler }, (text) => {
       if (typeof text !== 'string') return reject(parts, body, text)
       parts.body = text
       attempt(parts, body, () => answerInTurn(request, parts, reading))
@@ -210,7 +211,7 @@ class NodeIn extends NodeHead implements HttpIn, Sender {
 interface BodyOptions {
   /** Counts the bytes until it is ended. */
   readonly reading: ReadBudget
-  readonly timeoutMs: number
+  readonly handler: Pick<HttpHandler, 'limits' | 'service'>
 }
 
 /**
@@ -221,7 +222,7 @@ interface BodyOptions {
 function readBody(
   parts: NodeIn,
   body: Readable,
-  { reading, timeoutMs }: BodyOptions,
+  { reading, handler: { limits, service } }: BodyOptions,
   done: (result: unknown) => void,
 ): void {
   const { request } = parts
@@ -272,7 +273,7 @@ function readBody(
   }
 
   function startTimer(): void {
-    timer = afterMs(timeoutMs, () => finish(reading.late()))
+    timer = afterMs(limits.bodyMs, () => finish(reading.late()))
   }
 
   function finish(result: unknown): void {
@@ -286,6 +287,8 @@ function readBody(
 
   function decode(): string | McpError {
     const bytes = buffer?.view() ?? first ?? NO_BYTES
+    const problem = decodeProblem(service, limits, bytes.length)
+    if (problem !== undefined) return problem
     if (!isUtf8(bytes)) return mcpError(PARSE_FAILED, {})
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
   }
