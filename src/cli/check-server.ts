@@ -50,12 +50,13 @@ export async function checkServer(
 }
 
 function addWarning(text: string, findings: Findings): void {
+  const shown = findings.redacted(text).slice(0, 500)
   if (/to stdout that is not a message/.test(text))
     findings.problem(
-      text.slice(0, 500),
+      shown,
       'stdout is for messages only. Print with console.error instead of console.log, also in libraries and start scripts.',
     )
-  else findings.advise(text.slice(0, 500), 'Look into the log of the server.')
+  else findings.advise(shown, 'Look into the log of the server.')
 }
 
 /** What to do about errors of programs, by what they print. */
@@ -89,7 +90,7 @@ function addFailure(error: unknown, target: ResolvedTarget, findings: Findings):
     error instanceof McpError && error.kind === 'no_revision'
       ? 'Update the server or this command, or leave --revision out.'
       : hint
-  findings.problem(message.slice(0, 4000), known[0] ?? (other || 'Look into the log of the server.'))
+  findings.problem(findings.redacted(message).slice(0, 4000), known[0] ?? (other || 'Look into the log of the server.'))
 }
 
 async function checkLists(client: Client, findings: Findings): Promise<void> {
@@ -103,7 +104,7 @@ async function checkLists(client: Client, findings: Findings): Promise<void> {
     } catch (error) {
       const { message, hint } = failureOf(error)
       findings.problem(
-        `the list of ${kind} fails: ${message.slice(0, 1000)}`,
+        `the list of ${kind} fails: ${findings.redacted(message).slice(0, 1000)}`,
         hint || 'Look into the log of the server.',
       )
     }
