@@ -72,10 +72,8 @@ function lintDescription({ name, title, description }: ListedTool, shown: string
   if (typeof description !== 'string' || description.trim() === '')
     return advice('there is no description, so a model has to guess what it does', fix)
   const words = description.trim().split(/\s+/)
-  const plain = (text: unknown): string =>
-    String(text)
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9]/g, '')
+  const plain = (text: unknown): string | undefined =>
+    typeof text === 'string' ? text.toLowerCase().replaceAll(/[^a-z0-9]/g, '') : undefined
   if (
     words.length < FEWEST_WORDS ||
     plain(description) === plain(name) ||
