@@ -124,8 +124,7 @@ function checkEndpoints(metadata: Document, name: string, findings: Findings): v
   )
   for (const key of missing)
     findings.problem(`the issuer names no ${key}`, 'Correct the metadata of the issuer.')
-  if (missing.length === 0)
-    findings.ok(`login page: ${wordOf(metadata['authorization_endpoint'], findings)}`)
+  if (missing.length === 0) findings.ok(`login page: ${wordOf(metadata['authorization_endpoint'], findings)}`)
   const methods = metadata['code_challenge_methods_supported']
   if (!Array.isArray(methods) || !methods.includes('S256'))
     findings.problem(

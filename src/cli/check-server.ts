@@ -66,8 +66,14 @@ function addWarning(text: string, findings: Findings): void {
 
 /** What to do about errors of programs, by what they print. A text that becomes part of a command must be the name of a package. */
 const PROGRAM_FIXES: readonly (readonly [RegExp, (found: string) => string])[] = [
-  [/Cannot find package '((?:@[a-z\d][\w.-]{0,100}\/)?[a-z\d][\w.-]{0,100})'/i, (name) => `npm install ${name}, in the folder of the server.`],
-  [/Cannot find module '([\w@./\\:+ -]{1,200})'/, (name) => `Correct the path ${name}, or build the server first.`],
+  [
+    /Cannot find package '((?:@[a-z\d][\w.-]{0,100}\/)?[a-z\d][\w.-]{0,100})'/i,
+    (name) => `npm install ${name}, in the folder of the server.`,
+  ],
+  [
+    /Cannot find module '([\w@./\\:+ -]{1,200})'/,
+    (name) => `Correct the path ${name}, or build the server first.`,
+  ],
   [/Cannot use import statement outside a module/, () => 'npm pkg set type=module, or name the file .mjs.'],
   [
     /ERR_UNKNOWN_FILE_EXTENSION/,
@@ -103,7 +109,10 @@ function addFailure(error: unknown, target: ResolvedTarget, findings: Findings):
     error instanceof McpError && error.kind === 'no_revision'
       ? 'Update the server or this command, or leave --revision out.'
       : hint
-  findings.problem(findings.redacted(message).slice(0, 4000), known[0] ?? (other || 'Look into the log of the server.'))
+  findings.problem(
+    findings.redacted(message).slice(0, 4000),
+    known[0] ?? (other || 'Look into the log of the server.'),
+  )
 }
 
 async function checkLists(client: Client, findings: Findings): Promise<void> {

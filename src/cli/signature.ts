@@ -9,7 +9,10 @@ export function signatureOf(item: {
   if (item.inputSchema === undefined) {
     const words = listOf(item.arguments)
       .filter(isMembers)
-      .map(({ name, required }) => `${typeof name === 'string' ? name : '(no name)'}${required === true ? '' : '?'}`)
+      .map(
+        ({ name, required }) =>
+          `${typeof name === 'string' ? name : '(no name)'}${required === true ? '' : '?'}`,
+      )
     return `${item.name}(${words.join(', ')})`
   }
   const { properties, required } = isMembers(item.inputSchema) ? item.inputSchema : {}

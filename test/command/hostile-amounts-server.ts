@@ -16,9 +16,7 @@ const lists = (i: number): object => listOf(90 + i, listOf(90, listOf(9, { type:
 const tool = (name: string, i: number): object => ({
   name,
   inputSchema:
-    way === 'nested'
-      ? { type: 'object', required: ['a'], properties: { a: lists(i) } }
-      : { type: 'object' },
+    way === 'nested' ? { type: 'object', required: ['a'], properties: { a: lists(i) } } : { type: 'object' },
 })
 
 /** A page of tools, all of whose names begin with the same words. */
@@ -74,7 +72,10 @@ createInterface({ input: process.stdin }).on('line', (text) => {
   if (method === 'tools/list')
     return send({
       id,
-      result: way === 'tools' || way === 'nested' ? toolsFrom(Number(params?.cursor ?? 0)) : { tools: [tool('t', 0)] },
+      result:
+        way === 'tools' || way === 'nested'
+          ? toolsFrom(Number(params?.cursor ?? 0))
+          : { tools: [tool('t', 0)] },
     })
   if (method === 'tools/call') return CALLS[way]?.(id)
   send({ id, error: { code: -32601, message: 'no' } })

@@ -43,14 +43,22 @@ describe('the words of a server', () => {
   )
 
   it.each([
-    ["Cannot find package 'left-pad' imported from a.js", 'npm install left-pad, in the folder of the server.'],
+    [
+      "Cannot find package 'left-pad' imported from a.js",
+      'npm install left-pad, in the folder of the server.',
+    ],
     ["Cannot find package '@a/b.c' imported from a.js", 'npm install @a/b.c, in the folder of the server.'],
     [EVIL, undefined],
     ["Cannot find package '--global' imported from a.js", undefined],
     ["Cannot find package '../x' imported from a.js", undefined],
     ["Cannot find package 'a\nb' imported from a.js", undefined],
   ])('that a program prints lead to a package only by a valid name: %j', async (text, fix) => {
-    const found = await fixes('--', process.execPath, '-e', `console.error(${JSON.stringify(text)}); process.exit(1)`)
+    const found = await fixes(
+      '--',
+      process.execPath,
+      '-e',
+      `console.error(${JSON.stringify(text)}); process.exit(1)`,
+    )
     if (fix === undefined) expect(found).not.toMatch(/npm|curl/)
     else expect(found).toContain(fix)
   })

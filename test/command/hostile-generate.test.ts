@@ -14,10 +14,10 @@ describe('tools for which no inputs can be made', () => {
     expect(code).toBe(7)
   })
 
-  const tools = Array.from(
-    { length: 50 },
-    (_, i): Tool => ({ name: `t${i}`, inputSchema: { type: 'object', required: ['a'] } }),
-  )
+  const tools = Array.from({ length: 50 }, (_, i): Tool => ({
+    name: `t${i}`,
+    inputSchema: { type: 'object', required: ['a'] },
+  }))
   const calls: string[] = []
   const client = {
     call(name: string) {
@@ -42,8 +42,15 @@ describe('tools for which no inputs can be made', () => {
 
   it('do not outlast Ctrl-C', async () => {
     const controller = new AbortController()
-    const unlikely = tools.map((tool): Tool => ({ ...tool, inputSchema: { type: 'object', minProperties: 1 } }))
-    const testing = testGenerated({ client, tools: unlikely, signal: controller.signal }, true, () => undefined)
+    const unlikely = tools.map((tool): Tool => ({
+      ...tool,
+      inputSchema: { type: 'object', minProperties: 1 },
+    }))
+    const testing = testGenerated(
+      { client, tools: unlikely, signal: controller.signal },
+      true,
+      () => undefined,
+    )
     setImmediate(() => controller.abort(new Error('left')))
     await expect(testing).rejects.toThrow('left')
   })

@@ -83,7 +83,13 @@ describe('the variables of a configuration', () => {
   })
 
   it('are shown where everybody knows them', () => {
-    const all = { NODE_ENV: 'production', DEBUG: 'true', PORT: '3000', HOST: 'localhost', LANG: 'en_US.UTF-8' }
+    const all = {
+      NODE_ENV: 'production',
+      DEBUG: 'true',
+      PORT: '3000',
+      HOST: 'localhost',
+      LANG: 'en_US.UTF-8',
+    }
     const output = new Output({ stdout: {}, stderr: {}, env: {} } as never)
     output.hide(hiddenVariables({ ...all, DB: 'postgres://u:topsecret@localhost/d?sslmode=require' }))
     const text = Object.values(all).join(' ')
