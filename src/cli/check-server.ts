@@ -122,7 +122,7 @@ async function checkLists(client: Client, findings: Findings): Promise<void> {
     try {
       const items = (await client[kind]().toArray()) as readonly ListedTool[]
       findings.ok(`${kind}: ${items.length}`)
-      if (kind === 'tools') findings.addAll(lintTools(items))
+      if (kind === 'tools') findings.addAll(lintTools(items, (name) => findings.redacted(name)))
     } catch (error) {
       const { message, hint } = failureOf(error)
       findings.problem(

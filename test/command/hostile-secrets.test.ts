@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { hiddenVariables } from '../../src/cli/redaction.ts'
+import { lintTools } from '../../src/cli/tool-lint.ts'
 import { Output } from '../../src/cli/output.ts'
 import { line, type Outcome } from './line.ts'
 
@@ -18,7 +19,7 @@ beforeEach(() => {
 /** The URL of a server that repeats what it was sent. */
 async function echo(answer: (said: string, response: ServerResponse) => void): Promise<string> {
   const said = ({ url = '', headers }: IncomingMessage): string =>
-    `host [${headers['x-api-key']}] [${headers.authorization}] ${url}`
+    `host [${[headers['x-api-key'] ?? ''].flat().join(' ')}] [${headers.authorization}] ${url}`
   const server = createServer((request, response) => answer(said(request), response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
@@ -58,6 +59,17 @@ describe('doctor hides the secrets of a configuration', () => {
     const place = `https://h/${said.replaceAll('"', '')}`
     response.writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${place}"` }).end()
   }
+})
+
+it('hides the secrets in the names of tools and arguments before they are cut', () => {
+  const redacted = (text: string): string => text.replaceAll('hush-hush', '***')
+  const name = `${'a'.repeat(75)}hush-hush`
+  const properties = { [`${'b'.repeat(35)}hush-hush`]: {} }
+  const tool = { name, description: 'It says what it does.', inputSchema: { type: 'object', properties } }
+  const odd = { ...tool, name: `${'c '.repeat(37)}hush-hush` }
+  const found = lintTools([tool, tool, odd], redacted)
+  expect(found.length).toBeGreaterThan(3)
+  expect(JSON.stringify(found)).not.toContain('hus')
 })
 
 describe('the variables of a configuration', () => {
