@@ -1,7 +1,7 @@
 import { isUrl, parseUrl } from '../protocol/url.ts'
 
 /** Names of options, variables, headers and members whose values are secrets. */
-export const SECRET: RegExp = /token|key|secret|passw|pwd|auth|credential|cookie|bearer|signature/i
+const SECRET: RegExp = /token|key|secret|passw|pwd|auth|credential|cookie|bearer|signature/i
 const HEADER = /^(?:-H|--?[Hh]eaders?)$/
 const VARIABLE = /^(?:-e|--?env)$/i
 /** A short beginning that looks like a name, with what follows it. */
