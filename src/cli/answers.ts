@@ -121,7 +121,9 @@ async function askField(name: string, field: Field, isRequired: boolean, asking:
     return isCancel(chosen) ? chosen : chosen === '' ? undefined : chosen === 'yes'
   }
   if (field.type === 'array') {
-    const initialValues = Array.isArray(field.default) ? field.default.map(String) : []
+    const usual: readonly unknown[] = Array.isArray(field.default) ? field.default : []
+    // What nobody sees must not be sent.
+    const initialValues = choices.list.flatMap(({ value }) => (usual.includes(value) ? [value] : []))
     for (let problem = ''; ;) {
       const chosen = await multiselect({
         message: problem === '' ? message : `${message}. ${problem}`,
@@ -139,7 +141,7 @@ async function askField(name: string, field: Field, isRequired: boolean, asking:
   }
   if (choices.list.length > 0) {
     const nothing = isRequired ? [] : [NOTHING]
-    const initialValue = typeof field.default === 'string' ? field.default : undefined
+    const initialValue = choices.list.find(({ value }) => value === field.default)?.value
     const chosen = await select({
       message,
       options: [...nothing, ...choices.list],
@@ -151,8 +153,8 @@ async function askField(name: string, field: Field, isRequired: boolean, asking:
   const isNumber = field.type === 'number' || field.type === 'integer'
   const typed = await text({
     message,
-    ...(['string', 'number'].includes(typeof field.default) && {
-      initialValue: safeLine(String(field.default)),
+    ...((typeof field.default === 'string' || typeof field.default === 'number') && {
+      initialValue: safeLine(`${field.default}`),
     }),
     validate: (value = '') => textProblem(value, field, isRequired),
     ...asking,

@@ -49,7 +49,7 @@ async function findMetadata(
   const reasons: string[] = []
   for (const place of places) {
     const url = isUrl(place) ? parseUrl(place) : undefined
-    const shown = safeLine(place, 300)
+    const shown = safeLine(findings.redacted(place), 300)
     if (url?.origin !== server.origin) {
       reasons.push(`${shown}: it is not on the origin of the server`)
       continue
@@ -77,7 +77,7 @@ function checkResource({ resource }: Document, server: URL, findings: Findings):
     typeof resource === 'string' && (url === same(resource) || url.startsWith(`${same(resource)}/`))
   if (!isPrefix)
     findings.problem(
-      `the metadata is for ${typeof resource === 'string' ? safeLine(resource, 300) : 'nothing'}, and not for ${url}`,
+      `the metadata is for ${wordOf(resource, findings)}, and not for ${url}`,
       'Use the URL that the metadata names, or correct resource on the server; behind a proxy, tell the server its public URL.',
     )
 }
@@ -100,7 +100,7 @@ async function checkIssuer(
   for (const place of new Set(places)) {
     try {
       const metadata = await readNamedJson(parseUrl(place), server, signal)
-      findings.ok(`issuer: ${safeLine(name, 300)}`)
+      findings.ok(`issuer: ${wordOf(name, findings)}`)
       checkEndpoints(metadata, name, findings)
       return
     } catch (error) {
@@ -108,7 +108,7 @@ async function checkIssuer(
     }
   }
   findings.problem(
-    `the issuer ${safeLine(name, 300)} cannot be asked: ${[...new Set(reasons)].join('; ')}`,
+    `the issuer ${wordOf(name, findings)} cannot be asked: ${[...new Set(reasons)].join('; ')}`,
     'Check that it runs and that its address is right in the metadata of the server.',
   )
 }
@@ -116,7 +116,7 @@ async function checkIssuer(
 function checkEndpoints(metadata: Document, name: string, findings: Findings): void {
   if (metadata['issuer'] !== name)
     findings.problem(
-      `the metadata of the issuer is for ${safeLine(String(metadata['issuer']), 300)}`,
+      `the metadata of the issuer is for ${wordOf(metadata['issuer'], findings)}`,
       'Both must be the same text, with or without a slash at the end.',
     )
   const missing = ['authorization_endpoint', 'token_endpoint'].filter(
@@ -124,8 +124,7 @@ function checkEndpoints(metadata: Document, name: string, findings: Findings): v
   )
   for (const key of missing)
     findings.problem(`the issuer names no ${key}`, 'Correct the metadata of the issuer.')
-  if (missing.length === 0)
-    findings.ok(`login page: ${safeLine(String(metadata['authorization_endpoint']), 300)}`)
+  if (missing.length === 0) findings.ok(`login page: ${wordOf(metadata['authorization_endpoint'], findings)}`)
   const methods = metadata['code_challenge_methods_supported']
   if (!Array.isArray(methods) || !methods.includes('S256'))
     findings.problem(
@@ -140,4 +139,9 @@ function checkEndpoints(metadata: Document, name: string, findings: Findings): v
       'the issuer does not register clients by itself',
       'Register this program there, and log in with pierhead auth login --client-id ID.',
     )
+}
+
+/** A member of metadata in one line. */
+function wordOf(value: unknown, findings: Findings): string {
+  return typeof value === 'string' ? safeLine(findings.redacted(value), 300) : 'nothing'
 }

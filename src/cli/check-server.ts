@@ -30,7 +30,7 @@ export async function checkServer(
     const { revision, info = {} } = await client.server()
     const { name, version } = info as { readonly name?: unknown; readonly version?: unknown }
     findings.ok(
-      `connected to ${String(name)} ${String(version)} in ${Math.round(tookMs)} ms, revision ${revision}`,
+      `connected to ${wordOf(name, '(no name)')} ${wordOf(version, '(no version)')} in ${Math.round(tookMs)} ms, revision ${revision}`,
     )
     if (revision < '2025-06-18')
       findings.advise(
@@ -49,19 +49,31 @@ export async function checkServer(
   for (const text of warnings) addWarning(text, findings)
 }
 
-function addWarning(text: string, findings: Findings): void {
-  if (/to stdout that is not a message/.test(text))
-    findings.problem(
-      text.slice(0, 500),
-      'stdout is for messages only. Print with console.error instead of console.log, also in libraries and start scripts.',
-    )
-  else findings.advise(text.slice(0, 500), 'Look into the log of the server.')
+/** What a server says of itself, which may be anything. */
+function wordOf(value: unknown, otherwise: string): string {
+  return typeof value === 'string' ? value : otherwise
 }
 
-/** What to do about errors of programs, by what they print. */
+function addWarning(text: string, findings: Findings): void {
+  const shown = findings.redacted(text).slice(0, 500)
+  if (/to stdout that is not a message/.test(text))
+    findings.problem(
+      shown,
+      'stdout is for messages only. Print with console.error instead of console.log, also in libraries and start scripts.',
+    )
+  else findings.advise(shown, 'Look into the log of the server.')
+}
+
+/** What to do about errors of programs, by what they print. A text that becomes part of a command must be the name of a package. */
 const PROGRAM_FIXES: readonly (readonly [RegExp, (found: string) => string])[] = [
-  [/Cannot find package '([^']{1,100})'/, (name) => `npm install ${name}, in the folder of the server.`],
-  [/Cannot find module '([^']{1,200})'/, (name) => `Correct the path ${name}, or build the server first.`],
+  [
+    /Cannot find package '((?:@[a-z\d][\w.-]{0,100}\/)?[a-z\d][\w.-]{0,100})'/i,
+    (name) => `npm install ${name}, in the folder of the server.`,
+  ],
+  [
+    /Cannot find module '([\w@./\\:+ -]{1,200})'/,
+    (name) => `Correct the path ${name}, or build the server first.`,
+  ],
   [/Cannot use import statement outside a module/, () => 'npm pkg set type=module, or name the file .mjs.'],
   [
     /ERR_UNKNOWN_FILE_EXTENSION/,
@@ -76,12 +88,20 @@ const PROGRAM_FIXES: readonly (readonly [RegExp, (found: string) => string])[] =
   [/needs esbuild/, () => 'npm install --save-dev esbuild'],
 ]
 
+/** Kinds of errors that tell what a program printed before it ended. Others may repeat what a server said, or one behind the program. */
+const ENDS: readonly string[] = ['connect_failed', 'connection_closed']
+
+function isOfProgram(error: unknown, { target }: ResolvedTarget): boolean {
+  return 'command' in target && (!(error instanceof McpError) || ENDS.includes(error.kind))
+}
+
 function addFailure(error: unknown, target: ResolvedTarget, findings: Findings): void {
   const failure = failureOf(withLoginHint(error, target))
   // What the user typed says nothing about the server.
   if (failure.kind === 'usage') throw failure
   const { message, hint } = failure
-  const known = PROGRAM_FIXES.flatMap(([pattern, fix]) => {
+  const fixes = isOfProgram(error, target) ? PROGRAM_FIXES : []
+  const known = fixes.flatMap(([pattern, fix]) => {
     const found = pattern.exec(message)
     return found === null ? [] : [fix(found[1] ?? '')]
   })
@@ -89,7 +109,10 @@ function addFailure(error: unknown, target: ResolvedTarget, findings: Findings):
     error instanceof McpError && error.kind === 'no_revision'
       ? 'Update the server or this command, or leave --revision out.'
       : hint
-  findings.problem(message.slice(0, 4000), known[0] ?? (other || 'Look into the log of the server.'))
+  findings.problem(
+    findings.redacted(message).slice(0, 4000),
+    known[0] ?? (other || 'Look into the log of the server.'),
+  )
 }
 
 async function checkLists(client: Client, findings: Findings): Promise<void> {
@@ -99,11 +122,11 @@ async function checkLists(client: Client, findings: Findings): Promise<void> {
     try {
       const items = (await client[kind]().toArray()) as readonly ListedTool[]
       findings.ok(`${kind}: ${items.length}`)
-      if (kind === 'tools') findings.addAll(lintTools(items))
+      if (kind === 'tools') findings.addAll(lintTools(items, (name) => findings.redacted(name)))
     } catch (error) {
       const { message, hint } = failureOf(error)
       findings.problem(
-        `the list of ${kind} fails: ${message.slice(0, 1000)}`,
+        `the list of ${kind} fails: ${findings.redacted(message).slice(0, 1000)}`,
         hint || 'Look into the log of the server.',
       )
     }

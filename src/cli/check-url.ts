@@ -226,7 +226,7 @@ async function judge(url: URL, reply: SmallReply, findings: Findings, signal: Ab
   if (status === 404) return suggestPath(url, findings, signal)
   if (status === 403) return forbidden(body, findings)
   if (status >= 300 && status < 400) {
-    const to = headers.get('location') ?? ''
+    const to = findings.redacted(headers.get('location') ?? '')
     findings.problem(
       `the server redirects to ${safeLine(redactedUrl(to), 300) || 'nowhere'}`,
       'Use that URL, if you trust it: clients do not follow redirects with credentials.',
@@ -264,7 +264,7 @@ function forbidden(body: string, findings: Findings): boolean {
     origin: 'Add the origin to those that the server accepts (in Pierhead: listen({ http: { cors } })).',
   }
   findings.problem(
-    `the server refuses the request (403): ${safeLine(body, 200) || 'it does not say why'}`,
+    `the server refuses the request (403): ${safeLine(findings.redacted(body), 200) || 'it does not say why'}`,
     fixes[what.toLowerCase()] ?? 'Check the credentials, and rules of a firewall or proxy before the server.',
   )
   return false

@@ -8,6 +8,7 @@ import { open, type Opened } from './open.ts'
 import { timeOf } from './option-values.ts'
 import { Output, type OutputOptions } from './output.ts'
 import { parseLine, usageOf, type ParsedLine } from './program.ts'
+import { hiddenVariables } from './redaction.ts'
 import { safe } from './safe-text.ts'
 import { pickTarget, type ResolvedTarget } from './target.ts'
 
@@ -55,10 +56,12 @@ function earlyOptions(args: readonly string[]): OutputOptions {
 /** Keeps what may be a secret out of everything that is printed for people. */
 function hideSecrets(flags: Flags, { env }: Io, output: Output): void {
   const valueOf = (text: string, mark: string): string => text.slice(text.indexOf(mark) + 1).trim()
+  const variables = flags.list('env').map((one) => (one.includes('=') ? valueOf(one, '=') : (env[one] ?? '')))
   output.hide([
     env['PIERHEAD_TOKEN'],
     ...flags.list('header').map((line) => valueOf(line, ':')),
-    ...flags.list('env').map((one) => (one.includes('=') ? valueOf(one, '=') : env[one])),
+    ...variables,
+    ...variables.flatMap((value) => hiddenVariables({ value })),
   ])
 }
 

@@ -21,6 +21,11 @@ export class Findings {
     this.#redact = redact
   }
 
+  /** A text of a server without secrets. Ask for it before you cut the text, or else a part of a secret stays. */
+  redacted(text: string): string {
+    return this.#redact(text)
+  }
+
   ok(text: string): void {
     this.#add('ok', text)
   }

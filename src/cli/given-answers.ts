@@ -55,7 +55,9 @@ async function answerTo(
     throw unanswered(message, 'It has no fields: add --answer accept to agree, or --answer decline.')
   const words = given.filter((one) => fields.has(one.replace(/:?=[^]*$/, '')))
   const content = await toolArguments({ words, schema }, io)
-  const names = Array.isArray(required) ? required.map(String) : []
+  const names = Array.isArray(required)
+    ? required.filter((one): one is string => typeof one === 'string')
+    : []
   const missing = names.find(
     (name) => !Object.hasOwn(content, name) && (fields.get(name) as Field | undefined)?.default === undefined,
   )

@@ -21,7 +21,7 @@ export async function untilInterrupted<Result>(
     output.status('')
     output.note(
       'url' in resolved.target
-        ? `Task ${id} is still running: pierhead tasks show ${targetWord(resolved)} ${shellWord(id)}`
+        ? `Task ${id} is still running: pierhead tasks show ${wordsOf(targetWord(resolved), id)}`
         : `Task ${id} ended with the program that this command had started.`,
     )
   })
@@ -30,4 +30,9 @@ export async function untilInterrupted<Result>(
   } finally {
     remove()
   }
+}
+
+/** The words for a task at a target. A server may choose an id that looks like an option. */
+function wordsOf(target: string, id: string): string {
+  return id.startsWith('-') ? `--server ${target} -- ${shellWord(id)}` : `${target} ${shellWord(id)}`
 }

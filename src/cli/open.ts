@@ -3,7 +3,7 @@ import { orAborted } from '../base/backoff.ts'
 import type { Invocation, OpenOptions } from './command.ts'
 import { wrongUsage } from './failure.ts'
 import type { GivenAnswers } from './given-answers.ts'
-import { hiddenValues, SECRET } from './redaction.ts'
+import { hiddenInUrl, hiddenValues, hiddenVariables } from './redaction.ts'
 import { headersOf } from './option-values.ts'
 import { ProgramOutput, startFailure } from './program-output.ts'
 import { safe } from './safe-text.ts'
@@ -70,24 +70,11 @@ export async function open(
   return { client, target: resolved, printed, answers: byOption, [Symbol.asyncDispose]: close }
 }
 
-/** The values of a target that are probably secrets. Other variables may be words that errors have too. */
+/** The values of a target that may be secrets. */
 export function configuredSecrets(target: ResolvedTarget['target']): readonly string[] {
-  if ('url' in target) {
-    const ofUrl = hiddenValues({ url: String(target.url) }).flatMap((value) => [value, decoded(value)])
-    return [...Object.values(target.headers ?? {}), ...ofUrl]
-  }
+  if ('url' in target) return [...Object.values(target.headers ?? {}), ...hiddenInUrl(String(target.url))]
   const { command, args = [], env = {} } = target
-  const ofEnv = Object.entries(env).flatMap(([name, value]) => (SECRET.test(name) ? [value] : []))
-  return [...hiddenValues({ command, args }), ...ofEnv]
-}
-
-/** A part of a URL as a server reads it. */
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part.replaceAll('+', ' '))
-  } catch {
-    return part
-  }
+  return [...hiddenValues({ command, args }), ...hiddenVariables(env)]
 }
 
 function optional<Name extends keyof ConnectOptions>(

@@ -25,6 +25,7 @@ interface ShownFailure {
 const SHORTEST_SECRET = 6
 /** The first word of an Authorization header, which is not a secret. */
 const SCHEME = /^(?:bearer|basic|digest)$/i
+const BASIC = /^\s*basic\s+(\S+)\s*$/i
 
 /**
  * What a command prints. Data goes to stdout, as text for people or as JSON for programs; everything else goes to stderr.
@@ -75,9 +76,14 @@ export class Output {
 
   /** Hides values that are secrets: a server may repeat them in its errors. Short ones stay, since they are in too many words. */
   hide(values: Iterable<string | undefined>): void {
-    for (const value of values)
+    for (const value of values) {
       for (const part of [value ?? '', ...(value ?? '').split(/\s+/)])
         if (part.length >= SHORTEST_SECRET && !SCHEME.test(part)) this.#secrets.add(part)
+      const [, encoded] = BASIC.exec(value ?? '') ?? []
+      if (encoded === undefined) continue
+      const pair = Buffer.from(encoded, 'base64').toString()
+      this.hide([pair, pair.slice(pair.indexOf(':') + 1)])
+    }
   }
 
   /** The values that are hidden. */

@@ -1,7 +1,7 @@
-import { isUrl } from '../protocol/url.ts'
+import { isUrl, parseUrl } from '../protocol/url.ts'
 
 /** Names of options, variables, headers and members whose values are secrets. */
-export const SECRET: RegExp = /token|key|secret|passw|pwd|auth|credential|cookie|bearer|signature/i
+const SECRET: RegExp = /token|key|secret|passw|pwd|auth|credential|cookie|bearer|signature/i
 const HEADER = /^(?:-H|--?[Hh]eaders?)$/
 const VARIABLE = /^(?:-e|--?env)$/i
 /** A short beginning that looks like a name, with what follows it. */
@@ -11,6 +11,9 @@ const SCHEMES = /\b(bearer|basic|digest)\s+([^\s"',]+)/gi
 /** What well-known tokens look like. */
 const TOKEN =
   /\b(?:sk|pk|rk|ghp|gho|ghu|ghs|ghr|github_pat|glpat|npm|xox[abeprs])[-_][\w-]{8,}|\beyJ[\w-]{8,}(?:\.[\w-]*){0,4}/g
+/** Values of variables that tell nothing. */
+const PUBLIC =
+  /^(?:auto|default|development|disabled?|enabled?|localhost|notice|production|require|silent|staging|testing|trace|verbose|warning|(?:C|[a-z]{2}_[A-Z]{2})\.UTF-8)$/i
 const HIDDEN = '***'
 /** The deepest JSON in an argument that is shown. */
 const DEEPEST = 20
@@ -28,6 +31,29 @@ export function hiddenValues(entry: object): readonly string[] {
     return HIDDEN
   })
   return found
+}
+
+/** The values in a URL that are hidden, in each way in which a server may repeat them. */
+export function hiddenInUrl(url: string): readonly string[] {
+  const ways = isUrl(url) ? [url, parseUrl(url).href] : [url]
+  return ways.flatMap((one) => hiddenValues({ url: one }).flatMap(withDecoded))
+}
+
+/** The values of variables that are hidden, and the passwords and tokens in them. Values that tell nothing are shown, unless a name says that they are secrets. */
+export function hiddenVariables(env: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(env).flatMap(([name, value]) => {
+    const all = [value, ...hiddenValues({ value }).flatMap(withDecoded)]
+    return SECRET.test(name) ? all : all.filter((one) => !PUBLIC.test(one))
+  })
+}
+
+/** A part of a URL, and what a server reads there. */
+function withDecoded(part: string): readonly string[] {
+  try {
+    return [part, decodeURIComponent(part.replaceAll('+', ' '))]
+  } catch {
+    return [part]
+  }
 }
 
 /** A URL without what may be a secret: its user and password, the values of its query, and its fragment. */
@@ -151,7 +177,11 @@ export function redactedLine(text: string, hide: Hide = hidden): string {
 function redactedText(text: string, hide: Hide): string {
   return text
     .replaceAll(IN_TEXT, (url) => redactedUrl(url, hide))
-    .replaceAll(SCHEMES, (_, scheme: string, value: string) => `${scheme} ${hide(value)}`)
+    .replaceAll(SCHEMES, (whole: string, scheme: string, value: string) => {
+      // The scheme says how to decode it.
+      hide(whole)
+      return `${scheme} ${hide(value)}`
+    })
     .replaceAll(TOKEN, (token) => hide(token))
 }
 

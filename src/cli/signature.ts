@@ -9,7 +9,10 @@ export function signatureOf(item: {
   if (item.inputSchema === undefined) {
     const words = listOf(item.arguments)
       .filter(isMembers)
-      .map(({ name, required }) => `${String(name)}${required === true ? '' : '?'}`)
+      .map(
+        ({ name, required }) =>
+          `${typeof name === 'string' ? name : '(no name)'}${required === true ? '' : '?'}`,
+      )
     return `${item.name}(${words.join(', ')})`
   }
   const { properties, required } = isMembers(item.inputSchema) ? item.inputSchema : {}
@@ -33,6 +36,7 @@ function typeOf(schema: unknown): string {
       .slice(0, 6)
       .map((value) => JSON.stringify(value) ?? '?')
       .join('|')
-  if (Array.isArray(type)) return type.map(String).join('|')
-  return typeof type === 'string' ? type : 'any'
+  if (type === undefined) return 'any'
+  const types: readonly unknown[] = Array.isArray(type) ? type : [type]
+  return types.map((one) => (typeof one === 'string' ? one : '(not a type)')).join('|')
 }

@@ -32,17 +32,24 @@ const MOST_LINTED = 1000
 const LONGEST_NAME = 200
 const FEWEST_WORDS = 3
 
+/** Takes a name of a server, and returns it without secrets: a part of one must not stay when the name is cut. */
+type Redact = (name: string) => string
+
 /** What model vendors reject in tools, and what makes it hard for models to choose and to call them. */
-export function lintTools(tools: readonly ListedTool[]): readonly Finding[] {
-  return [...tools.slice(0, MOST_LINTED).flatMap((tool) => lintTool(tool)), ...lintWhole(tools)]
+export function lintTools(tools: readonly ListedTool[], redact: Redact = (name) => name): readonly Finding[] {
+  return [
+    ...tools.slice(0, MOST_LINTED).flatMap((tool) => lintTool(tool, redact)),
+    ...lintWhole(tools, redact),
+  ]
 }
 
-function lintTool(tool: ListedTool): readonly Finding[] {
+function lintTool(tool: ListedTool, redact: Redact): readonly Finding[] {
   const { name } = tool
   if (typeof name !== 'string' || name === '')
     return [{ level: 'problem', text: 'a tool has no name', fix: 'Give every tool a name.' }]
-  const shown = name.length > 80 ? `${name.slice(0, 79)}…` : name
-  return [...lintName(name, shown), ...lintDescription(tool, shown), ...lintSchema(tool, shown)]
+  const open = redact(name)
+  const shown = open.length > 80 ? `${open.slice(0, 79)}…` : open
+  return [...lintName(name, shown), ...lintDescription(tool, shown), ...lintSchema(tool, shown, redact)]
 }
 
 function lintName(name: string, shown: string): readonly Finding[] {
@@ -72,10 +79,8 @@ function lintDescription({ name, title, description }: ListedTool, shown: string
   if (typeof description !== 'string' || description.trim() === '')
     return advice('there is no description, so a model has to guess what it does', fix)
   const words = description.trim().split(/\s+/)
-  const plain = (text: unknown): string =>
-    String(text)
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9]/g, '')
+  const plain = (text: unknown): string | undefined =>
+    typeof text === 'string' ? text.toLowerCase().replaceAll(/[^a-z0-9]/g, '') : undefined
   if (
     words.length < FEWEST_WORDS ||
     plain(description) === plain(name) ||
@@ -92,7 +97,7 @@ function lintDescription({ name, title, description }: ListedTool, shown: string
   return []
 }
 
-function lintSchema({ inputSchema }: ListedTool, shown: string): readonly Finding[] {
+function lintSchema({ inputSchema }: ListedTool, shown: string, redact: Redact): readonly Finding[] {
   const schema = schemaOf(inputSchema)
   if (schema?.type !== 'object')
     return [
@@ -117,7 +122,7 @@ function lintSchema({ inputSchema }: ListedTool, shown: string): readonly Findin
       level: 'advice',
       text: `tool "${shown}": no description for ${silent
         .slice(0, 5)
-        .map(([key]) => key.slice(0, 40))
+        .map(([key]) => redact(key).slice(0, 40))
         .join(', ')}${silent.length > 5 ? ` and ${silent.length - 5} more` : ''}`,
       fix: 'Describe each argument: its meaning, unit and format.',
     })
@@ -153,7 +158,7 @@ function lintCoarse(shown: string, properties: readonly (readonly [string, unkno
 }
 
 /** What is wrong with all tools together. */
-function lintWhole(tools: readonly ListedTool[]): readonly Finding[] {
+function lintWhole(tools: readonly ListedTool[], redact: Redact): readonly Finding[] {
   const names = tools.flatMap(({ name }) => (typeof name === 'string' ? [name] : []))
   const found: Finding[] = []
   if (names.length > MANY_TOOLS)
@@ -168,10 +173,10 @@ function lintWhole(tools: readonly ListedTool[]): readonly Finding[] {
   if (twice !== undefined)
     found.push({
       level: 'problem',
-      text: `two tools are called "${twice.slice(0, 80)}"`,
+      text: `two tools are called "${redact(twice).slice(0, 80)}"`,
       fix: 'Give each tool a name of its own.',
     })
-  for (const [stem, { count, first }] of alikeTools(names.slice(0, MOST_LINTED)))
+  for (const [stem, { count, first }] of alikeTools(names.slice(0, MOST_LINTED).map(redact)))
     if (count >= MANY_ALIKE)
       found.push({
         level: 'advice',

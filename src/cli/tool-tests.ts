@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
 import type { Client, Tool } from 'pierhead/client'
 import { generateCases } from '../validate/generated-cases.ts'
 import { named, rewritten, type Expectation } from './fixture-update.ts'
@@ -29,6 +30,7 @@ export interface Unmade {
 }
 
 const NO_TOOL = 'the server has no such tool'
+const TOO_LATE = 'making inputs for the tools before it took too long; name it to test it alone'
 
 /** Calls a tool with the inputs of its fixtures. */
 export async function testFixtures(
@@ -64,20 +66,37 @@ function brokenBy(error: string): string {
   return `the call went wrong, which is no error of the tool itself: ${error}`
 }
 
-/** Calls tools with cases from their schemas. Returns what was left out. */
+/** The most time for making the inputs of all tools of a list. */
+const MAKING_MS = 5_000
+
+/**
+ * Calls tools with cases from their schemas. Returns what was left out: the list may be hostile, so all tools share the time for making
+ * inputs.
+ */
 export async function testGenerated(
   { client, tools, signal }: Subject,
   all: boolean,
   note: (one: TestCase) => void,
+  makingMs: number = MAKING_MS,
 ): Promise<{ readonly skipped: readonly string[]; readonly unmade: readonly Unmade[] }> {
   const skipped: string[] = []
   const unmade: Unmade[] = []
+  let leftMs = makingMs
   for (const { name: tool, inputSchema, annotations } of tools) {
     if (!all && annotations?.readOnlyHint !== true) {
       skipped.push(tool)
       continue
     }
+    if (leftMs <= 0) {
+      unmade.push({ tool, count: 0, problem: TOO_LATE })
+      continue
+    }
+    // Ctrl-C and the end of --total reach the process only between tools.
+    await setImmediate()
+    signal.throwIfAborted()
+    const began = performance.now()
     const { cases, dropped, problem } = generateCases(inputSchema)
+    leftMs -= performance.now() - began
     if (problem !== undefined || dropped > 0)
       unmade.push({
         tool,

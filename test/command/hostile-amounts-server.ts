@@ -1,4 +1,4 @@
-// A server over stdio that sends too much of something: `images 5000`, `tools 50000`, `ask 1000000`.
+// A server over stdio that sends too much of something: `images 5000`, `tools 50000`, `nested 2000`, `ask 1000000`.
 import { createInterface } from 'node:readline'
 
 const [, , way = '', amount = '0'] = process.argv
@@ -9,13 +9,21 @@ function send(message: object): void {
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 }
 
-const tool = (name: string): object => ({ name, inputSchema: { type: 'object' } })
+const listOf = (minItems: number, items: object): object => ({ type: 'array', minItems, items })
+const lists = (i: number): object => listOf(90 + i, listOf(90, listOf(9, { type: 'string', minLength: 9 })))
+
+/** A tool, in the way `nested` one for which inputs are tried for long, and none is found. */
+const tool = (name: string, i: number): object => ({
+  name,
+  inputSchema:
+    way === 'nested' ? { type: 'object', required: ['a'], properties: { a: lists(i) } } : { type: 'object' },
+})
 
 /** A page of tools, all of whose names begin with the same words. */
 function toolsFrom(at: number): object {
   const size = Math.min(1000, count - at)
   return {
-    tools: Array.from({ length: size }, (_, i) => tool(`get_user_${at + i}`)),
+    tools: Array.from({ length: size }, (_, i) => tool(`get_user_${at + i}`, at + i)),
     ...(at + size < count && { nextCursor: String(at + size) }),
   }
 }
@@ -64,7 +72,10 @@ createInterface({ input: process.stdin }).on('line', (text) => {
   if (method === 'tools/list')
     return send({
       id,
-      result: way === 'tools' ? toolsFrom(Number(params?.cursor ?? 0)) : { tools: [tool('t')] },
+      result:
+        way === 'tools' || way === 'nested'
+          ? toolsFrom(Number(params?.cursor ?? 0))
+          : { tools: [tool('t', 0)] },
     })
   if (method === 'tools/call') return CALLS[way]?.(id)
   send({ id, error: { code: -32601, message: 'no' } })

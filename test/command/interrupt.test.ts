@@ -2,6 +2,8 @@ import { join, resolve } from 'node:path'
 import { createServer } from 'pierhead'
 import { connect } from 'pierhead/client'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Invocation } from '../../src/cli/command.ts'
+import { untilInterrupted } from '../../src/cli/interrupted-call.ts'
 import { line } from './line.ts'
 import { Terminal } from './terminal.ts'
 
@@ -26,6 +28,27 @@ describe('Ctrl-C', () => {
     expect(stderr).toContain(`pierhead tasks show ${url} ${id}`)
     await using client = await connect(url)
     expect(await (await client.resume(id)).status()).toMatchObject({ status: 'working' })
+  })
+
+  it.skipIf(process.platform === 'win32').each([
+    ['--store=sqlite:x', '--server URL -- --store=sqlite:x'],
+    ['-h; id', "--server URL -- '-h; id'"],
+    ['a -b', "URL 'a -b'"],
+  ])('suggests a command that takes the id %s as an id', async (id, words) => {
+    const controller = new AbortController()
+    const url = 'http://127.0.0.1:1/mcp'
+    let stderr = ''
+    const output = { status: () => undefined, note: (text: string) => (stderr += text) }
+    const invocation = { io: { signal: controller.signal }, output } as unknown as Invocation
+    await untilInterrupted(invocation, { label: url, target: { url }, from: 'url' }, ({ onTask }) => {
+      onTask?.(id)
+      controller.abort()
+      return Promise.resolve()
+    })
+    const shown = words.replace('URL', url)
+    expect(stderr).toContain(`pierhead tasks show ${shown}`)
+    const args = ['tasks', 'show', ...(words.startsWith('--') ? ['--server', url, '--', id] : [url, id])]
+    expect(await line(args)).toMatchObject({ code: 4 })
   })
 
   it.each([

@@ -104,6 +104,18 @@ describe('an answer at the terminal', () => {
     expect(answer).toEqual({ action: 'accept', content: { field: ['red', 'blue'] } })
   })
 
+  it('does not begin with values that are no choices', async () => {
+    const items = { type: 'string', enum: ['red', 'blue'] }
+    const field = { type: 'array', title: 'Colours', items, default: ['hidden', 'blue', { toString: 1 }] }
+    const some = await answered(field, [['blue', ENTER]])
+    expect(some).toEqual({ action: 'accept', content: { field: ['blue'] } })
+    const one = { type: 'string', title: 'Colour', enum: ['red', 'blue'], default: 'hidden' }
+    expect(await answered(one, [['blue', ENTER]], ['field'])).toEqual({
+      action: 'accept',
+      content: { field: 'red' },
+    })
+  })
+
   it.each([
     [ENTER, {}],
     [`${DOWN}${ENTER}`, { field: true }],

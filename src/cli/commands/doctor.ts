@@ -6,6 +6,7 @@ import { TARGET_OPTIONS } from '../common-options.ts'
 import { EXIT } from '../exit.ts'
 import { Failure } from '../failure.ts'
 import { Findings, type Finding } from '../finding.ts'
+import { configuredSecrets } from '../open.ts'
 import { headersOf } from '../option-values.ts'
 import type { Output } from '../output.ts'
 import { foreignFiles } from '../project-files.ts'
@@ -86,6 +87,8 @@ async function checkTarget(
 ): Promise<void> {
   const { io, output, flags } = invocation
   const { target, from, file } = resolved
+  // A server may repeat them in its first answer.
+  output.hide(configuredSecrets(target))
   output.status(`checking ${safeLine(resolved.label)} …`)
   if (from === 'configuration' && file !== undefined) checkConfig(file, io, findings, resolved.label)
   if ((from === 'file' || from === 'project') && file !== undefined && !checkProject(file, findings)) return

@@ -40,7 +40,8 @@ export const watch: Command = {
         const text = typeof entry.data === 'string' ? entry.data : JSON.stringify(entry.data)
         void output.event(
           { kind: 'log', ...entry },
-          () => `${safeLine(String(entry.level))} ${safeLine(text ?? '', 500)}`,
+          () =>
+            `${safeLine(typeof entry.level === 'string' ? entry.level : '(no level)')} ${safeLine(text ?? '', 500)}`,
         )
       })
       await client.setLogLevel(level)

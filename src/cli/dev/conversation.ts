@@ -46,7 +46,8 @@ export class Conversation {
     if (this.#level !== undefined) await program.ask('logging/setLevel', this.#level)
     for (const [uri, params] of this.#subscriptions) {
       const { error } = await program.ask('resources/subscribe', params)
-      if (error !== undefined) problems.push(`the client is no longer subscribed to ${String(uri)}`)
+      if (error !== undefined)
+        problems.push(`the client is no longer subscribed to ${typeof uri === 'string' ? uri : 'a resource'}`)
     }
     return problems
   }
