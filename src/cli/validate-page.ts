@@ -1,4 +1,5 @@
-import { resolve } from 'node:path'
+import { accessSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import type { Invocation } from './command.ts'
 import { Failure } from './failure.ts'
 import { checkNewFile } from './make-folder.ts'
@@ -10,7 +11,11 @@ import { outputFile, replaceFile } from './write-file.ts'
 export function checkPage(file: string | undefined, io: Surroundings): void {
   if (file === undefined) return
   try {
-    checkNewFile(outputFile(resolve(io.cwd, file), io), 'Name another file.')
+    const path = resolve(io.cwd, file)
+    // A folder that is missing is more likely a mistake than one to make.
+    accessSync(dirname(path))
+    checkNewFile(path, 'Name another file.')
+    outputFile(path, io)
   } catch (cause) {
     throw notWritten(file, cause)
   }
