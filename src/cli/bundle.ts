@@ -1,12 +1,14 @@
-import { readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { notExported, unnamed, type NoServer } from './exported-server.ts'
 import { Failure } from './failure.ts'
-import { makeFolder, notWritable } from './make-folder.ts'
+import { notWritable } from './make-folder.ts'
+import { readText } from './read-text.ts'
 import { packageFolder } from './scaffold.ts'
 import type { SourceFile } from './source-file.ts'
 import { esbuildOf } from './typescript.ts'
+import { replaceFile } from './write-file.ts'
 
 /** The part of esbuild that is used. */
 interface Esbuild {
@@ -39,6 +41,9 @@ const BANNER = `import { createRequire as __createRequire } from 'node:module'
 const require = __createRequire(import.meta.url)
 globalThis[Symbol.for('pierhead.launcher')] ??= { opening() { this.listens = true }, listen: (app, options) => options }`
 
+/** The largest source file. */
+const MOST_BYTES = 100_000_000
+
 export interface Bundle {
   readonly bytes: number
   /** The packages of the project that must be installed beside the file. */
@@ -49,8 +54,18 @@ export interface Bundle {
   readonly isClient: boolean
 }
 
+export interface BundleOptions {
+  readonly out: string
+  readonly hasMap: boolean
+  /** The place of a file that is written. Throws if a link leads it elsewhere. */
+  placeOf(path: string): string
+}
+
 /** Writes one file with the program and everything that it needs. Writes nothing if the program certainly has no server. */
-export async function bundleProgram(source: SourceFile, out: string, hasMap: boolean): Promise<Bundle> {
+export async function bundleProgram(
+  source: SourceFile,
+  { out, hasMap, placeOf }: BundleOptions,
+): Promise<Bundle> {
   const module = (await import(esbuildOf(source.path, 'build'))) as Esbuild & { readonly default?: Esbuild }
   const esbuild = module.default ?? module
   const folder = dirname(source.path)
@@ -82,7 +97,7 @@ export async function bundleProgram(source: SourceFile, out: string, hasMap: boo
   }
   const missing = missingServer(source, own, whole)
   if (missing !== undefined) throw new Failure(missing.problem, { hint: missing.hint })
-  write(whole, out)
+  write(whole, out, placeOf)
   const bytes = whole.outputFiles.reduce((sum, { contents }) => sum + contents.byteLength, 0)
   const external = NATIVE.filter((name) => !isTool(name) && isThere(name))
   const outputs = Object.values(own.metafile.outputs)
@@ -99,13 +114,16 @@ export async function bundleProgram(source: SourceFile, out: string, hasMap: boo
   }
 }
 
+/** The rights of new files, from which the system takes those that the user does not give. */
+const NEW_MODE = 0o666
+
 /** What to do about a file that cannot be written. */
 export const OUT_HINT = 'Name another file: pierhead build --out dist/server.js'
 
-function write({ outputFiles }: Built, out: string): void {
+function write({ outputFiles }: Built, out: string, placeOf: BundleOptions['placeOf']): void {
+  const files = outputFiles.map(({ path, contents }) => ({ path: placeOf(path), contents }))
   try {
-    makeFolder(dirname(out))
-    for (const { path, contents } of outputFiles) writeFileSync(path, contents)
+    for (const { path, contents } of files) replaceFile(path, contents, NEW_MODE)
   } catch (error) {
     throw notWritable(out, (error as Error).message, OUT_HINT)
   }
@@ -128,7 +146,9 @@ function isInstalled(name: string, file: string): boolean {
 function missingServer({ path, name }: SourceFile, own: Built, whole: Built): NoServer | undefined {
   const exports = Object.values(own.metafile.outputs).flatMap((output) => output.exports)
   const folder = dirname(path)
-  const texts = Object.keys(own.metafile.inputs).map((input) => readFileSync(resolve(folder, input), 'utf8'))
+  const texts = Object.keys(own.metafile.inputs).map(
+    (input) => readText(resolve(folder, input), MOST_BYTES) ?? '',
+  )
   const reexports = texts.some((text) => /\bexport\s*\*/.test(text))
   if (name !== undefined && !exports.includes(name) && !reexports) return notExported(path, name, exports)
   const hasPackage = Object.keys(whole.metafile.inputs).some((input) => isOfPackage(resolve(folder, input)))

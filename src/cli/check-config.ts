@@ -4,11 +4,11 @@ import { checkProgram, type NamedProgram } from './check-program.ts'
 import { appFile, CLIENT_APPS, type ClientApp } from './client-apps.ts'
 import { entryProblem, entryUrl, isMembers, plainEntry, SECTIONS, type Members } from './config-entry.ts'
 import { missingVariables } from './config-variables.ts'
-import { readText } from './config-write.ts'
 import { Findings } from './finding.ts'
 import type { Io } from './io.ts'
 import { JsoncError, parseJsonc } from './jsonc.ts'
 import { projectFiles } from './project-files.ts'
+import { readText } from './read-text.ts'
 
 /** The configurations that concern the user here: those of the project, and those of the clients on this machine. */
 export function foundConfigs(io: Pick<Io, 'cwd' | 'env'>): readonly string[] {
@@ -28,7 +28,7 @@ export function checkConfig(
   const where = relative(io.cwd, file).startsWith('..') ? file : relative(io.cwd, file)
   let value: unknown
   try {
-    const text = readText(file)
+    const text = readText(file) ?? ''
     if (text.trim() === '') throw new Error('it is empty or does not exist')
     ;({ value } = parseJsonc(text))
   } catch (error) {

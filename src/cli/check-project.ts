@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { failureOf } from './failure.ts'
 import type { Findings } from './finding.ts'
 import { JsoncError, parseJsonc } from './jsonc.ts'
+import { nearestFile, type Surroundings } from './project-files.ts'
+import { readText } from './read-text.ts'
 import { isTypeScript } from './source-file.ts'
 import { esbuildOf } from './typescript.ts'
 
@@ -21,9 +22,9 @@ export function checkNode(findings: Findings, version: string = process.version)
 }
 
 /** Checks the project of a source file: what it needs to be run. Returns whether it can be. */
-export function checkProject(file: string, findings: Findings): boolean {
+export function checkProject(file: string, env: Surroundings['env'], findings: Findings): boolean {
   const before = findings.list.length
-  const manifest = nearestManifest(dirname(file))
+  const manifest = nearestFile('package.json', { cwd: dirname(file), env })
   if (manifest === undefined)
     findings.advise(
       `there is no package.json for ${file}`,
@@ -39,16 +40,10 @@ export function checkProject(file: string, findings: Findings): boolean {
   return findings.list.slice(before).every(({ level }) => level !== 'problem')
 }
 
-function nearestManifest(folder: string): string | undefined {
-  const file = join(folder, 'package.json')
-  if (existsSync(file)) return file
-  return dirname(folder) === folder ? undefined : nearestManifest(dirname(folder))
-}
-
 function checkManifest(manifest: string, file: string, findings: Findings): void {
   let type: unknown
   try {
-    const text = readFileSync(manifest, 'utf8')
+    const text = readText(manifest) ?? ''
     ;({ type } = parseJsonc(text).value as { readonly type?: unknown })
     JSON.parse(text)
   } catch (error) {
@@ -57,7 +52,7 @@ function checkManifest(manifest: string, file: string, findings: Findings): void
     findings.problem(`${manifest} is not valid JSON: ${where}`, 'Correct the file.')
     return
   }
-  const isModule = /^\s*(?:import\s|export\s)/m.test(readFileSync(file, 'utf8'))
+  const isModule = /^\s*(?:import\s|export\s)/m.test(readText(file) ?? '')
   if (isModule && type !== 'module' && !/\.m[jt]s$/.test(file))
     findings.advise(
       `${file} is a module, but ${manifest} does not say "type": "module", so Node has to guess`,

@@ -1,4 +1,3 @@
-import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { CommandTarget, UrlTarget } from 'pierhead/client'
 import { nearest } from '../base/nearest.ts'
@@ -6,6 +5,7 @@ import { isMembers, SECTIONS, usableTarget, type Members } from './config-entry.
 import { Failure, wrongConfig } from './failure.ts'
 import { parseJsonc } from './jsonc.ts'
 import { projectFiles, type Surroundings } from './project-files.ts'
+import { readText } from './read-text.ts'
 
 const MOST_BYTES = 1_000_000
 
@@ -69,11 +69,9 @@ export function serversIn(file: string): Members {
 function readConfig(file: string): Members {
   let text: string
   try {
-    const stat = statSync(file)
-    // Reading from a pipe would wait for ever.
-    if (!stat.isFile()) throw new Error('it is not a file')
-    if (stat.size > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES} bytes`)
-    text = readFileSync(file, 'utf8')
+    const found = readText(file, MOST_BYTES)
+    if (found === undefined) throw new Error('it does not exist')
+    text = found
   } catch (error) {
     throw wrongConfig(
       `${file} cannot be read: ${(error as Error).message}`,

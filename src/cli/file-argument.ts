@@ -1,7 +1,8 @@
 import type { Argument, Option } from './command.ts'
 import { wrongUsage } from './failure.ts'
+import type { Surroundings } from './project-files.ts'
 import { sourceFile, type SourceFile } from './source-file.ts'
-import { projectServer } from './target.ts'
+import { checkManifest, obstacles, projectServer } from './project-server.ts'
 
 /** The file of the commands that run or build one. */
 export const FILE_ARGUMENT: Argument = {
@@ -19,12 +20,14 @@ export const ADDRESS_OPTIONS: readonly Option[] = [
 ]
 
 /** The file that the first word names, or the one of the project. `verb` is the command. */
-export function fileOf(word: string | undefined, cwd: string, verb: string): SourceFile {
-  const named = word ?? projectServer(cwd)?.file
+export function fileOf(word: string | undefined, io: Surroundings, verb: string): SourceFile {
+  const named = word ?? projectServer(io)?.file
   if (named === undefined)
     throw wrongUsage(
       `there is no file to ${verb === 'dev' ? 'run' : verb}`,
-      `Write pierhead ${verb} server.ts.`,
+      [`Write pierhead ${verb} server.ts.`, ...obstacles(io)].join('\n'),
     )
-  return sourceFile(named, cwd)
+  const source = sourceFile(named, io.cwd)
+  checkManifest(source.path, io.env)
+  return source
 }

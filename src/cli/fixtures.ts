@@ -1,6 +1,9 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { wrongUsage } from './failure.ts'
+import { failureOf, wrongUsage } from './failure.ts'
+import { isForeign } from './project-files.ts'
+import { readText } from './read-text.ts'
+import { realProjectFile } from './write-file.ts'
 
 /** One input of a tool, and what the tool must do with it. */
 export interface Fixture {
@@ -23,18 +26,51 @@ export interface FixtureFile {
 
 const MOST_BYTES = 20_000_000
 
+/** The folder of fixtures, and what is known of those who wrote it. */
+export interface FixturePlace {
+  readonly folder: string
+  /** The folder out of which no link may lead. */
+  readonly project: string
+  /** Whether the user named the folder, which may then belong to anybody. */
+  readonly isNamed: boolean
+}
+
 /** Reads `fixtures/<tool>.json` of a folder, in the order of the names. */
-export function readFixtures(folder: string, cwd: string): readonly FixtureFile[] {
+export function readFixtures(
+  { folder, project, isNamed }: FixturePlace,
+  cwd: string,
+): readonly FixtureFile[] {
   if (!isFolder(folder)) return []
+  if (!isNamed) checkOwner(folder, project)
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
     .toSorted()
     .map((name) => {
-      const file = join(folder, name)
-      const shown = relative(cwd, file)
+      const path = join(folder, name)
+      const shown = relative(cwd, path)
+      const file = placeOf(path, project)
+      if (!isNamed) checkOwner(path, project)
       const text = textOf(file, shown)
       return { file, tool: name.slice(0, -'.json'.length), text, fixtures: fixturesIn(text, shown) }
     })
+}
+
+/** The file that a fixture is, which --update also writes. */
+function placeOf(path: string, project: string): string {
+  try {
+    return realProjectFile(path, project)
+  } catch (error) {
+    const { message, hint } = failureOf(error)
+    throw wrongUsage(message, hint)
+  }
+}
+
+function checkOwner(path: string, project: string): void {
+  if (isForeign(path, project))
+    throw wrongUsage(
+      `${path} was not read, because it belongs to another user`,
+      'If you trust the fixtures, name their folder: --fixtures fixtures',
+    )
 }
 
 export function isFolder(path: string): boolean {
@@ -45,8 +81,7 @@ const EXPECTED = 'Write a list: [{ "input": { "a": 1 }, "output": { "sum": 2 } }
 
 function textOf(file: string, shown: string): string {
   try {
-    if (statSync(file).size > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES} bytes`)
-    return readFileSync(file, 'utf8')
+    return readText(file, MOST_BYTES) ?? ''
   } catch (error) {
     throw wrongUsage(`${shown} cannot be used: ${(error as Error).message}`, EXPECTED)
   }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import type { ClientApp, ServerEntry } from './client-apps.ts'
@@ -10,6 +10,8 @@ import { wrongUsage } from './failure.ts'
 import type { Io } from './io.ts'
 import { headersOf } from './option-values.ts'
 import { ownProgram } from './own-program.ts'
+import { nearestFile } from './project-files.ts'
+import { readText } from './read-text.ts'
 import type { ResolvedTarget } from './target.ts'
 import { parseUrl } from '../protocol/url.ts'
 
@@ -86,16 +88,16 @@ function envOf(variables: readonly string[], app: ClientApp, io: Io): Readonly<R
 }
 
 /** A name for the server in the configuration, if the user gives none. */
-export function defaultName(resolved: ResolvedTarget, entry: ServerEntry): string {
-  return safeName(rawName(resolved, entry)) || 'server'
+export function defaultName(resolved: ResolvedTarget, entry: ServerEntry, env: Io['env']): string {
+  return safeName(rawName(resolved, entry, env)) || 'server'
 }
 
-function rawName({ from, file, label }: ResolvedTarget, entry: ServerEntry): string {
+function rawName({ from, file, label }: ResolvedTarget, entry: ServerEntry, env: Io['env']): string {
   if (from === 'configuration') return label
   if ('url' in entry) return hostOf(entry.url)
   const { command, args } = entry
   const path = file ?? [...args, command].find((word) => isAbsolute(word) && existsSync(word))
-  const own = path === undefined || path === process.execPath ? undefined : packageName(path)
+  const own = path === undefined || path === process.execPath ? undefined : packageName(path, env)
   if (own !== undefined) return own
   // Other arguments may be secrets, so only that of a program that runs another is a name.
   const started = RUNNERS.test(basename(command)) ? args.find((arg) => !arg.startsWith('-')) : undefined
@@ -113,18 +115,14 @@ function hostOf(text: string): string {
 }
 
 /** The name of the package that a file belongs to. */
-function packageName(path: string): string | undefined {
-  for (let folder = dirname(path); ; folder = dirname(folder)) {
-    const file = join(folder, 'package.json')
-    if (existsSync(file)) {
-      try {
-        const { name } = JSON.parse(readFileSync(file, 'utf8')) as { readonly name?: unknown }
-        return typeof name === 'string' ? name : undefined
-      } catch {
-        return undefined
-      }
-    }
-    if (dirname(folder) === folder) return undefined
+function packageName(path: string, env: Io['env']): string | undefined {
+  const manifest = nearestFile('package.json', { cwd: dirname(path), env })
+  if (manifest === undefined) return undefined
+  try {
+    const { name } = JSON.parse(readText(manifest) ?? '') as { readonly name?: unknown }
+    return typeof name === 'string' ? name : undefined
+  } catch {
+    return undefined
   }
 }
 

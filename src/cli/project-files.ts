@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Io } from './io.ts'
 import { userFolders } from './user-folders.ts'
 
@@ -49,12 +49,44 @@ function foldersOf(cwd: string, env: Io['env']): readonly string[] {
   return all.slice(0, home !== undefined && all.includes(home) ? all.indexOf(home) + 1 : 1)
 }
 
+/** The nearest file with a name in the folders of a project, which may belong to another user; undefined if there is none. */
+export function nearestFile(name: string, { cwd, env }: Surroundings): string | undefined {
+  return foldersOf(resolve(cwd), env)
+    .map((folder) => join(folder, name))
+    .find((file) => existsSync(file))
+}
+
+/** The folder of the project that a source file belongs to: that of the nearest package.json that may be trusted, or its own. */
+export function projectFolder(file: string, env: Io['env']): string {
+  const folder = dirname(file)
+  const manifest = nearestFile('package.json', { cwd: folder, env })
+  return manifest === undefined || isForeign(manifest, folder) ? folder : dirname(manifest)
+}
+
+/**
+ * The folder, of the current one and those of its project, that a path is in as it is written; undefined if it is elsewhere. A home
+ * folder counts only if it is the current one.
+ */
+export function userProject(path: string, { cwd, env }: Surroundings): string | undefined {
+  const { home } = userFolders(env)
+  return foldersOf(resolve(cwd), env)
+    .filter((folder, at) => at === 0 || folder !== home)
+    .find((folder) => contains(folder, path))
+}
+
+/** Whether a path is in a folder. Both must be real, or both as they were written. */
+export function contains(folder: string, path: string): boolean {
+  const way = relative(folder, path)
+  return way !== '' && !isAbsolute(way) && way.split(sep)[0] !== '..'
+}
+
 function withParents(folder: string): readonly string[] {
   const parent = dirname(folder)
   return parent === folder ? [folder] : [folder, ...withParents(parent)]
 }
 
-function isForeign(file: string, cwd: string): boolean {
+/** Whether a file belongs to another user, or is a link of one. Files of the owner of the folder `cwd` are trusted. */
+export function isForeign(file: string, cwd: string): boolean {
   // Windows has no such numbers.
   const user = process.getuid?.()
   if (user === undefined) return false

@@ -1,9 +1,10 @@
 import { readdir, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { ContentBlock, ResourceContents } from 'pierhead/client'
 import type { Io } from './io.ts'
 import { makeFolder } from './make-folder.ts'
 import type { Output } from './output.ts'
+import { outputFile } from './write-file.ts'
 
 /** Endings of files by type; others get `.bin`, so that nothing is opened by mistake. */
 const ENDINGS: Readonly<Record<string, string>> = {
@@ -58,7 +59,7 @@ export async function saveBytes(
     return bytes === undefined ? [] : [{ content, bytes }]
   })
   if (all.length === 0) return saved
-  const home = resolve(io.cwd, folder)
+  const home = dirname(outputFile(join(resolve(io.cwd, folder), 'new'), io))
   makeFolder(home)
   const names = new FreeNames(await readdir(home))
   for (const { content, bytes } of all.slice(0, MOST_FILES)) {

@@ -1,12 +1,15 @@
-import { readFile } from 'node:fs/promises'
 import type { LoadHook, ResolveHook } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { readText } from './read-text.ts'
 import type { HookData } from './typescript.ts'
 
 /** The part of esbuild that is used. */
 interface Esbuild {
   transform(source: string, options: object): Promise<{ readonly code: string }>
 }
+
+/** The largest source file. */
+const MOST_BYTES = 100_000_000
 
 let esbuild: Esbuild | undefined
 let self = ''
@@ -47,7 +50,7 @@ export const load: LoadHook = async (url, context, next) => {
   const [, kind] = /\.[cm]?(tsx?)(?:\?.*)?$/.exec(url) ?? []
   if (esbuild === undefined || kind === undefined || !url.startsWith('file:')) return next(url, context)
   const path = fileURLToPath(url)
-  const { code } = await esbuild.transform(await readFile(path, 'utf8'), {
+  const { code } = await esbuild.transform(readText(path, MOST_BYTES) ?? '', {
     loader: kind,
     format: 'esm',
     target: 'node20',

@@ -1,14 +1,13 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { basename, relative, resolve } from 'node:path'
 import type { CommandTarget, UrlTarget } from 'pierhead/client'
 import { configuredServer, isConfigured, similarName } from './config-files.ts'
 import { type Failure, wrongUsage } from './failure.ts'
 import type { Command, Flags } from './command.ts'
 import type { Io } from './io.ts'
 import { ownProgram } from './own-program.ts'
-import { foreignFiles } from './project-files.ts'
+import { checkManifest, obstacles, projectServer, sourcePath } from './project-server.ts'
 import { redactedLine, redactedUrl } from './redaction.ts'
-import { shellWord } from './shell-word.ts'
 import { parseUrl } from '../protocol/url.ts'
 
 /** A server that a command talks to. */
@@ -49,11 +48,11 @@ export function pickTarget(
   }
   if (option !== undefined) return { target: resolveTarget(option, flags, io), words }
   const [first, ...others] = words
-  const own = projectServer(io.cwd)
+  const own = projectServer(io)
   if (first !== undefined && (own === undefined || beginsWithTarget(words, command, flags, io)))
     return { target: resolveTarget(first, flags, io), words: others }
-  if (own === undefined) throw wrongUsage('there is no target', WAYS)
-  return { target: fileTarget(own.file, { ...own, from: 'project' }), words }
+  if (own === undefined) throw wrongUsage('there is no target', [WAYS, ...obstacles(io)].join('\n'))
+  return { target: fileTarget(own.file, { cwd: own.cwd, env: io.env, from: 'project' }), words }
 }
 
 /** The target of a command that takes no other words. */
@@ -106,14 +105,14 @@ export function resolveTarget(word: string, flags: Flags, io: Io, ways: string =
   // A file that exists needs no configuration, which may be damaged.
   const isSource = SOURCE.test(word) && !word.includes('://')
   if (isSource && existsSync(sourcePath(resolve(io.cwd, word))))
-    return fileTarget(resolve(io.cwd, word), { from: 'file', cwd: io.cwd })
+    return fileTarget(resolve(io.cwd, word), { from: 'file', ...io })
   const configured = configuredServer(word, io, flags.text('config'))
   if (configured !== undefined) {
     const { entry, file, name } = configured
     return { label: name, target: entry, from: 'configuration', file }
   }
-  if (isSource) return fileTarget(resolve(io.cwd, word), { from: 'file', cwd: io.cwd })
-  throw notTarget(word, [ways, ...foreignFiles(io).map(notRead)], similarName(word, io, flags.text('config')))
+  if (isSource) return fileTarget(resolve(io.cwd, word), { from: 'file', ...io })
+  throw notTarget(word, [ways, ...obstacles(io)], similarName(word, io, flags.text('config')))
 }
 
 /** The failure that a word is no target. */
@@ -122,11 +121,6 @@ export function notTarget(word: string, ways: readonly string[] = [WAYS], simila
     `"${redactedUrl(word)}" is not a target${similar === undefined ? '' : `; did you mean "${similar}"?`}`,
     ways.join('\n'),
   )
-}
-
-/** Why a file was not read. */
-function notRead(file: string): string {
-  return `${file} was not read, because it belongs to another user. If you trust it, name it: --config ${shellWord(file)}`
 }
 
 function urlTarget(word: string): ResolvedTarget {
@@ -161,44 +155,20 @@ const QUIET = new Set(['-y', '--yes', 'run'])
 interface FileOptions {
   readonly from: ResolvedTarget['from']
   readonly cwd: string
+  readonly env: Io['env']
 }
 
 /** A file is run by this program, over stdio. */
-function fileTarget(word: string, { from, cwd }: FileOptions): ResolvedTarget {
+function fileTarget(word: string, { from, cwd, env }: FileOptions): ResolvedTarget {
   const file = sourcePath(word)
   if (!existsSync(file) || !statSync(file).isFile())
     throw wrongUsage(`there is no file ${relative(cwd, file) || file}`, WAYS)
+  checkManifest(file, env)
   const [command, ...args] = ownProgram()
   return {
     label: relative(cwd, word) || word,
     target: { command, args: [...args, 'run', '--stdio', word], cwd },
     from,
     file,
-  }
-}
-
-/** The path of a source file without the name of its export. */
-function sourcePath(word: string): string {
-  return word.replace(/(?<=\.[cm]?[jt]sx?):[\w$]+$/, '')
-}
-
-/** The server that the nearest package.json names: `"pierhead": { "server": "server.ts" }`. */
-export function projectServer(cwd: string): { readonly file: string; readonly cwd: string } | undefined {
-  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
-    const file = join(folder, 'package.json')
-    if (existsSync(file)) {
-      const server = serverOf(file)
-      return server === undefined ? undefined : { file: resolve(folder, server), cwd: folder }
-    }
-    if (dirname(folder) === folder) return undefined
-  }
-}
-
-function serverOf(file: string): string | undefined {
-  try {
-    const { pierhead } = JSON.parse(readFileSync(file, 'utf8')) as { pierhead?: { server?: unknown } }
-    return typeof pierhead?.server === 'string' ? pierhead.server : undefined
-  } catch {
-    return undefined
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { App } from 'pierhead'
 import { McpError } from 'pierhead/client'
@@ -85,6 +85,7 @@ async function openStore(place: string, cwd: string): Promise<DriverOf<'tasks'>>
     throw wrongUsage('--store names no store', 'Write sqlite:films.db, or a redis: or postgres: URL.')
   const file = resolve(cwd, place.slice('sqlite:'.length))
   // Opening it would create it.
-  if (!existsSync(file)) throw wrongUsage(`there is no file ${file}`, 'Name the file that the server uses.')
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
+    throw wrongUsage(`there is no file ${file}`, 'Name the file that the server uses.')
   return sqlite(file)
 }

@@ -1,10 +1,10 @@
-import { writeFileSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import type { Client, Tool } from 'pierhead/client'
 import { generateCases } from '../validate/generated-cases.ts'
 import { named, rewritten, type Expectation } from './fixture-update.ts'
 import { differenceOf, shown, type Fixture, type FixtureFile } from './fixtures.ts'
 import { answerOf, type Answer } from './tool-answer.ts'
+import { replaceFile } from './write-file.ts'
 
 /** The server that is tested, and those of its tools that are meant. */
 export interface Subject {
@@ -146,7 +146,7 @@ export async function updateFixtures(
       cases.push({ tool, name, from: 'fixture', problem: change === undefined ? problem : undefined })
     }
     if (changes.size === 0) continue
-    writeFileSync(file, rewritten(text, changes))
+    replaceFile(file, rewritten(text, changes), 0o666)
     written.push(file)
   }
   return { cases, files: written }

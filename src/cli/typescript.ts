@@ -1,6 +1,8 @@
 import { createRequire, register } from 'node:module'
+import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Failure } from './failure.ts'
+import { isForeign } from './project-files.ts'
 import { isTypeScript } from './source-file.ts'
 
 /** The data of the hooks. */
@@ -33,7 +35,9 @@ function needsEsbuild(file: string): boolean {
 /** The esbuild of the project that a file belongs to. `user` is what needs it: `build`, or Node for TypeScript. */
 export function esbuildOf(file: string, user: 'build' | 'Node'): string {
   try {
-    return pathToFileURL(createRequire(file).resolve('esbuild')).href
+    const path = createRequire(file).resolve('esbuild')
+    if (isForeign(path, dirname(file))) throw new Error(`${path} belongs to another user`)
+    return pathToFileURL(path).href
   } catch (cause) {
     const needs = user === 'build' ? 'build needs esbuild' : `${process.version} needs esbuild for TypeScript`
     throw new Failure(`${needs}, and the project does not have it`, {

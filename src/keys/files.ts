@@ -23,6 +23,9 @@ import { findUnsafe } from './path-danger.ts'
 import { readPinned } from './pinned.ts'
 import { publicTextOf, toPublicKey } from './public-key.ts'
 
+/** The largest file of keys. */
+const MOST_BYTES = 10_000_000
+
 /** Reads the key pair in a file; creates both if the file does not exist. */
 export function createKeys(file: string): KeyPair {
   const path = resolve(file)
@@ -108,7 +111,10 @@ function readOwn(where: string, path: string, forbidden: number): string | undef
   const file = openFile(path)
   if (file === undefined) return undefined
   try {
-    check(where, path, fileDanger(path, fstatSync(file), forbidden))
+    const facts = fstatSync(file)
+    check(where, path, fileDanger(path, facts, forbidden))
+    if (facts.size > MOST_BYTES)
+      throw badOption(where, `${path} is larger than ${MOST_BYTES} bytes, so it holds no keys`)
     checkFolder(where, dirname(realpathSync(path)))
     checkWay(where, path)
     return readFileSync(file, 'utf8')

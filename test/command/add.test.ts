@@ -163,9 +163,9 @@ it('writes only inside the project, and no text of a path as code', async () => 
     expect(code).toBe(2)
     return stderr
   }
-  expect(await refused('away')).toContain('outside the project')
+  expect(await refused('away')).toContain('out of the project')
   expect(await refused('quoted')).toContain('Rename the file')
-  expect(await refused('linked')).toContain('outside the project')
+  expect(await refused('linked')).toContain('out of the project')
   expect(readFileSync(join(folder, 'outside.ts'), 'utf8')).toBe(server)
   expect(readdirSync(join(folder, 'target'))).toEqual(['nothing.txt'])
 })

@@ -110,7 +110,7 @@ test('--report does not follow a link out of its folder, but one within it', asy
   ]
   const out = await line(args('out.html'), { cwd })
   expect(out.code).toBe(1)
-  expect(out.stderr).toContain('it is a link that leads out of its folder')
+  expect(out.stderr).toContain('leads out of its folder')
   expect(readFileSync(join(cwd, 'own.txt'), 'utf8')).toBe('mine')
   expect((await line(args('nowhere.html'), { cwd })).code).toBe(1)
   expect(existsSync(join(cwd, 'new.txt'))).toBe(false)

@@ -79,7 +79,7 @@ test('no tool of the toolbox fails by mistake on the cases that its schema accep
 })
 
 test('the fixtures of the toolbox say what they expect', () => {
-  const files = readFixtures(`${FOLDER}/fixtures`, '.')
+  const files = readFixtures({ folder: `${FOLDER}/fixtures`, project: FOLDER, isNamed: true }, '.')
   expect(files).toHaveLength(119)
   const vague = files.filter(
     ({ fixtures }) =>

@@ -1,14 +1,16 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import { nearest } from '../../base/nearest.ts'
 import { itemFiles, keyOf, schemeOf, withItem, type ItemKind, type NewItem } from '../added-item.ts'
 import { suggestion } from '../arranged-line.ts'
 import type { Command } from '../command.ts'
-import { wrongUsage } from '../failure.ts'
-import { nearestFile } from '../project-folder.ts'
+import { failureOf, wrongUsage } from '../failure.ts'
+import { nearestFile, type Surroundings } from '../project-files.ts'
+import { obstacles, projectServer } from '../project-server.ts'
+import { readText } from '../read-text.ts'
 import { sourceFile } from '../source-file.ts'
-import { projectServer } from '../target.ts'
+import { realProjectFile, replaceFile } from '../write-file.ts'
 
 const KINDS: readonly ItemKind[] = ['tool', 'resource', 'prompt']
 
@@ -32,17 +34,14 @@ export const add: Command = {
       )
     if (!/^[A-Za-z][\w-]{0,63}$/.test(name))
       throw wrongUsage(`"${name}" is not a name`, 'Use letters, digits, - and _, and begin with a letter.')
-    const { home, item, user } = placed(kind as ItemKind, name, io.cwd)
+    const { home, item, user } = placed(kind as ItemKind, name, io)
     const files = itemFiles(item)
     const there = files.find(({ path }) => existsSync(join(home, path)))
     if (there !== undefined) throw wrongUsage(`${there.path} already exists`, 'Choose another name.')
     const text = withItem(user, item)
     const written = text === undefined ? files : [...files, { path: user.path, text }]
-    for (const file of written) requireInside(home, join(home, file.path))
-    for (const file of written) {
-      mkdirSync(dirname(join(home, file.path)), { recursive: true })
-      writeFileSync(join(home, file.path), file.text)
-    }
+    const places = written.map(({ path, text }) => ({ place: placeIn(home, join(home, path)), text }))
+    for (const one of places) replaceFile(one.place, one.text, 0o666)
     const next =
       text === undefined
         ? `Add it in ${user.path} yourself: its shape is not the one that create makes.`
@@ -62,12 +61,12 @@ interface Placed {
 }
 
 /** Where in the project a new item goes. */
-function placed(kind: ItemKind, name: string, cwd: string): Placed {
-  const own = projectServer(cwd)
-  if (own === undefined) throw noServer(cwd)
+function placed(kind: ItemKind, name: string, io: Surroundings): Placed {
+  const own = projectServer(io)
+  if (own === undefined) throw noServer(io)
   const home = own.cwd
   const source = sourceFile(own.file, home)
-  requireInside(home, source.path)
+  placeIn(home, source.path)
   const server = { path: relative(home, source.path), name: source.name }
   // Beside the server, unless the project has such items, or tools, at its top.
   const atTop = [`${kind}s`, 'tools'].some((folder) => existsSync(join(home, folder)))
@@ -87,31 +86,39 @@ function placed(kind: ItemKind, name: string, cwd: string): Placed {
   return { home, item, user }
 }
 
-/** A project of somebody else must not lead us to other files, or put words into the code that we write. */
-function requireInside(home: string, file: string): void {
+/** The place of a file. A project of somebody else must not lead us to other files, or put words into the code that we write. */
+function placeIn(home: string, file: string): string {
   const path = relative(home, file)
   if (/['"`\\\p{C}]/u.test(path.split(sep).join('/')))
     throw wrongUsage(`${JSON.stringify(path)} has characters that code cannot name`, 'Rename the file.')
-  let there = file
-  while (!existsSync(there)) there = dirname(there)
-  const real = relative(realpathSync(home), realpathSync(there))
-  if (real === '..' || real.startsWith(`..${sep}`) || isAbsolute(real))
-    throw wrongUsage(
-      `${path} is outside the project`,
-      'Name a server inside it, and replace links to other folders.',
-    )
+  try {
+    return realProjectFile(file, home)
+  } catch (error) {
+    const { message } = failureOf(error)
+    throw wrongUsage(message, 'Name a server inside the project, and replace links to other folders.')
+  }
 }
 
-function noServer(cwd: string): Error {
-  const manifest = nearestFile(cwd, 'package.json')
+function noServer(io: Surroundings): Error {
+  const manifest = nearestFile('package.json', io)
+  const notRead = obstacles(io)
   return wrongUsage(
-    manifest === undefined ? 'this folder has no project' : `${relative(cwd, manifest)} names no server`,
-    `${manifest === undefined ? 'Create one with pierhead create, or name' : 'Name'} its server in package.json: "pierhead": { "server": "server.ts" }.`,
+    manifest === undefined || notRead.length > 0
+      ? 'this folder has no project'
+      : `${relative(io.cwd, manifest)} names no server`,
+    [
+      `${manifest === undefined ? 'Create one with pierhead create, or name' : 'Name'} its server in package.json: "pierhead": { "server": "server.ts" }.`,
+      ...notRead,
+    ].join('\n'),
   )
 }
 
 function textOf(file: string): string {
-  return existsSync(file) ? readFileSync(file, 'utf8') : ''
+  try {
+    return readText(file) ?? ''
+  } catch (error) {
+    throw wrongUsage(`${file} cannot be read: ${(error as Error).message}`, 'Replace it by a file.')
+  }
 }
 
 function textsIn(folder: string): readonly string[] {

@@ -4,8 +4,9 @@ import type { Bundle } from '../bundle.ts'
 import type { Command } from '../command.ts'
 import { FILE_ARGUMENT, fileOf } from '../file-argument.ts'
 import { checkNewFile } from '../make-folder.ts'
-import { projectFolder } from '../project-folder.ts'
+import { projectFolder } from '../project-files.ts'
 import { shellWord } from '../shell-word.ts'
+import { outputFile } from '../write-file.ts'
 
 export const build: Command = {
   name: 'build',
@@ -22,13 +23,16 @@ export const build: Command = {
   ],
   examples: [['build --single', 'builds the server of the project']],
   async run({ words: [word], flags, io, output }) {
-    const source = fileOf(word, io.cwd, 'build')
+    const source = fileOf(word, io, 'build')
     const name = basename(source.path).replace(/\.[cm]?[jt]sx?$/, '')
-    const out = resolve(io.cwd, flags.text('out') ?? join(projectFolder(source.path), 'dist', `${name}.js`))
+    const home = projectFolder(source.path, io.env)
+    const out = resolve(io.cwd, flags.text('out') ?? join(home, 'dist', `${name}.js`))
     const { bundleProgram, OUT_HINT } = await import('../bundle.ts')
+    const placeOf = (path: string): string => outputFile(path, io, home)
     checkNewFile(out, OUT_HINT)
+    placeOf(out)
     output.status('building …')
-    const built = await bundleProgram(source, out, flags.is('source-map'))
+    const built = await bundleProgram(source, { out, hasMap: flags.is('source-map'), placeOf })
     output.status('')
     const { size } = statSync(out)
     const file = relative(io.cwd, out)

@@ -3,7 +3,7 @@ import { toMs } from '../../base/duration.ts'
 import type { Command, Invocation } from '../command.ts'
 import { RELAYED_VARIABLE } from '../dev/messages.ts'
 import { wrongUsage } from '../failure.ts'
-import { projectFolder } from '../project-folder.ts'
+import { projectFolder } from '../project-files.ts'
 import { ADDRESS_OPTIONS, FILE_ARGUMENT, fileOf, STDIO_OPTION } from '../file-argument.ts'
 import { addressOf, type Address } from '../listen-address.ts'
 
@@ -31,11 +31,11 @@ export const dev: Command = {
   ],
   async run(invocation) {
     const { words, flags, io, output } = invocation
-    const file = fileOf(words[0], io.cwd, 'dev')
+    const file = fileOf(words[0], io, 'dev')
     const isStdio = flags.is('stdio')
     const options = {
       file,
-      root: projectFolder(file.path),
+      root: projectFolder(file.path, io.env),
       ...checkedAddress(invocation),
       startMs: toMs(flags.text('start-time') ?? '30s', '--start-time'),
     }

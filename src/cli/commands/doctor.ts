@@ -10,8 +10,9 @@ import { configuredSecrets } from '../open.ts'
 import { headersOf } from '../option-values.ts'
 import type { Output } from '../output.ts'
 import { foreignFiles } from '../project-files.ts'
+import { projectServer, serverObstacle } from '../project-server.ts'
 import { safeLine } from '../safe-text.ts'
-import { onlyTarget, projectServer, type ResolvedTarget } from '../target.ts'
+import { onlyTarget, type ResolvedTarget } from '../target.ts'
 import { shellWord } from '../shell-word.ts'
 
 export const doctor: Command = {
@@ -68,7 +69,10 @@ async function findTarget(
         `${file} belongs to another user, so its servers are not used`,
         `If you trust it, name it: --config ${shellWord(file)}`,
       )
-    if (config !== undefined || projectServer(io.cwd) === undefined) return undefined
+    if (config !== undefined) return undefined
+    const obstacle = serverObstacle(io)
+    if (obstacle !== undefined) findings.problem(obstacle, 'Replace the file, or name the server to check.')
+    if (projectServer(io) === undefined) return undefined
   }
   try {
     return onlyTarget({ words, program: rest }, flags, io)
@@ -91,7 +95,8 @@ async function checkTarget(
   output.hide(configuredSecrets(target))
   output.status(`checking ${safeLine(resolved.label)} …`)
   if (from === 'configuration' && file !== undefined) checkConfig(file, io, findings, resolved.label)
-  if ((from === 'file' || from === 'project') && file !== undefined && !checkProject(file, findings)) return
+  if ((from === 'file' || from === 'project') && file !== undefined && !checkProject(file, io.env, findings))
+    return
   if ('url' in target) {
     const { checkUrl } = await import('../check-url.ts')
     const token = io.env['PIERHEAD_TOKEN'] ?? ''

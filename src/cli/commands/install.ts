@@ -12,15 +12,7 @@ import {
 } from '../client-apps.ts'
 import type { Command, Invocation } from '../command.ts'
 import { TARGET_OPTIONS } from '../common-options.ts'
-import {
-  backUp,
-  findBackup,
-  readText,
-  realFile,
-  realProjectFile,
-  restore,
-  writeText,
-} from '../config-write.ts'
+import { backUp, configText, findBackup, restore } from '../config-write.ts'
 import { confirmed } from '../confirm.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
 import { Failure, wrongUsage } from '../failure.ts'
@@ -30,6 +22,7 @@ import { JsoncError, parseJsonc } from '../jsonc.ts'
 import { hiddenValues, isReference, redactedEntry } from '../redaction.ts'
 import { safe, safeJson, safeLine } from '../safe-text.ts'
 import { onlyTarget } from '../target.ts'
+import { realFile, realProjectFile, replaceFile } from '../write-file.ts'
 
 const NAMES = CLIENT_APPS.map(({ name }) => name)
 
@@ -144,7 +137,7 @@ async function add(invocation: Invocation, app: ClientApp, place: Place): Promis
     )
   if ('url' in entry && !/^https?:/i.test(entry.url))
     throw wrongUsage(`${app.title} only knows http and https URLs`, 'Name the http URL of the server.')
-  const name = nameOf(flags.text('name') ?? defaultName(target, entry))
+  const name = nameOf(flags.text('name') ?? defaultName(target, entry, io.env))
   warnFolder(entry, app, invocation)
   const shown = redactedEntry(spelled)
   const { path, where, isOfProject } = place
@@ -159,7 +152,7 @@ async function add(invocation: Invocation, app: ClientApp, place: Place): Promis
   if (!isOfProject) checkInstalled(app, path, invocation)
   const file = place.real()
   const called = calledOf(place, file, io.cwd)
-  const before = readText(file)
+  const before = configText(file)
   const old = oldEntry(before, app, name, path)
   const after = withMember(before, app.section, name, spelled)
   if (after === before) {
@@ -179,7 +172,7 @@ async function add(invocation: Invocation, app: ClientApp, place: Place): Promis
     )
   if (!(await confirmed(invocation, `Write it to ${safe(called)}?`, change))) return unchanged(invocation)
   const backup = backUp(file, before, after)
-  writeText(file, after, isOfProject && !isSecret ? 0o644 : 0o600)
+  replaceFile(file, after, isOfProject && !isSecret ? 0o644 : 0o600)
   await output.data({ client: app.name, file: path, name, isChanged: true, entry: shown, backup }, () =>
     [
       `Added "${name}" to ${where}. Restart ${app.title}, or reload its servers.`,

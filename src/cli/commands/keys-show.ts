@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import type { PinnedKey } from 'pierhead/auth'
 import type { Command } from '../command.ts'
 import { Failure, wrongUsage } from '../failure.ts'
+import { readText } from '../read-text.ts'
 import { safeLine } from '../safe-text.ts'
 import { shellWord } from '../shell-word.ts'
 import { tableText } from '../table-text.ts'
@@ -32,7 +33,9 @@ export const keysShow: Command = {
           : `Create a pair: pierhead keys create ${shellWord(shown)}`,
       )
     const { allowKeys, createKeys } = await import('pierhead/auth')
-    if (!isList(file)) {
+    const text = textOf(file)
+    // A pair does not begin like a list in JSON.
+    if (!text.trimStart().startsWith('[')) {
       const { publicKey, fingerprint } = createKeys(file)
       await output.data({ file, publicKey, fingerprint }, () =>
         tableText([
@@ -44,7 +47,7 @@ export const keysShow: Command = {
     }
     // Rejects a file that others can change, and keys that are not valid.
     allowKeys(file)
-    const keys = JSON.parse(readFileSync(file, 'utf8')) as readonly PinnedKey[]
+    const keys = JSON.parse(text) as readonly PinnedKey[]
     await output.data({ file, keys }, () =>
       keys.length === 0
         ? `${shown} allows no key.`
@@ -60,9 +63,13 @@ export const keysShow: Command = {
   },
 }
 
-/** Whether a file is a list of keys rather than a pair. */
-function isList(file: string): boolean {
-  if (statSync(file).size > MOST_BYTES)
-    throw new Failure(`${file} is too large to hold keys`, { hint: 'Name the file of a pair or a list.' })
-  return readFileSync(file, 'utf8').trimStart().startsWith('[')
+function textOf(file: string): string {
+  try {
+    return readText(file, MOST_BYTES) ?? ''
+  } catch (error) {
+    throw new Failure(`${file} holds no keys: ${(error as Error).message}`, {
+      hint: 'Name the file of a pair or a list.',
+      cause: error,
+    })
+  }
 }

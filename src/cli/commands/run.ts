@@ -24,7 +24,7 @@ export const run: Command = {
     ['run server.ts --http --port 8080', 'serves it over HTTP, whatever the program says'],
   ],
   async run({ words: [word], flags, io, output }) {
-    const file = fileOf(word, io.cwd, 'run')
+    const file = fileOf(word, io, 'run')
     const address = addressOf(flags, io.env)
     const listen = chosenTransports(flags, address)
     const { launch } = await import('../launch.ts')

@@ -2,9 +2,12 @@ import { join, relative, resolve } from 'node:path'
 import type { Command, Invocation } from '../command.ts'
 import { EXIT } from '../exit.ts'
 import { Failure, wrongUsage } from '../failure.ts'
-import { isFolder, readFixtures, type FixtureFile } from '../fixtures.ts'
+import { isFolder, readFixtures, type FixtureFile, type FixturePlace } from '../fixtures.ts'
+import type { Io } from '../io.ts'
+import { userProject } from '../project-files.ts'
+import { projectServer } from '../project-server.ts'
 import { safeLine } from '../safe-text.ts'
-import { projectServer, type ResolvedTarget } from '../target.ts'
+import type { ResolvedTarget } from '../target.ts'
 import { testFixtures, testGenerated, updateFixtures, type TestCase, type Unmade } from '../tool-tests.ts'
 import { unknownTool } from '../unknown-tool.ts'
 
@@ -44,10 +47,8 @@ export const test: Command = {
     if (unknown !== undefined) throw unknownTool(unknown, names)
     const isMeant = (name: string): boolean => only.length === 0 || only.includes(name)
     const tools = all.filter(({ name }) => isMeant(name))
-    const files = readFixtures(
-      given === undefined ? fixtureFolder(target, io.cwd) : resolve(io.cwd, given),
-      io.cwd,
-    ).filter(({ tool }) => isMeant(tool))
+    const place = given === undefined ? fixturePlace(target, io) : namedPlace(resolve(io.cwd, given), io)
+    const files = readFixtures(place, io.cwd).filter(({ tool }) => isMeant(tool))
     const subject = { client, tools, signal: io.signal }
     if (flags.is('update')) {
       if (files.every(({ fixtures }) => fixtures.length === 0)) throw nothing()
@@ -72,12 +73,19 @@ export const test: Command = {
 }
 
 /** The folder of the fixtures: that of the project for its own server, or else the nearest. */
-function fixtureFolder(target: ResolvedTarget, cwd: string): string {
-  const here = join(cwd, 'fixtures')
-  const project = projectServer(cwd)
-  if (project === undefined) return here
+function fixturePlace(target: ResolvedTarget, io: Io): FixturePlace {
+  const here = join(io.cwd, 'fixtures')
+  const project = projectServer(io)
+  if (project === undefined) return { folder: here, project: io.cwd, isNamed: false }
   const own = join(project.cwd, 'fixtures')
-  return target.from === 'project' || !isFolder(here) ? own : here
+  const folder = target.from === 'project' || !isFolder(here) ? own : here
+  return { folder, project: project.cwd, isNamed: false }
+}
+
+/** A folder that the user names. Outside of the project, its links must not lead out of itself. */
+function namedPlace(folder: string, io: Io): FixturePlace {
+  const project = folder === resolve(io.cwd) ? folder : (userProject(folder, io) ?? folder)
+  return { folder, project, isNamed: true }
 }
 
 /** The failure that there is not a single case. */

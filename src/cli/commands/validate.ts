@@ -121,7 +121,7 @@ async function runValidation(invocation: Invocation, isOfficial: boolean): Promi
   const { flags, io, output } = invocation
   if (isOfficial) (await import('../official-suite.ts')).checkSuite(flags.is('allow-calls'), process.version)
   checkOptions(flags)
-  await checkPage(flags.text('report'), io.cwd)
+  checkPage(flags.text('report'), io)
   const only = flags.list('rule')
   const isClient = !isOfficial && flags.is('client')
   using progress = new RunProgress(output)

@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { constants, setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
-import { nearestFile } from '../project-folder.ts'
+import { isForeign, nearestFile } from '../project-files.ts'
+import { readText } from '../read-text.ts'
 import { isTypeScript } from '../source-file.ts'
 
 export interface TypeErrors {
@@ -28,7 +28,9 @@ export class TypeCheck {
 
   constructor(file: string, onErrors: (errors: TypeErrors) => void) {
     this.#compiler = isTypeScript(file) ? compilerOf(file) : undefined
-    this.#config = nearestFile(dirname(file), 'tsconfig.json')
+    const folder = dirname(file)
+    const config = nearestFile('tsconfig.json', { cwd: folder, env: process.env })
+    this.#config = config === undefined || isForeign(config, folder) ? undefined : config
     this.#onErrors = onErrors
   }
 
@@ -77,7 +79,8 @@ export class TypeCheck {
 function compilerOf(file: string): string | undefined {
   try {
     const home = createRequire(file).resolve('typescript/package.json')
-    const { bin } = JSON.parse(readFileSync(home, 'utf8')) as { bin?: { tsc?: unknown } }
+    if (isForeign(home, dirname(file))) return undefined
+    const { bin } = JSON.parse(readText(home) ?? '') as { bin?: { tsc?: unknown } }
     return typeof bin?.tsc === 'string' ? join(dirname(home), bin.tsc) : undefined
   } catch {
     return undefined
