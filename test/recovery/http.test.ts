@@ -27,12 +27,16 @@ function isCall(request: Request): boolean {
   return request.headers.get('mcp-method') === 'tools/call'
 }
 
-test('a bare 429 is waited out as its header says, for any request; a bare 503 only for what is idempotent [S2-13-C7] [S2-8.5-1]', async () => {
+test('a bare 429 is waited out as its header says, for any request; a bare 502, 503 or 504 only for what is idempotent [S2-13-C7] [S2-8.5-1]', async () => {
   for (const [status, idempotent, tries] of [
     [429, false, 2],
     [503, false, 1],
     [503, true, 2],
-    [502, true, 1],
+    [502, false, 1],
+    [502, true, 2],
+    [504, false, 1],
+    [504, true, 2],
+    [500, true, 1],
   ] as const) {
     let calls = 0
     const look = (request: Request): Response | undefined =>
@@ -48,6 +52,20 @@ test('a bare 429 is waited out as its header says, for any request; a bare 503 o
       tries,
       tries === 1 ? 'http_failed' : 'done',
     ])
+  }
+})
+
+test('the error of a proxy whose servers are away is retryable, as its hint says', async () => {
+  for (const [status, retryable] of [
+    [500, false],
+    [502, true],
+    [503, true],
+    [504, true],
+  ] as const) {
+    const look = (request: Request): Response | undefined =>
+      isCall(request) ? new Response('<html>bad gateway</html>', { status }) : undefined
+    const failed = client({ fetch: behind(look) }).call('work')
+    await expect(failed).rejects.toMatchObject({ kind: 'http_failed', data: { status }, retryable })
   }
 })
 
