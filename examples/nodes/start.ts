@@ -13,6 +13,9 @@ const children: ChildProcess[] = []
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop(0))
 
 try {
+  await import('ioredis').catch(() => {
+    throw new Error('the nodes need a client for Redis: npm install ioredis')
+  })
   const REDIS_URL = process.env['REDIS_URL'] ?? (await startRedis())
   const ports = [await startNode('one', REDIS_URL), await startNode('two', REDIS_URL)]
   console.log(`MCP at ${await startProxy(ports, Number(process.env['PORT'] ?? 3000))}`)

@@ -26,7 +26,7 @@ import { launcher } from './listen/launcher.ts'
 import type { Running, Starters } from './listen/listen.ts'
 import type { ListenOptions, MountOptions, ServerOptions } from './options.ts'
 import { TaskDesk } from './task-desk.ts'
-import { readOptions, sealerOf } from './settings.ts'
+import { readOptions, sealerOf, storeOf } from './settings.ts'
 import type {
   Addition,
   AnyContext,
@@ -87,7 +87,7 @@ export class App<Ctx extends Context = Context, Tools = {}> {
 
   /** `createServer` makes one, and also keeps output off stdout from the start. */
   constructor(options: ServerOptions) {
-    const stores = { current: (options as Partial<ServerOptions> | undefined)?.store, inParent: [] }
+    const stores = { current: storeOf(options), inParent: [] }
     const settings = readOptions(options, stores)
     this.#options = options
     this.limits = toLimits(options.limits)

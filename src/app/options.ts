@@ -80,7 +80,7 @@ export interface ServerOptions {
   /**
    * Keeps what must outlive a request or be known to other processes: a driver of `pierhead/stores`, or stores of several. If the driver can
    * be shared, as that of Redis, every process with the same `name` and store serves every session. Close it after the server. Default: the
-   * memory of the process.
+   * memory of the process. With `PIERHEAD_STORE=memory`, as `pierhead test` sets it, the server leaves this store alone.
    *
    * @example
    * createServer({ name: 'films', version: '1.0.0', store: sqlite('films.db') })

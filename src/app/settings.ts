@@ -100,6 +100,11 @@ export function readOptions(
   }
 }
 
+/** The stores to begin with: those of the options, or none, and so the memory of the process, if `PIERHEAD_STORE` is `memory`, as in a test. */
+export function storeOf(options: Partial<ServerOptions> | undefined): ServerOptions['store'] {
+  return readEnv('PIERHEAD_STORE') === 'memory' ? undefined : options?.store
+}
+
 /** Opens the store of tasks: the given one, or the memory of the process. */
 function tasksOpener({ store }: ServerOptions, stores: StoresInUse): ServiceOptions['openTasks'] {
   if (store !== undefined && 'then' in store)

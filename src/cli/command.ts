@@ -71,6 +71,8 @@ export interface Invocation {
 export interface OpenOptions {
   /** Whether to answer questions of the server in the terminal, if there is one. Default: `true`. */
   readonly asks?: boolean | undefined
+  /** Variables for a program, unless the target or `--env` has others. Default: none. */
+  readonly env?: Readonly<Record<string, string>> | undefined
   /** Is called with what a program prints to stderr, and with warnings about what a server does. Default: `--verbose` prints them. */
   readonly onNote?: ((kind: 'stderr' | 'warning', text: string) => void) | undefined
 }

@@ -5,10 +5,15 @@ import { isForeign } from './project-files.ts'
 import { readText } from './read-text.ts'
 import { realProjectFile } from './write-file.ts'
 
+/** How a fixture answers the questions of its tool: values by field, or as `--answer accept` and `--answer decline` do. */
+export type GivenInFixture = Readonly<Record<string, unknown>> | 'accept' | 'decline'
+
 /** One input of a tool, and what the tool must do with it. */
 export interface Fixture {
   readonly name?: string | undefined
   readonly input: Readonly<Record<string, unknown>>
+  /** What the user answers if the tool asks. */
+  readonly answers?: GivenInFixture | undefined
   /** What a call returns: structured content, text, or a list of blocks. */
   readonly output?: unknown
   /** The call must fail: in any way, or with a message that contains this text. */
@@ -96,11 +101,16 @@ function fixturesIn(text: string, shown: string): readonly Fixture[] {
   }
   if (!Array.isArray(value)) throw wrongUsage(`${shown} is not a list`, EXPECTED)
   for (const [i, one] of value.entries()) {
-    const { input, error } = (one ?? {}) as Partial<Record<keyof Fixture, unknown>>
+    const { input, error, answers } = (one ?? {}) as Partial<Record<keyof Fixture, unknown>>
     if (typeof input !== 'object' || input === null || Array.isArray(input))
       throw wrongUsage(`${shown}: fixture ${i + 1} has no input`, EXPECTED)
     if (error !== undefined && error !== true && typeof error !== 'string')
       throw wrongUsage(`${shown}: the error of fixture ${i + 1} is neither true nor a text`, EXPECTED)
+    if (answers !== undefined && !isPlainObject(answers) && answers !== 'accept' && answers !== 'decline')
+      throw wrongUsage(
+        `${shown}: the answers of fixture ${i + 1} are neither an object nor "accept" or "decline"`,
+        'Write the values by field: "answers": { "colour": "red" }.',
+      )
   }
   return value as readonly Fixture[]
 }

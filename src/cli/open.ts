@@ -24,7 +24,7 @@ export interface Opened extends AsyncDisposable {
 export async function open(
   resolved: ResolvedTarget,
   { flags, io, output }: Invocation,
-  { asks = true, onNote }: OpenOptions,
+  { asks = true, env = {}, onNote }: OpenOptions,
 ): Promise<Opened> {
   const { createClient } = await import('pierhead/client')
   const { target } = resolved
@@ -47,7 +47,7 @@ export async function open(
     throw wrongUsage('--env sets variables of a program, and the target is a URL', 'Remove --env.')
   output.hide(configuredSecrets(target))
   const complete =
-    'command' in target ? { ...target, env: { ...target.env, ...envOf(more, io.env) } } : target
+    'command' in target ? { ...target, env: { ...env, ...target.env, ...envOf(more, io.env) } } : target
   const client = createClient(complete, options)
   if (flags.is('verbose')) {
     client.on('stderr', (line) => output.note(output.noteColors.dim(`server: ${safe(line)}`)))

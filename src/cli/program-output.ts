@@ -14,6 +14,11 @@ const LATE_MS = 1_000
 // oxlint-disable-next-line no-control-regex -- colours
 const COLOURS = /\u001b\[[\d;]*m/g
 
+/** The reference at the end of what a server says of a failure that it does not show; undefined if there is none. */
+export function referenceIn(text: string): string | undefined {
+  return /\(reference ([\w-]{8,64})\)$/.exec(text)?.[1]
+}
+
 /** What a program that this command started prints to stderr: the cause of its failures. */
 export class ProgramOutput {
   readonly #first: string[] = []
@@ -36,6 +41,12 @@ export class ProgramOutput {
     return this.#left === 0
       ? [...this.#first, ...this.#last]
       : [...this.#first, `… ${this.#left} more lines …`, ...this.#last]
+  }
+
+  /** What the program printed about a failure whose text ends with a reference; nothing if it has none. */
+  async causeOfText(text: string): Promise<readonly string[]> {
+    const reference = referenceIn(text)
+    return reference === undefined ? [] : this.causeOf(reference)
   }
 
   /** What the program printed about a failure with a reference: the error, and where it happened. Waits a moment for it. */

@@ -10,6 +10,10 @@ export interface TaskRow {
   readonly status: string
   readonly tool?: string | undefined
   readonly owner?: string | undefined
+  /** The key of the work; a task without one has none. */
+  readonly key?: string | undefined
+  /** The number of the attempt that runs, or that ended it. */
+  readonly attempt?: number | undefined
   readonly message?: string | undefined
   readonly createdAt?: string | undefined
   readonly updatedAt?: string | undefined
@@ -21,6 +25,8 @@ export function storedRow({
   status,
   tool,
   owner,
+  key,
+  attempt,
   statusMessage,
   createdAt,
   updatedAt,
@@ -30,6 +36,8 @@ export function storedRow({
     status,
     tool,
     ...(owner !== '' && { owner }),
+    ...(key !== '' && { key }),
+    attempt,
     ...(statusMessage !== '' && { message: statusMessage }),
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt).toISOString(),
@@ -66,10 +74,12 @@ export function rowsText(rows: readonly TaskRow[]): string {
 }
 
 /** One task in several lines. */
-export function rowText({ id, status, tool, owner, message, createdAt, updatedAt }: TaskRow): string {
-  const rows = Object.entries({ id, status, tool, owner, message, created: createdAt, changed: updatedAt })
+export function rowText(row: TaskRow): string {
+  const { id, status, tool, owner, key, attempt, message, createdAt, updatedAt } = row
+  const times = { created: createdAt, changed: updatedAt }
+  const rows = Object.entries({ id, status, tool, owner, key, attempt, message, ...times })
   return tableText(
-    rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, safeLine(value, 1000)]])),
+    rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, safeLine(String(value), 1000)]])),
   )
 }
 

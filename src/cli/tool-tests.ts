@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Client, Tool } from 'pierhead/client'
 import { generateCases } from '../validate/generated-cases.ts'
 import { named, rewritten, type Expectation } from './fixture-update.ts'
+import type { FixtureAnswers } from './fixture-answers.ts'
 import { differenceOf, shown, type Fixture, type FixtureFile } from './fixtures.ts'
 import { answerOf, type Answer } from './tool-answer.ts'
 import { replaceFile } from './write-file.ts'
@@ -11,6 +12,8 @@ export interface Subject {
   readonly client: Client
   readonly tools: readonly Tool[]
   readonly signal: AbortSignal
+  /** Answers what tools ask; undefined if no fixture has answers. */
+  readonly answers?: FixtureAnswers | undefined
 }
 
 /** The outcome of one case. */
@@ -20,7 +23,12 @@ export interface TestCase {
   readonly from: 'fixture' | 'schema'
   /** What is wrong; undefined if the case passed. */
   readonly problem: string | undefined
+  /** The error of the program, and where it happened, if the problem has only a reference to it. */
+  readonly cause?: readonly string[] | undefined
 }
+
+/** Takes the outcome of a case. */
+export type Note = (one: TestCase) => Promise<void>
 
 /** Inputs that should have been made from the schema of a tool. */
 export interface Unmade {
@@ -34,17 +42,26 @@ const TOO_LATE = 'making inputs for the tools before it took too long; name it t
 
 /** Calls a tool with the inputs of its fixtures. */
 export async function testFixtures(
-  { client, tools, signal }: Subject,
+  subject: Subject,
   { tool, fixtures }: FixtureFile,
-  note: (one: TestCase) => void,
+  note: Note,
 ): Promise<void> {
-  const isKnown = tools.some(({ name }) => name === tool)
+  const isKnown = subject.tools.some(({ name }) => name === tool)
   for (const [i, fixture] of fixtures.entries()) {
-    const problem = isKnown
-      ? problemOf(fixture, await answerOf(client, tool, fixture.input, signal))
-      : NO_TOOL
-    note({ tool, name: nameOf(fixture, i), from: 'fixture', problem })
+    const problem = isKnown ? problemOf(fixture, await answerTo(fixture, tool, subject)) : NO_TOOL
+    await note({ tool, name: nameOf(fixture, i), from: 'fixture', problem })
   }
+}
+
+/** What a tool does with a fixture. A question that the fixture does not answer is as bad as an error that nobody wanted. */
+async function answerTo(
+  { input, answers: given }: Fixture,
+  tool: string,
+  { client, signal, answers }: Subject,
+): Promise<Answer> {
+  answers?.begin(given)
+  const answer = await answerOf(client, tool, input, signal)
+  return answers?.problem === undefined ? answer : { kind: 'broken', error: answers.problem }
 }
 
 function nameOf({ name }: Fixture, index: number): string {
@@ -76,7 +93,7 @@ const MAKING_MS = 5_000
 export async function testGenerated(
   { client, tools, signal }: Subject,
   all: boolean,
-  note: (one: TestCase) => void,
+  note: Note,
   makingMs: number = MAKING_MS,
 ): Promise<{ readonly skipped: readonly string[]; readonly unmade: readonly Unmade[] }> {
   const skipped: string[] = []
@@ -105,7 +122,12 @@ export async function testGenerated(
       })
     for (const { name, input, isWrong } of cases) {
       const answer = await answerOf(client, tool, input, signal)
-      note({ tool, name, from: 'schema', problem: isWrong ? wrongProblem(answer) : rightProblem(answer) })
+      await note({
+        tool,
+        name,
+        from: 'schema',
+        problem: isWrong ? wrongProblem(answer) : rightProblem(answer),
+      })
     }
   }
   return { skipped, unmade }
@@ -128,16 +150,16 @@ function rightProblem(answer: Answer): string | undefined {
 
 /** Changes what fixtures expect where the tools answer something else. Returns the fixtures that differed, and the files that changed. */
 export async function updateFixtures(
-  { client, tools, signal }: Subject,
+  subject: Subject,
   files: readonly FixtureFile[],
 ): Promise<{ readonly cases: readonly TestCase[]; readonly files: readonly string[] }> {
   const cases: TestCase[] = []
   const written: string[] = []
   for (const { file, tool, text, fixtures } of files) {
-    const isKnown = tools.some(({ name }) => name === tool)
+    const isKnown = subject.tools.some(({ name }) => name === tool)
     const changes = new Map<number, Expectation>()
     for (const [i, fixture] of fixtures.entries()) {
-      const answer = isKnown ? await answerOf(client, tool, fixture.input, signal) : undefined
+      const answer = isKnown ? await answerTo(fixture, tool, subject) : undefined
       const problem = answer === undefined ? NO_TOOL : problemOf(fixture, answer)
       if (problem === undefined) continue
       const change = answer && changeOf(fixture, answer)

@@ -1,9 +1,12 @@
 import type { Some } from '../base/some.ts'
+import { AWAY } from '../errors/away.ts'
 import { McpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { Conversation } from './conversation.ts'
 import { has } from './offered.ts'
 
+/** The kinds of a call that may have run, although the server and the connection of the client go on. */
+const LOST: ReadonlySet<string> = new Set(['node_lost', 'stream_lost'])
 /** The codes of servers for a call that should have been a task. Others answer with a result that is an error. */
 const NO_TASK: ReadonlySet<unknown> = new Set([-32601, -32600])
 /** Problems of an answer: the call has run. */
@@ -34,6 +37,26 @@ export async function isOutdated(
   if (!has(capabilities, 'tasks.requests.tools.call')) return false
   await refresh()
   return known.get(name)?.added !== undefined
+}
+
+/**
+ * Whether a call was lost whose tool turns out to be safe to call again. Only a listed tool is known to be, so the tools are listed if this one
+ * was not.
+ */
+export async function isRepeatable(
+  { known }: Pick<Conversation, 'known'>,
+  name: string,
+  failed: unknown,
+  refresh: () => Promise<void>,
+): Promise<boolean> {
+  if (known.has(name) || !(failed instanceof McpError) || !isLost(failed)) return false
+  // What the caller needs to know is that the call was lost.
+  await refresh().catch(() => undefined)
+  return known.get(name)?.repeatable === true
+}
+
+function isLost({ kind, data }: McpError): boolean {
+  return LOST.has(kind) || (kind === 'http_failed' && AWAY.has(data?.['status']))
 }
 
 /** Whether the text of a failed call mentions tasks. Any other failure is that of a tool that ran. */

@@ -48,6 +48,8 @@ export class Conversation {
   readonly checks: boolean
   readonly limits: ClientSettings['limits']
   readonly #maxPages: number
+  /** Whether lost requests are repeated. */
+  readonly #recovers: boolean
   readonly #maxQuestions: number
   /** Counts questions, once there is one. */
   #rate: QuestionRate | undefined
@@ -59,6 +61,7 @@ export class Conversation {
     this.#paramHeaders = paramHeaders
     this.checks = checks
     this.#maxPages = maxPages
+    this.#recovers = options.recovery !== undefined
     this.#maxQuestions = maxQuestions
     const settings = { ...options, events: this.events }
     this.connection = new ReconnectingConnection(settings, answers, {
@@ -91,8 +94,12 @@ export class Conversation {
     const isOutdated = async (failed: unknown): Promise<boolean> =>
       !(failed instanceof McpError && failed.kind === 'timeout') &&
       (await import('./call-again.ts')).isOutdated(this, name, failed, refresh)
+    const mayRepeat = async (error: unknown): Promise<boolean> =>
+      this.#recovers &&
+      options.idempotent === undefined &&
+      (await import('./call-again.ts')).isRepeatable(this, name, error, refresh)
     let result = await callOnce().catch(async (error: unknown) => {
-      if (await isOutdated(error)) return callOnce()
+      if ((await isOutdated(error)) || (await mayRepeat(error))) return callOnce()
       throw error
     })
     if (result['isError'] === true && (await isOutdated(result))) result = await callOnce()

@@ -1,3 +1,4 @@
+import { AWAY } from '../errors/away.ts'
 import type { McpError } from '../errors/error.ts'
 import { AT_ONCE } from '../errors/retry-after.ts'
 import { refusalRow } from '../errors/refusal.ts'
@@ -132,7 +133,7 @@ function reactionTo(error: McpError, history: RetryHistory, renews: boolean): St
   if (asksForCredentials(error)) return renews && error.kind !== 'http_failed' ? 'reopen' : undefined
   const status = statusOf(error)
   if (status !== undefined && (error.kind === 'connect_failed' || error.refusal === undefined))
-    return status === 429 || status === 503 ? 'wait' : undefined
+    return status === 429 || AWAY.has(status) ? 'wait' : undefined
   const row = refusalRow(error.refusal)
   return row === undefined ? undefined : reactionToRefusal(error, row, history)
 }

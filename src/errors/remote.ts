@@ -1,6 +1,7 @@
 import { CUSTOM, isCustomCode } from './custom.ts'
 import { knowErrors, McpError, type ErrorExtras, type ErrorKind } from './error.ts'
 import { HEADER_MISMATCH, NODE_LOST } from './http.ts'
+import { KEY_TAKEN, KEY_TAKEN_HINT } from './key-taken.ts'
 import { QUEUE_BYTES, QUEUE_FULL, QUEUE_SHARE, SESSION_LIMIT, TOO_MANY_CALLS } from './limits.ts'
 import { printable, unbroken } from './printable.ts'
 import type { ErrorRow } from './row.ts'
@@ -55,6 +56,7 @@ export function fromErrorObject({ code, message, data }: ErrorObject, meaning?: 
     new McpError(kind, unbroken(printable(message)), {
       code,
       data: data === undefined ? data : kind === URL_NEEDED.kind ? withSafeUrls(facts) : facts,
+      hint: kind === BAD_PARAMS.kind && facts[KEY_TAKEN] === true ? KEY_TAKEN_HINT : undefined,
       ...(refusal && refused(refusal, sent)),
     }),
   )

@@ -3,6 +3,7 @@ import { asSent } from '../base/as-sent.ts'
 import { smallMembers } from '../base/small-members.ts'
 import { soon } from '../base/soon.ts'
 import { mcpError } from '../errors/error.ts'
+import { KEY_TAKEN, KEY_TAKEN_HINT } from '../errors/key-taken.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { META } from '../protocol/meta.ts'
@@ -28,7 +29,11 @@ export function checkSame(tasks: Tasks, head: TaskHead, { same }: TaskRequest): 
     if (isSame) return
     const reason =
       'a task with the same key has other arguments; send the same arguments, or others that give another key'
-    throw mcpError(BAD_PARAMS, { method: 'tools/call', reason })
+    throw mcpError(
+      BAD_PARAMS,
+      { method: 'tools/call', reason },
+      { data: { [KEY_TAKEN]: true }, hint: KEY_TAKEN_HINT },
+    )
   })
 }
 

@@ -122,13 +122,17 @@ export class Supervisor {
     return old
   }
 
-  /** Starts another process in a place; when it listens, the one before retires. If it cannot listen, that one stays. */
+  /**
+   * Starts another process in a place; when it listens, the one before retires. If it cannot listen, that one stays; once all stop, none is
+   * needed.
+   */
   async #replace(place: Place): Promise<WorkerProcess | undefined> {
     const next = this.#fork(place.number)
     try {
       await this.#whenListening(next)
     } catch (error) {
       next.kill()
+      if (this.#stopping.signal.aborted) return undefined
       throw error
     }
     place.failures = place.failedStarts = 0

@@ -55,6 +55,21 @@ describe('keys', () => {
     expect(shown.stdout).toContain(`${publicKey}  anna   a:b c`)
   })
 
+  it('keeps the owner and the scopes of a key that is allowed again, unless they are given', async () => {
+    const { publicKey } = JSON.parse((await line(['keys', 'create', 'client-key.pem'], { cwd })).stdout)
+    const allow = async (...more: readonly string[]): Promise<unknown> => {
+      const allowed = await line(['keys', 'allow', 'allowed.json', publicKey, ...more], { cwd })
+      const { file: _, key, ...entry } = JSON.parse(allowed.stdout) as Record<string, unknown>
+      const list = await line(['keys', 'show', 'allowed.json'], { cwd })
+      expect(JSON.parse(list.stdout).keys).toEqual([{ key, ...entry }])
+      return entry
+    }
+    expect(await allow('--sub', 'anna', '--scope', 'a:b')).toEqual({ sub: 'anna', scopes: ['a:b'] })
+    expect(await allow()).toEqual({ sub: 'anna', scopes: ['a:b'] })
+    expect(await allow('--sub', 'ann')).toEqual({ sub: 'ann', scopes: ['a:b'] })
+    expect(await allow('--scope', 'c')).toEqual({ sub: 'ann', scopes: ['c'] })
+  })
+
   it.each([
     [['keys', 'create'], 'the file is missing'],
     [['keys', 'show', 'missing.pem'], 'pierhead keys create missing.pem'],

@@ -28,6 +28,7 @@ beforeEach(async () => {
     auth: bearer((sub) => ({ sub, scopes: [] })),
   })
     .tool('render', { task: 'optional' }, () => 'a film')
+    .tool('keyed', { task: { key: () => 'film 7' } }, () => 'a film')
     .tool('broken', { task: 'optional' }, () => {
       throw new Error('no \u001b[31mpower')
     })
@@ -85,6 +86,32 @@ describe('tasks of a server', () => {
     const again = await tasks(['cancel', url, id])
     expect(again).toMatchObject({ code: 6, stdout: expect.stringContaining('"exit":6') })
     expect(again.stderr).toContain('has ended already')
+  })
+
+  it('shows the key of a task and the number of its attempt from the store', async () => {
+    const keyed = await done('keyed')
+    const other = await done('render')
+    const { tasks: listed } = JSON.parse((await stored(['list'])).stdout) as {
+      readonly tasks: readonly object[]
+    }
+    expect(listed).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ id: keyed, key: 'film 7', attempt: 1 }),
+        expect.not.objectContaining({ key: expect.anything() as string }),
+      ]),
+    )
+    const shown = await stored(['show', keyed])
+    expect(JSON.parse(shown.stdout).task).toMatchObject({ key: 'film 7', attempt: 1 })
+    const show = async (id: string): Promise<string> =>
+      (
+        await line(['tasks', 'show', '--store', `sqlite:${file}`, '--name', 'films', id], {
+          env,
+          terminal: true,
+        })
+      ).stdout
+    expect(await show(keyed)).toMatch(/^key +film 7$/m)
+    expect(await show(keyed)).toMatch(/^attempt +1$/m)
+    expect(await show(other)).not.toMatch(/^key/m)
   })
 
   it('takes an id that begins with a dash after --', async () => {

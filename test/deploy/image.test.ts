@@ -21,11 +21,11 @@ import { connect } from '../../src/client.ts'
 import { build, isStale } from '../../tools/build.ts'
 import { nodeBinary } from '../../tools/nodes.ts'
 import { pack } from '../../tools/package.ts'
-import { ensureProgram } from '../../tools/programs.ts'
 import { freePort } from '../harness/free-port.ts'
 import { startPostgres, type TestPostgres } from '../harness/postgres.ts'
 import { startRedis, type TestRedis } from '../harness/redis.ts'
 import { buildImage, environment, readDockerfile, type Image } from './dockerfile.ts'
+import { startNginx } from './nginx.ts'
 
 const run = promisify(execFile)
 const DEPLOY = 'examples/deploy'
@@ -137,35 +137,6 @@ function probe(port: number, path: string): Promise<number | undefined> {
   })
 }
 
-/** Starts nginx with the configuration of the compose file, and returns its URL. */
-async function startProxy(ports: readonly number[]): Promise<string> {
-  const home = mkdtempSync(join(tmpdir(), 'nginx-'))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
-  const port = await freePort()
-  const site = readFileSync(`${DEPLOY}/nginx.conf`, 'utf8')
-    .replace('server node:3000;', ports.map((each) => `server 127.0.0.1:${each};`).join(' '))
-    .replace('listen 8080;', `listen 127.0.0.1:${port};`)
-  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-  const places = paths.map((name) => `${name}_temp_path ${home};`).join(' ')
-  const around = `daemon off; pid ${home}/pid; error_log stderr; events {} http { access_log off; ${places}\n${site}}`
-  writeFileSync(join(home, 'nginx.conf'), around)
-  const child = spawn(ensureProgram('nginx'), ['-p', home, '-c', join(home, 'nginx.conf')], {
-    stdio: 'ignore',
-  })
-  onTestFinished(async () => {
-    child.kill('SIGQUIT')
-    await once(child, 'exit')
-  })
-  const url = `http://localhost:${port}/mcp`
-  const status = (): Promise<number> =>
-    fetch(url, { method: 'PUT' }).then(
-      (reply) => reply.status,
-      () => 0,
-    )
-  await expect.poll(status).toBe(405)
-  return url
-}
-
 describe('the image of the Dockerfile, whose steps run without Docker', { timeout: 120_000 }, () => {
   test('is built on Node 24, and its server is not root', () => {
     expect([image.from, image.user]).toEqual(['node:24-alpine', 'node'])
@@ -198,7 +169,7 @@ describe('the image of the Dockerfile, whose steps run without Docker', { timeou
 
   test('two containers behind nginx serve a session, and one may stop', async () => {
     const containers = [await start({ NODE_NAME: 'one' }), await start({ NODE_NAME: 'two' })]
-    const url = await startProxy(containers.map(({ port }) => port))
+    const url = await startNginx(containers.map(({ port }) => port))
     await using client = await connect(url, {
       revision: '2025-11-25',
       answers: { elicit: () => ({ action: 'accept', content: { ship: 'Gull' } }) },
@@ -232,7 +203,7 @@ describe('the image of the Dockerfile, whose steps run without Docker', { timeou
 
   test('nginx does not show health to clients', async () => {
     const { port } = await start()
-    const url = await startProxy([port])
+    const url = await startNginx([port])
     for (const path of ['/healthz', '/readyz']) expect((await fetch(new URL(path, url))).status).toBe(404)
   })
 })

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -97,6 +97,21 @@ test('without Redis, the example says what to install', async () => {
   child.stderr!.on('data', (bytes: Buffer) => (errors += bytes))
   expect(await once(child, 'exit')).toEqual([1, null])
   expect(errors).toContain('apt-get install redis-server, brew install redis), or set REDIS_URL')
+})
+
+test('without the client for Redis, the example says how to install it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'no-client-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  for (const name of ['start.ts', 'proxy.ts']) copyFileSync(`examples/nodes/${name}`, join(folder, name))
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), 'start.ts'], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let errors = ''
+  child.stderr.on('data', (bytes: Buffer) => (errors += bytes))
+  expect(await once(child, 'exit')).toEqual([1, null])
+  expect(errors).toBe('the nodes need a client for Redis: npm install ioredis\n')
 })
 
 test('a node without Redis says what to set', async () => {

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { connect, createClient, type Client, type ConnectOptions, type McpError } from '../../src/client.ts'
 import { createServer } from '../../src/index.ts'
 import { testAuth } from '../login/core-auth.ts'
@@ -9,6 +9,7 @@ const URL_OF = 'http://127.0.0.1:9/mcp'
 function behind(look: (request: Request) => Response | undefined): typeof fetch {
   const app = createServer({ name: 'behind', version: '1', ttl: '1h', log: () => undefined })
     .tool('work', {}, () => 'done')
+    .tool('look', { hints: { idempotent: true } }, () => 'seen')
     .resource('note://kept', {}, () => 'kept')
   onTestFinished(() => app.close())
   return async (input, init) => {
@@ -27,12 +28,16 @@ function isCall(request: Request): boolean {
   return request.headers.get('mcp-method') === 'tools/call'
 }
 
-test('a bare 429 is waited out as its header says, for any request; a bare 503 only for what is idempotent [S2-13-C7] [S2-8.5-1]', async () => {
+test('a bare 429 is waited out as its header says, for any request; a bare 502, 503 or 504 only for what is idempotent [S2-13-C7] [S2-8.5-1]', async () => {
   for (const [status, idempotent, tries] of [
     [429, false, 2],
     [503, false, 1],
     [503, true, 2],
-    [502, true, 1],
+    [502, false, 1],
+    [502, true, 2],
+    [504, false, 1],
+    [504, true, 2],
+    [500, true, 1],
   ] as const) {
     let calls = 0
     const look = (request: Request): Response | undefined =>
@@ -49,6 +54,81 @@ test('a bare 429 is waited out as its header says, for any request; a bare 503 o
       tries === 1 ? 'http_failed' : 'done',
     ])
   }
+})
+
+test('the error of a proxy whose servers are away is retryable, as its hint says', async () => {
+  for (const [status, retryable] of [
+    [500, false],
+    [502, true],
+    [503, true],
+    [504, true],
+  ] as const) {
+    const look = (request: Request): Response | undefined =>
+      isCall(request) ? new Response('<html>bad gateway</html>', { status }) : undefined
+    const failed = client({ fetch: behind(look) }).call('work')
+    await expect(failed).rejects.toMatchObject({ kind: 'http_failed', data: { status }, retryable })
+  }
+})
+
+describe('a client that loses a call without having listed tools', () => {
+  const lost = { code: -32603, message: 'lost', data: { refusal: { code: 1067, name: 'TRANSPORT_ERROR' } } }
+  const LOSSES: readonly (readonly [string, (id: unknown) => Response])[] = [
+    ['to a node that died', (id) => Response.json({ jsonrpc: '2.0', id, error: lost })],
+    ['to a proxy', () => new Response('', { status: 502 })],
+  ]
+
+  /** Calls a tool once whose first calls are lost; gives the outcome, and the methods that the server saw. */
+  async function lose(
+    tool: string,
+    loss: (id: unknown) => Response,
+    { losses = 1, options = {}, ...more }: Losing = {},
+  ): Promise<{ readonly outcome: unknown; readonly seen: readonly (string | null)[] }> {
+    const seen: (string | null)[] = []
+    const base = behind(() => undefined)
+    const send: typeof fetch = async (input, init) => {
+      const request = new Request(input as RequestInfo, init)
+      const method = request.headers.get('mcp-method')
+      if (method !== 'server/discover') seen.push(method)
+      const { id } = (await request.clone().json()) as { readonly id: unknown }
+      if (method === more.alsoLost) return new Response('', { status: 500 })
+      return isCall(request) && losses-- > 0 ? loss(id) : base(request)
+    }
+    const outcome = await client({ fetch: send, ...more.connect })
+      .call(tool, {}, options)
+      .catch((error: unknown) => (error as McpError).kind)
+    return { outcome, seen }
+  }
+  interface Losing {
+    readonly losses?: number
+    readonly options?: { readonly idempotent?: boolean }
+    readonly connect?: ConnectOptions
+    readonly alsoLost?: string
+  }
+
+  test.each(LOSSES)('%s asks for its hints, and repeats it if it is idempotent', async (_, loss) => {
+    expect(await lose('look', loss)).toEqual({
+      outcome: 'seen',
+      seen: ['tools/call', 'tools/list', 'tools/call'],
+    })
+    expect((await lose('look', loss, { losses: 2 })).outcome).toBe('seen')
+  })
+
+  test.each(LOSSES)('%s does not repeat another tool, nor ask twice', async (_, loss) => {
+    const { outcome, seen } = await lose('work', loss)
+    expect(outcome).toMatch(/^(node_lost|http_failed)$/)
+    expect(seen).toEqual(['tools/call', 'tools/list'])
+  })
+
+  test.each(LOSSES)('%s does not ask if it was told, or recovers from nothing', async (_, loss) => {
+    for (const given of [{ options: { idempotent: false } }, { connect: { recovery: false } }] as const)
+      expect((await lose('look', loss, given)).seen).toEqual(['tools/call'])
+  })
+
+  test.each(LOSSES)('%s throws the error of the call if the hints are not to be had', async (_, loss) => {
+    const { outcome, seen } = await lose('look', loss, { alsoLost: 'tools/list' })
+    expect(outcome).toBe(loss(1).ok ? 'node_lost' : 'http_failed')
+    expect(seen).toEqual(['tools/call', 'tools/list'])
+  })
 })
 
 test('Retry-After is honoured to the second [S2-8.5-1]', async () => {

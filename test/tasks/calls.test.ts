@@ -1,5 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
+import { bearer } from '../../src/auth.ts'
+import { token } from '../../src/auth-client.ts'
+import { connect } from '../../src/client.ts'
 import { createServer, McpError, ToolError, type App } from '../../src/index.ts'
 import { serviceOf } from '../../src/app/app.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
@@ -125,6 +128,23 @@ test('a call with the key of a task but other arguments is rejected', async () =
   await expect(ann.call('work', { id: 'a', size: 2 })).rejects.toMatchObject({
     code: -32602,
     message: expect.stringContaining('the same key has other arguments') as string,
+  })
+  await app.close()
+})
+
+test('a client learns what to send if the key of a task has other arguments', async () => {
+  const input = z.object({ id: z.string(), size: z.number() })
+  const app = createServer({ ...quiet, auth: bearer((sub) => ({ sub, scopes: [] })) }).tool(
+    'work',
+    { input, task: { key: ({ id }) => id } },
+    ({ size }) => `${size}`,
+  )
+  const { url } = await app.listen({ http: { port: 0 } })
+  await using client = await connect(url as string, { auth: token(() => 'ann') })
+  await client.call('work', { id: 'a', size: 1 })
+  await expect(client.call('work', { id: 'a', size: 2 })).rejects.toMatchObject({
+    kind: 'bad_params',
+    hint: 'Send the arguments of the task with this key, or others that give another key.',
   })
   await app.close()
 })

@@ -52,6 +52,18 @@ test('SIGTERM finishes requests, ends all processes, and exits with 0', async ()
   expect(many.at('stopped')).toHaveLength(2)
 })
 
+test('a signal to all processes at once ends them without errors in the log', async () => {
+  const many = await start({ workers: 2 })
+  for (const pid of many.pids) process.kill(pid, 'SIGTERM')
+  // The workers may be heard first: others are then being started when the parent gets its signal.
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  many.child.kill('SIGTERM')
+  expect(await many.exit()).toEqual([0, null])
+  expect(many.at('log').filter(({ level }) => level === 'error')).toEqual([])
+  expect(many.errors.join('')).toBe('')
+  expect(many.pids.map(isRunning)).toEqual([false, false])
+})
+
 test('a second signal ends all processes at once', async () => {
   const many = await start({ workers: 2 })
   const session = await open(many.port)

@@ -6,7 +6,7 @@ import { wrongUsage } from '../failure.ts'
 import { ANSWER_OPTION } from '../given-answers.ts'
 import { progressLine } from '../progress-line.ts'
 import type { Output } from '../output.ts'
-import type { ProgramOutput } from '../program-output.ts'
+import { referenceIn, type ProgramOutput } from '../program-output.ts'
 import { safe, safeJson, safeLine } from '../safe-text.ts'
 import { saveBytes, withSaved } from '../saved-bytes.ts'
 import { signatureOf } from '../signature.ts'
@@ -89,7 +89,7 @@ export const call: Command = {
 /** Tells what the program printed about a failure of which it told its client only a reference. */
 async function noteCause({ content }: CallToolResult, printed: ProgramOutput, output: Output): Promise<void> {
   const [first] = content
-  const [, reference] = first?.type === 'text' ? (/\(reference ([\w-]{8,64})\)$/.exec(first.text) ?? []) : []
+  const reference = first?.type === 'text' ? referenceIn(first.text) : undefined
   if (reference === undefined) return
   const lines = await printed.causeOf(reference)
   if (lines.length === 0) return output.note('--verbose shows what the program prints.')

@@ -1,4 +1,6 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
+import type { PinnedKey } from 'pierhead/auth'
 import type { Command } from '../command.ts'
 import { wrongUsage } from '../failure.ts'
 import { safeLine } from '../safe-text.ts'
@@ -8,7 +10,7 @@ export const keysAllow: Command = {
   group: 'Set up',
   summary: 'add the public key of a client to those that a server allows',
   details:
-    'The server reads the file with `allowKeys(file)` when it starts. The entry of a key that is there already is replaced.',
+    'The server reads the file with `allowKeys(file)` when it starts. A key that is there already keeps its owner and its scopes, unless --sub or --scope gives others.',
   arguments: [
     { name: 'file', summary: 'the list of the server, such as allowed-keys.json' },
     { name: 'key', summary: 'the public key, such as ed25519:…' },
@@ -27,9 +29,13 @@ export const keysAllow: Command = {
         'pierhead keys show client-key.pem prints it. Never pass a private key.',
       )
     const file = resolve(io.cwd, word)
-    const { pinKey } = await import('pierhead/auth')
-    const sub = flags.text('sub')
-    const scopes = flags.list('scope')
+    const { allowKeys, pinKey } = await import('pierhead/auth')
+    // Rejects a file that others can change, and keys that are not valid.
+    if (existsSync(file)) allowKeys(file)
+    const before = existsSync(file) ? entryOf(file, key) : undefined
+    const sub = flags.text('sub') ?? before?.sub
+    const given = flags.list('scope')
+    const scopes = given.length > 0 ? given : (before?.scopes ?? [])
     const pinned = { key, ...(sub !== undefined && { sub }), ...(scopes.length > 0 && { scopes }) }
     pinKey(file, pinned)
     await output.data({ file, ...pinned }, () => {
@@ -38,4 +44,9 @@ export const keysAllow: Command = {
       return `${relative(io.cwd, file) || file} now allows ${owner} ${rights}. Servers that run read it when they start again.`
     })
   },
+}
+
+/** What a valid list says of a key. */
+function entryOf(file: string, key: string): PinnedKey | undefined {
+  return (JSON.parse(readFileSync(file, 'utf8')) as readonly PinnedKey[]).find((one) => one.key === key)
 }

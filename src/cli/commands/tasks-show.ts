@@ -25,7 +25,7 @@ export const tasksShow: Command = {
     const stored = await withTaskStore(invocation, async (tasks) => {
       const task = await tasks.show(id)
       if (task === undefined) throw unknownTask(id)
-      return { ...storedRow(task), attempt: task.attempt, arguments: task.arguments, outcome: task.outcome }
+      return { ...storedRow(task), arguments: task.arguments, outcome: task.outcome }
     })
     const task = stored ?? (await remoteTask(await (await open({ asks: false })).client.resume(id), id))
     await output.data({ task }, () => {

@@ -2,14 +2,25 @@ import { join, relative, resolve } from 'node:path'
 import type { Command, Invocation } from '../command.ts'
 import { EXIT } from '../exit.ts'
 import { Failure, wrongUsage } from '../failure.ts'
+import { FixtureAnswers } from '../fixture-answers.ts'
 import { isFolder, readFixtures, type FixtureFile, type FixturePlace } from '../fixtures.ts'
 import type { Io } from '../io.ts'
 import { userProject } from '../project-files.ts'
 import { projectServer } from '../project-server.ts'
 import { safeLine } from '../safe-text.ts'
 import type { ResolvedTarget } from '../target.ts'
-import { testFixtures, testGenerated, updateFixtures, type TestCase, type Unmade } from '../tool-tests.ts'
+import {
+  testFixtures,
+  testGenerated,
+  updateFixtures,
+  type Note,
+  type TestCase,
+  type Unmade,
+} from '../tool-tests.ts'
 import { unknownTool } from '../unknown-tool.ts'
+
+/** Tasks of an earlier run would answer calls with the same key, and those of a test have no place among those of a developer. */
+const FRESH = { PIERHEAD_STORE: 'memory' }
 
 export const test: Command = {
   name: 'test',
@@ -40,7 +51,7 @@ export const test: Command = {
       throw wrongUsage('--all is only for --generate', 'Add --generate, or leave --all out.')
     if (given !== undefined && !isFolder(resolve(io.cwd, given)))
       throw wrongUsage(`there is no folder ${given}`, 'Name the folder that has <tool>.json files.')
-    const { client, target } = await open()
+    const { client, target, printed } = await open({ env: FRESH })
     const all = await client.tools().toArray()
     const names = all.map(({ name }) => name)
     const unknown = only.find((name) => !names.includes(name))
@@ -49,15 +60,20 @@ export const test: Command = {
     const tools = all.filter(({ name }) => isMeant(name))
     const place = given === undefined ? fixturePlace(target, io) : namedPlace(resolve(io.cwd, given), io)
     const files = readFixtures(place, io.cwd).filter(({ tool }) => isMeant(tool))
-    const subject = { client, tools, signal: io.signal }
+    const answers = files.some(({ fixtures }) => fixtures.some((one) => one.answers !== undefined))
+      ? new FixtureAnswers()
+      : undefined
+    if (answers !== undefined) await client.answer({ elicit: answers.elicit })
+    const subject = { client, tools, signal: io.signal, answers }
     if (flags.is('update')) {
       if (files.every(({ fixtures }) => fixtures.length === 0)) throw nothing()
       return reportUpdate(await updateFixtures(subject, files), files, invocation)
     }
     const cases: TestCase[] = []
     let failed = 0
-    const note = (one: TestCase): void => {
-      cases.push(one)
+    const note: Note = async (one) => {
+      const cause = await printed.causeOfText(one.problem ?? '')
+      cases.push(cause.length === 0 ? one : { ...one, cause })
       if (one.problem !== undefined) failed++
       output.status(`${cases.length} cases, ${failed} failed`)
     }
@@ -123,10 +139,14 @@ async function reportCases(
   const { green, red } = output.colors
   await output.data({ passed, failed, fixtures, generated, skipped, unmade, cases }, () =>
     [
-      ...cases.map(({ tool, name, problem }) =>
+      ...cases.map(({ tool, name, problem, cause = [] }) =>
         problem === undefined
           ? `${green('✓')} ${safeLine(tool)}: ${safeLine(name)}`
-          : `${red('✗')} ${safeLine(tool)}: ${safeLine(name)}\n    ${safeLine(problem, 500)}`,
+          : [
+              `${red('✗')} ${safeLine(tool)}: ${safeLine(name)}`,
+              `    ${safeLine(problem, 500)}`,
+              ...cause.map((each) => `      ${safeLine(each, 500)}`),
+            ].join('\n'),
       ),
       ...unmade.map(
         ({ tool, count, problem }) =>

@@ -1,5 +1,6 @@
 import { copyOf } from '../../../base/copy-of.ts'
 import type { JsonObject, Message } from '../../../protocol/jsonrpc.ts'
+import { AWAY } from '../../../errors/away.ts'
 import { McpError, mcpError } from '../../../errors/error.ts'
 import { BAD_ANSWER, HTTP_FAILED } from '../../../errors/client.ts'
 import { INSUFFICIENT_SCOPE } from '../../../errors/server.ts'
@@ -90,7 +91,7 @@ export function toFailure(response: Response, method: string, answer?: Message):
     {
       data,
       hint: status === 401 ? hintOf401(wwwAuthenticate) : undefined,
-      retryable: BUSY.has(status),
+      retryable: BUSY.has(status) || AWAY.has(status),
       refusal: reported?.refusal,
       retryAfterMs,
     },
