@@ -1,7 +1,9 @@
 import type { ListenOptions } from 'pierhead'
 import type { Command, Flags } from '../command.ts'
+import { EXIT } from '../exit.ts'
 import { wrongUsage } from '../failure.ts'
 import { ADDRESS_OPTIONS, FILE_ARGUMENT, fileOf, STDIO_OPTION } from '../file-argument.ts'
+import { Interruption } from '../io.ts'
 import { addressOf, httpAt, stdioOf, type Address } from '../listen-address.ts'
 
 export const run: Command = {
@@ -28,16 +30,24 @@ export const run: Command = {
     const address = addressOf(flags, io.env)
     const listen = chosenTransports(flags, address)
     const { launch } = await import('../launch.ts')
-    const running = await launch(file, {
+    const starting = launch(file, {
       listen,
+      signal: io.signal,
       // The command names the port of a server that is only exported.
       exported: (own) => {
         if (own === undefined) return io.stdin.isTTY === true ? httpAt({}, address) : { stdio: true }
         return own.http === true ? { ...own, ...httpAt(own, address) } : own
       },
     })
+    const running = await starting.catch((error: unknown) => {
+      // The processes of --workers get the same signal, so none of them says more than its exit code.
+      if (error instanceof Interruption) return error.exit
+      throw error
+    })
+    if (typeof running === 'number') return running
     if (running.url !== undefined) output.note(`listening at ${output.noteColors.cyan(running.url)}`)
     await running.closed
+    return EXIT.ok
   },
 }
 
