@@ -4,7 +4,7 @@ import { EXIT } from '../exit.ts'
 import { wrongUsage } from '../failure.ts'
 import { ADDRESS_OPTIONS, FILE_ARGUMENT, fileOf, STDIO_OPTION } from '../file-argument.ts'
 import { Interruption } from '../io.ts'
-import { addressOf, httpAt, stdioOf, type Address } from '../listen-address.ts'
+import { addressOf, httpAt, namesAddress, stdioOf, type Address } from '../listen-address.ts'
 
 export const run: Command = {
   name: 'run',
@@ -12,8 +12,8 @@ export const run: Command = {
   summary: 'run a server',
   details:
     'Runs a file that exports a server (`export default app`) or calls `listen()`. Without options, the program decides which transports open; ' +
-    'for one that only exports a server without the option `transports`, it is HTTP on a terminal and stdio otherwise. ' +
-    'With options, the transports that they name open, with what else the program says of them.',
+    'for one that only exports a server without the option `transports`, it is HTTP on a terminal or if PORT is set, and stdio otherwise. ' +
+    'HOST and HOSTS say where HTTP is served, and to whom. With options, the transports that they name open, with what else the program says of them.',
   arguments: [FILE_ARGUMENT],
   options: [
     STDIO_OPTION,
@@ -24,6 +24,7 @@ export const run: Command = {
   examples: [
     ['run server.ts', 'runs a server'],
     ['run server.ts --http --port 8080', 'serves it over HTTP, whatever the program says'],
+    ['run server.ts --host 0.0.0.0 --hosts mcp.example.com', 'serves other machines under that name'],
   ],
   async run({ words: [word], flags, io, output }) {
     const file = fileOf(word, io.cwd, 'run')
@@ -35,7 +36,8 @@ export const run: Command = {
       signal: io.signal,
       // The command names the port of a server that is only exported.
       exported: (own) => {
-        if (own === undefined) return io.stdin.isTTY === true ? httpAt({}, address) : { stdio: true }
+        const isHttp = io.stdin.isTTY === true || address.port !== undefined
+        if (own === undefined) return isHttp ? httpAt({}, address) : { stdio: true }
         return own.http === true ? { ...own, ...httpAt(own, address) } : own
       },
     })
@@ -57,8 +59,7 @@ function chosenTransports(
   address: Address,
 ): ((own: ListenOptions) => ListenOptions) | undefined {
   const workers = workersOf(flags)
-  const isHttp =
-    flags.is('http') || (flags.text('port') ?? flags.text('host')) !== undefined || workers !== undefined
+  const isHttp = flags.is('http') || namesAddress(flags) || workers !== undefined
   const isStdio = flags.is('stdio')
   if (isStdio && workers !== undefined && workers > 1)
     throw wrongUsage(
