@@ -101,7 +101,7 @@ describe('a built server says in two lines', () => {
     ['if PORT names it', 'export default app', 'PORT', (port: number) => `PORT=${port}`],
     [
       'if the program names it',
-      'void app.listen({ http: { port: Number(process.env.MINE) } })',
+      'await app.listen({ http: { port: Number(process.env.MINE) } })',
       'MINE',
       (port: number) => `listen({ http: { port: ${port} } })`,
     ],
