@@ -71,7 +71,12 @@ export async function bundleProgram(source: SourceFile, out: string, hasMap: boo
     usesClient = imports.has('pierhead/client') && !imports.has('pierhead')
     whole = await esbuild.build({
       ...common,
-      stdin: { contents: startText(source, usesClient), resolveDir: folder, sourcefile: 'start.js', loader: 'js' },
+      stdin: {
+        contents: startText(source, usesClient),
+        resolveDir: folder,
+        sourcefile: 'start.js',
+        loader: 'js',
+      },
       outfile: out,
       external: [...NATIVE, ...OPTIONAL.filter((name) => !isThere(name))],
       banner: { js: BANNER },

@@ -53,18 +53,21 @@ try {
 }
 `
 
-  it.each(['own = 1', 'own = 1\nexport { own }'])('prints what it says and nothing else: %j', async (more) => {
-    const run = await built(CLIENT.replace('MORE', more))
-    const app = createServer({ name: 'explored', version: '1.0.0' }).tool('first', {}, () => '')
-    const { url = '', close } = await app.listen({ http: { port: 0 } })
-    onTestFinished(() => close())
-    expect(await run([url])).toEqual({ code: 0, stdout: 'first\n', stderr: '' })
-    expect(await run(['http://127.0.0.1:1/mcp'])).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'mine: connect_failed\n',
-    })
-  })
+  it.each(['own = 1', 'own = 1\nexport { own }'])(
+    'prints what it says and nothing else: %j',
+    async (more) => {
+      const run = await built(CLIENT.replace('MORE', more))
+      const app = createServer({ name: 'explored', version: '1.0.0' }).tool('first', {}, () => '')
+      const { url = '', close } = await app.listen({ http: { port: 0 } })
+      onTestFinished(() => close())
+      expect(await run([url])).toEqual({ code: 0, stdout: 'first\n', stderr: '' })
+      expect(await run(['http://127.0.0.1:1/mcp'])).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: 'mine: connect_failed\n',
+      })
+    },
+  )
 
   it('shows an error that it does not catch in two lines', async () => {
     const run = await built(`import { connect } from 'pierhead/client'\nawait connect(process.argv[2])\n`)
@@ -80,7 +83,11 @@ const app = createServer({ name: 'own', version: '1.0.0' })
 
 describe('a built server says in two lines', () => {
   it.each([
-    [{ PORT: 'many' }, 'PORT: many is not a valid port', 'Use a number from 0 to 65535; 0 chooses a free one.'],
+    [
+      { PORT: 'many' },
+      'PORT: many is not a valid port',
+      'Use a number from 0 to 65535; 0 chooses a free one.',
+    ],
     [{ PORT: '70000' }, 'PORT: 70000 is not a valid port', 'Use a number'],
     [
       { PORT: '0', HOST: '0.0.0.0' },
@@ -88,7 +95,11 @@ describe('a built server says in two lines', () => {
       'Name the hosts that clients will use: HOSTS=mcp.example.com',
     ],
     [{ PORT: '0', HOST: '203.0.113.1' }, '"203.0.113.1" can be', 'Name the hosts'],
-    [{ PORT: '0', HOST: '203.0.113.1', HOSTS: 'a' }, 'this machine has no such address', 'Use one that it has: HOST='],
+    [
+      { PORT: '0', HOST: '203.0.113.1', HOSTS: 'a' },
+      'this machine has no such address',
+      'Use one that it has: HOST=',
+    ],
   ])('with %j', async (env, problem, fix) => {
     const { code, stderr } = await (await built(`${SERVER}export default app\n`))([], env)
     const [first = '', second = '', ...more] = stderr.split('\n')
@@ -142,7 +153,9 @@ describe('a built server says in two lines', () => {
 
   it('unless the program handles errors itself', async () => {
     const own = `process.on('uncaughtException', (error) => console.error('mine: ' + error.kind))\n`
-    const { stderr } = await (await built(`${SERVER}${own}app.tool('a b', {}, () => '')\nexport default app\n`))([])
+    const { stderr } = await (
+      await built(`${SERVER}${own}app.tool('a b', {}, () => '')\nexport default app\n`)
+    )([])
     expect(stderr).toBe('mine: bad_definition\n')
   })
 })

@@ -131,7 +131,10 @@ describe('run', () => {
   it.each([
     [['--host', '0.0.0.0', '--hosts', 'films.example, localhost'], {}],
     [[], { HOST: '0.0.0.0', HOSTS: 'films.example,localhost' }],
-    [['--host', '0.0.0.0', '--hosts', 'films.example,localhost'], { HOST: '203.0.113.1', HOSTS: 'other.example' }],
+    [
+      ['--host', '0.0.0.0', '--hosts', 'films.example,localhost'],
+      { HOST: '203.0.113.1', HOSTS: 'other.example' },
+    ],
   ])('serves other machines under the names in %j and %j', async (options, env) => {
     const home = programFolder({ 'server.mjs': `${SERVER}export default app\n` })
     const args = ['run', 'server.mjs', '--http', '--port', '0', ...options]
