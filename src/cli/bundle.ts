@@ -33,13 +33,9 @@ const NATIVE = ['libsql', '@napi-rs/keyring', 'esbuild', 'typescript', 'fsevents
 /** Packages that this one loads only if they are used. */
 const OPTIONAL = ['bullmq', 'ioredis', 'pg', 'pg-native', 'bufferutil', 'utf-8-validate'] as const
 
-/**
- * Runs before the program: packages in the older module format load modules of Node with require, and the end of the file must know
- * whether the program listens itself.
- */
+/** Runs before the program: packages in the older module format load modules of Node with require. */
 const BANNER = `import { createRequire as __createRequire } from 'node:module'
-const require = __createRequire(import.meta.url)
-globalThis[Symbol.for('pierhead.launcher')] ??= { opening() { this.listens = true }, listen: (app, options) => options }`
+const require = __createRequire(import.meta.url)`
 
 /** The largest source file. */
 const MOST_BYTES = 100_000_000
@@ -52,6 +48,8 @@ export interface Bundle {
   readonly forOldNode: readonly string[]
   /** Whether it is certainly no server: it serves nothing at a port. */
   readonly isClient: boolean
+  /** Whether the program calls `listen` itself, so that PORT means only what the program makes of it. */
+  readonly listens: boolean
 }
 
 export interface BundleOptions {
@@ -81,11 +79,19 @@ export async function bundleProgram(
     logLevel: 'silent',
   }
   let [own, whole]: (Built | undefined)[] = []
+  let usesClient = false
   try {
     own = await esbuild.build({ ...common, entryPoints: [source.path], packages: 'external', outfile: out })
+    const imports = importsOf(own)
+    usesClient = imports.has('pierhead/client') && !imports.has('pierhead')
     whole = await esbuild.build({
       ...common,
-      stdin: { contents: startText(source), resolveDir: folder, sourcefile: 'start.js', loader: 'js' },
+      stdin: {
+        contents: startText(source, usesClient),
+        resolveDir: folder,
+        sourcefile: 'start.js',
+        loader: 'js',
+      },
       outfile: out,
       external: [...NATIVE, ...OPTIONAL.filter((name) => !isThere(name))],
       banner: { js: BANNER },
@@ -100,22 +106,29 @@ export async function bundleProgram(
   write(whole, out, placeOf)
   const bytes = whole.outputFiles.reduce((sum, { contents }) => sum + contents.byteLength, 0)
   const external = NATIVE.filter((name) => !isTool(name) && isThere(name))
-  const outputs = Object.values(own.metafile.outputs)
-  const imports = new Set(outputs.flatMap((output) => output.imports.map(({ path }) => path)))
+  const imports = importsOf(own)
   return {
     bytes,
     external,
     // Newer ones have SQLite, which this package then uses; the program itself may want this one.
     forOldNode: external.filter((name) => name === 'libsql' && !imports.has(name)),
-    isClient:
-      imports.has('pierhead/client') &&
-      !imports.has('pierhead') &&
-      outputs.every(({ exports }) => exports.length === 0),
+    isClient: usesClient && Object.values(own.metafile.outputs).every(({ exports }) => exports.length === 0),
+    listens: textsOf(own, folder).some((text) => /\.listen\s*\(/.test(text)),
   }
 }
 
 /** The rights of new files, from which the system takes those that the user does not give. */
 const NEW_MODE = 0o666
+
+/** The packages that a program imports itself. */
+function importsOf({ metafile }: Built): ReadonlySet<string> {
+  return new Set(Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path)))
+}
+
+/** The sources of a program, without those of packages. */
+function textsOf({ metafile }: Built, folder: string): readonly string[] {
+  return Object.keys(metafile.inputs).map((input) => readText(resolve(folder, input), MOST_BYTES) ?? '')
+}
 
 /** What to do about a file that cannot be written. */
 export const OUT_HINT = 'Name another file: pierhead build --out dist/server.js'
@@ -146,9 +159,7 @@ function isInstalled(name: string, file: string): boolean {
 function missingServer({ path, name }: SourceFile, own: Built, whole: Built): NoServer | undefined {
   const exports = Object.values(own.metafile.outputs).flatMap((output) => output.exports)
   const folder = dirname(path)
-  const texts = Object.keys(own.metafile.inputs).map(
-    (input) => readText(resolve(folder, input), MOST_BYTES) ?? '',
-  )
+  const texts = textsOf(own, folder)
   const reexports = texts.some((text) => /\bexport\s*\*/.test(text))
   if (name !== undefined && !exports.includes(name) && !reexports) return notExported(path, name, exports)
   const hasPackage = Object.keys(whole.metafile.inputs).some((input) => isOfPackage(resolve(folder, input)))
@@ -166,12 +177,12 @@ function isOfPackage(file: string): boolean {
   return file.startsWith(home + sep) || /[\\/]node_modules[\\/]pierhead[\\/]/.test(file)
 }
 
-/** Starts the program, and its server. */
-function startText({ path, name }: SourceFile): string {
+/** Loads what shows errors of the program, then the program, and starts its server. */
+function startText({ path, name }: SourceFile, usesClient: boolean): string {
   const file = basename(path)
   const starter = join(packageFolder(), 'dist/cli/start-built.js')
-  return `import * as program from ${JSON.stringify(`./${file}`)}
-import { startBuilt } from ${JSON.stringify(starter)}
-await startBuilt(program, ${JSON.stringify(file)}, ${JSON.stringify(name)})
+  return `import { startBuilt } from ${JSON.stringify(starter)}
+import * as program from ${JSON.stringify(`./${file}`)}
+await startBuilt(program, ${JSON.stringify(file)}, ${JSON.stringify(name)}, ${usesClient})
 `
 }

@@ -1,4 +1,5 @@
 import { McpError, ToolError } from 'pierhead/client'
+import { addressProblem, AS_OPTIONS } from './address-problem.ts'
 import { EXIT, type ExitCode } from './exit.ts'
 import { wrongOption } from './wrong-option.ts'
 
@@ -74,13 +75,15 @@ export function failureOf(thrown: unknown): Failure {
     })
   if (thrown instanceof McpError) {
     const { kind, message, hint } = thrown
-    if (kind === 'bad_option')
-      return new Failure(wrongOption(message), {
-        hint: 'Correct it; --help shows what is possible.',
+    if (kind === 'bad_option') {
+      const known = addressProblem(message, AS_OPTIONS)
+      return new Failure(known?.problem ?? wrongOption(message), {
+        hint: known?.hint ?? 'Correct it; --help shows what is possible.',
         exit: EXIT.usage,
         kind: 'usage',
         cause: thrown,
       })
+    }
     if (kind === 'missing_capability') return notAnswered(thrown)
     const exit = BY_KIND[kind] ?? (/^(?:auth|login)_/.test(kind) ? EXIT.auth : EXIT.server)
     return new Failure(message, { hint, exit, cause: thrown })

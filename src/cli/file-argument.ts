@@ -16,7 +16,11 @@ export const STDIO_OPTION: Option = { flags: '--stdio', summary: 'serve over std
 /** The options for the address of HTTP. */
 export const ADDRESS_OPTIONS: readonly Option[] = [
   { flags: '-p, --port <number>', summary: 'the port of HTTP (PORT, that of the program, or 3000)' },
-  { flags: '--host <address>', summary: 'the address of HTTP (that of the program, or 127.0.0.1)' },
+  { flags: '--host <address>', summary: 'the address of HTTP (HOST, that of the program, or 127.0.0.1)' },
+  {
+    flags: '--hosts <names>',
+    summary: 'the names under which clients reach it, with commas between them (HOSTS)',
+  },
 ]
 
 /** The file that the first word names, or the one of the project. `verb` is the command. */

@@ -1,4 +1,5 @@
 import { isUrl } from '../protocol/url.ts'
+import { safeLine } from './safe-text.ts'
 
 /** A field of a form of a server, as far as the command looks at it. It comes from the server, so every member may be anything. */
 export interface Field {
@@ -74,10 +75,32 @@ export function amountProblem(amount: number, { minItems, maxItems }: Field): st
 
 /** What is wrong with a value for a field; undefined if nothing is. */
 export function valueProblem(value: unknown, field: Field): string | undefined {
-  if (Array.isArray(value)) return amountProblem(value.length, field)
+  if (Array.isArray(value)) {
+    const choices = choiceValues(field.items ?? {})
+    const isOther = choices.length > 0 && value.some((one) => !choices.includes(one))
+    return isOther ? `It must be some of ${listed(choices)}.` : amountProblem(value.length, field)
+  }
+  if (field.type === 'boolean' && typeof value !== 'boolean') return 'It must be true or false.'
+  const choices = choiceValues(field)
+  if (choices.length > 0) return choices.includes(value) ? undefined : `It must be one of ${listed(choices)}.`
   return typeof value === 'string' || typeof value === 'number'
     ? textProblem(String(value), field, true)
     : undefined
+}
+
+/** The values to choose from, in each of the forms that revisions have for them; none for a field without choices. */
+export function choiceValues({ enum: values, oneOf, anyOf }: Field): readonly unknown[] {
+  const titled: unknown = [oneOf, anyOf].find((list) => Array.isArray(list))
+  if (!Array.isArray(titled)) return Array.isArray(values) ? (values as readonly unknown[]) : []
+  return titled.map((one: unknown) => ((one ?? {}) as { readonly const?: unknown }).const)
+}
+
+/** How many choices a message names. */
+const MOST_NAMED = 20
+
+function listed(choices: readonly unknown[]): string {
+  const named = choices.slice(0, MOST_NAMED).map((one) => safeLine(String(one), 80))
+  return [...named, ...(choices.length > MOST_NAMED ? ['…'] : [])].join(', ')
 }
 
 function counted(count: number, what: string): string {

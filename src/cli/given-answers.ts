@@ -2,9 +2,10 @@ import type { Answers, FormAnswer, FormQuestion } from 'pierhead/client'
 import type { Option } from './command.ts'
 import { isMembers } from './config-entry.ts'
 import { Failure, wrongUsage } from './failure.ts'
-import { valueProblem, type Field } from './form-field.ts'
+import { choiceValues, valueProblem, type Field } from './form-field.ts'
 import type { Io } from './io.ts'
 import { safeLine } from './safe-text.ts'
+import { shellWord } from './shell-word.ts'
 import { toolArguments } from './tool-arguments.ts'
 
 /** The option that answers questions of a server without a terminal. */
@@ -67,8 +68,16 @@ async function answerTo(
       `Its fields are ${safeLine([...fields.keys()].slice(0, 30).join(', '), 500)}: add --answer name=value for each, or --answer decline.`,
     )
   for (const [name, value] of Object.entries(content)) {
-    const wrong = valueProblem(value, (fields.get(name) ?? {}) as Field)
-    if (wrong !== undefined) throw wrongUsage(`--answer ${safeLine(name, 80)}: ${wrong}`, WAYS)
+    const field = (fields.get(name) ?? {}) as Field
+    const wrong = valueProblem(value, field)
+    if (wrong === undefined) continue
+    const [choice] = choiceValues(field)
+    const example =
+      typeof choice === 'string' ? shellWord(`${safeLine(name, 80)}=${safeLine(choice, 80)}`) : undefined
+    throw wrongUsage(
+      `--answer ${safeLine(name, 80)}: ${wrong}`,
+      example === undefined ? WAYS : `Write --answer ${example}, or --answer decline.`,
+    )
   }
   return { action: 'accept', content }
 }

@@ -20,12 +20,30 @@ export interface LaunchOptions {
   exported?(own: ListenOptions | undefined): ListenOptions
   /** Makes the server listen in one worker, which can be replaced. */
   readonly worker?: { readonly startMs: number } | undefined
+  /** Ends the wait for a program that does not listen yet. A server that listens closes itself at the end of the process. */
+  readonly signal?: AbortSignal | undefined
   /** Is called with the server before it listens. */
   onServer?(app: LaunchedServer): void
 }
 
-/** Runs a program, and lets its server listen. */
+/** Runs a program, and lets its server listen. Rejects with the reason of the signal if that aborts before. */
 export async function launch(file: SourceFile, options: LaunchOptions): Promise<Running> {
+  const { signal } = options
+  if (signal === undefined) return start(file, options, () => undefined)
+  const interrupted = new Deferred<never>()
+  const end = (): void => interrupted.reject(signal.reason)
+  if (signal.aborted) end()
+  signal.addEventListener('abort', end)
+  const listens = (): void => signal.removeEventListener('abort', end)
+  try {
+    return await Promise.race([interrupted.promise, start(file, options, listens)])
+  } finally {
+    listens()
+  }
+}
+
+/** `onOpen` is called when a server listens. */
+async function start(file: SourceFile, options: LaunchOptions, onOpen: () => void): Promise<Running> {
   importSources(file.path)
   const known = new Set<object>()
   const opening: Promise<Running>[] = []
@@ -39,7 +57,7 @@ export async function launch(file: SourceFile, options: LaunchOptions): Promise<
       this.listens = true
       opening.push(running)
       // Whoever waits for the server hears of an error.
-      running.catch(() => undefined)
+      running.then(onOpen, () => undefined)
       begun.resolve()
     },
     listen(app: LaunchedServer, given: ListenOptions): ListenOptions {

@@ -6,6 +6,7 @@ import type { DriverOf } from 'pierhead/stores'
 import type { Invocation, Option } from './command.ts'
 import { EXIT } from './exit.ts'
 import { Failure, wrongUsage } from './failure.ts'
+import { ownError, storeModules, type StoreModules } from './project-copy.ts'
 
 /** The options that name a store instead of a server. */
 export const STORE_OPTIONS: readonly Option[] = [
@@ -31,19 +32,20 @@ export async function withTaskStore<Result>(
     )
   output.hide([passwordOf(place)])
   try {
-    return await withStore(await openStore(place, io.cwd), name, use)
+    const modules = await storeModules(io.cwd)
+    return await withStore(modules, await openStore(modules, place, io.cwd), name, use)
   } catch (error) {
-    throw withReach(error)
+    throw withReach(ownError(error))
   }
 }
 
 async function withStore<Result>(
+  { createServer }: StoreModules,
   store: DriverOf<'tasks'>,
   name: string,
   use: (tasks: App['tasks']) => Promise<Result>,
 ): Promise<Result> {
   try {
-    const { createServer } = await import('pierhead')
     const app = createServer({ name, version: '0.0.0', store, log: () => undefined })
     try {
       return await use(app.tasks)
@@ -76,8 +78,11 @@ function passwordOf(place: string): string | undefined {
   return /^\w+:\/\/[^/@]*?:([^/]*)@/.exec(place)?.[1]
 }
 
-async function openStore(place: string, cwd: string): Promise<DriverOf<'tasks'>> {
-  const { postgres, redis, sqlite } = await import('pierhead/stores')
+async function openStore(
+  { stores: { postgres, redis, sqlite } }: StoreModules,
+  place: string,
+  cwd: string,
+): Promise<DriverOf<'tasks'>> {
   if (/^rediss?:/.test(place)) return redis(place)
   if (/^postgres(?:ql)?:/.test(place)) return postgres(place)
   // The place may be a URL with a password, so it is not repeated.

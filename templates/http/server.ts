@@ -3,7 +3,7 @@ import { oauth } from 'pierhead/auth'
 import { devAuth } from 'pierhead/auth/dev'
 import tools from './tools/index.ts'
 
-const { ISSUER, RESOURCE = 'http://127.0.0.1:3000/mcp' } = process.env
+const { ISSUER, PORT = '3000', RESOURCE = `http://127.0.0.1:${PORT}/mcp` } = process.env
 const scopes = ['notes:read']
 
 // Your provider issues the tokens. Without one, people log in on a page of this program, for development only: anyone can be anyone.

@@ -109,10 +109,11 @@ describe('build', () => {
 
   it.each([
     ['a server', `${IMPORT}export ${server('a')}`, 'PORT=3000 node dist/server.js'],
+    ['a server that listens itself', `${IMPORT}${server('a')}void a.listen()\n`, 'node dist/server.js'],
     [
-      'a server that listens itself',
-      `${IMPORT}${server('a')}void a.listen()\n`,
-      'PORT=3000 node dist/server.js',
+      'a server that it exports and that listens itself',
+      `${IMPORT}export ${server('a')}await a.listen({ http: { port: 8080 } })\n`,
+      'node dist/server.js',
     ],
     [
       'a client, which takes no port',

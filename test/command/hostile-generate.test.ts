@@ -7,6 +7,8 @@ import { line } from './line.ts'
 const SERVER = join(import.meta.dirname, 'hostile-amounts-server.ts')
 const LIST = ['--', process.execPath, '--import', 'tsx', SERVER, 'nested', '2000']
 
+const quietly = (): Promise<void> => Promise.resolve()
+
 describe('tools for which no inputs can be made', () => {
   it('do not outlast --total', async () => {
     const { code, stderr } = await line(['test', '--generate', '--all', '--total', '4s', ...LIST])
@@ -28,10 +30,10 @@ describe('tools for which no inputs can be made', () => {
 
   it('share the time for making them', async () => {
     const { signal } = new AbortController()
-    const all = await testGenerated({ client, tools, signal }, true, () => undefined, 60_000)
+    const all = await testGenerated({ client, tools, signal }, true, quietly, 60_000)
     expect(all.unmade).toEqual([])
     expect(new Set(calls).size).toBe(50)
-    const none = await testGenerated({ client, tools, signal }, true, () => undefined, 0)
+    const none = await testGenerated({ client, tools, signal }, true, quietly, 0)
     expect(none.unmade).toHaveLength(50)
     expect(none.unmade[0]).toEqual({
       tool: 't0',
@@ -46,11 +48,7 @@ describe('tools for which no inputs can be made', () => {
       ...tool,
       inputSchema: { type: 'object', minProperties: 1 },
     }))
-    const testing = testGenerated(
-      { client, tools: unlikely, signal: controller.signal },
-      true,
-      () => undefined,
-    )
+    const testing = testGenerated({ client, tools: unlikely, signal: controller.signal }, true, quietly)
     setImmediate(() => controller.abort(new Error('left')))
     await expect(testing).rejects.toThrow('left')
   })

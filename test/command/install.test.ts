@@ -179,7 +179,7 @@ describe('install', () => {
     async (words, isSecret) => {
       const { code, stderr } = await run('--client', 'cursor', '--name', 'n', '--yes', ...words)
       expect(code).toBe(0)
-      expect(stderr.includes('do not commit it')).toBe(isSecret)
+      expect(stderr.includes('do not commit it, nor its copies mcp.json.before-pierhead-…')).toBe(isSecret)
       const isPrivate = (statSync(join(cwd, '.cursor/mcp.json')).mode & 0o077) === 0
       // Windows has no such modes.
       expect(isPrivate || process.platform === 'win32').toBe(isSecret || process.platform === 'win32')

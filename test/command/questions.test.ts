@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { createServer } from 'pierhead'
 import type { FormAnswer } from 'pierhead/client'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { textProblem } from '../../src/cli/form-field.ts'
+import { textProblem, valueProblem } from '../../src/cli/form-field.ts'
 import { line, type Outcome } from './line.ts'
 import { screen } from './screen.ts'
 
@@ -79,6 +79,39 @@ async function answered(
   }
   return answer
 }
+
+describe('a given value', () => {
+  it.each([
+    ['pdf', { enum: ['html', 'pdf'] }, undefined],
+    ['pfd', { type: 'string', enum: ['html', 'pdf'] }, 'It must be one of html, pdf.'],
+    ['b', { oneOf: [{ const: 'a', title: 'A' }] }, 'It must be one of a.'],
+    [['a', 'c'], { type: 'array', items: { enum: ['a', 'b'] } }, 'It must be some of a, b.'],
+    [['a', 'b'], { type: 'array', items: { anyOf: [{ const: 'a' }, { const: 'b' }] } }, undefined],
+    ['maybe', { type: 'boolean' }, 'It must be true or false.'],
+    [['a'], { type: 'array', minItems: 2, items: { enum: ['a', 'b'] } }, 'Please choose at least 2.'],
+  ])('%j for %j: %s', (value, field, problem) => {
+    expect(valueProblem(value, field)).toBe(problem)
+  })
+
+  it('that is not among the choices is not sent', async () => {
+    const app = createServer({ name: 'formats', version: '1.0.0', log: () => undefined })
+    const properties = { format: { type: 'string', enum: ['html', 'pdf'] } } as const
+    const asked = vi.fn()
+    app.tool('export', {}, async (_, ctx) => {
+      asked((await ctx.elicit('Which?', { type: 'object', properties, required: ['format'] })).action)
+      return 'done'
+    })
+    const { url = '' } = await app.listen({ http: { port: 0 } })
+    onTestFinished(() => app.close())
+    const { code, stderr } = await line(['call', url, 'export', '--answer', 'format=pfd'])
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr:
+        'error: --answer format: It must be one of html, pdf.\nfix: Write --answer format=html, or --answer decline.\n',
+    })
+    expect(asked).not.toHaveBeenCalled()
+  })
+})
 
 describe('an answer at the terminal', () => {
   it.each([

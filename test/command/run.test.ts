@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { createServer as createNetServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { connect } from 'pierhead/client'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { Dev, Project } from './dev-project.ts'
 import { spawnLine } from './line.ts'
 import { programFolder, startedUrl } from './program-folder.ts'
@@ -116,5 +119,56 @@ describe('run', () => {
     const url = await startedUrl(['run', 'server.mjs'], { cwd: home, env: { PORT: '0' } })
     await using client = await connect(url)
     expect(await client.call('hello', {})).toBe('hello')
+  })
+
+  it('serves HTTP if PORT is set, like a built file', async () => {
+    const home = programFolder({ 'server.mjs': `${SERVER}export default app\n` })
+    const url = await startedUrl(['run', 'server.mjs'], { cwd: home, env: { PORT: '0' } })
+    await using client = await connect(url)
+    expect(await client.call('hello', {})).toBe('hello')
+  })
+
+  it.each([
+    [['--host', '0.0.0.0', '--hosts', 'films.example, localhost'], {}],
+    [[], { HOST: '0.0.0.0', HOSTS: 'films.example,localhost' }],
+    [
+      ['--host', '0.0.0.0', '--hosts', 'films.example,localhost'],
+      { HOST: '203.0.113.1', HOSTS: 'other.example' },
+    ],
+  ])('serves other machines under the names in %j and %j', async (options, env) => {
+    const home = programFolder({ 'server.mjs': `${SERVER}export default app\n` })
+    const args = ['run', 'server.mjs', '--http', '--port', '0', ...options]
+    const { port } = new URL(await startedUrl(args, { cwd: home, env }))
+    const statusFor = (host: string): Promise<number | undefined> =>
+      new Promise((known, failed) => {
+        const asked = request({ port, path: '/mcp', method: 'POST', headers: { host } }, (response) => {
+          response.resume()
+          known(response.statusCode)
+        })
+        asked.on('error', failed).end('{}')
+      })
+    expect(await statusFor(`other.example:${port}`)).toBe(403)
+    expect(await statusFor(`films.example:${port}`)).not.toBe(403)
+  })
+
+  it('says how to name the hosts, and how to choose another port', async () => {
+    const home = programFolder({ 'server.mjs': `${SERVER}export default app\n` })
+    expect(
+      await spawnLine(['run', 'server.mjs', '--http', '--port', '0', '--host', '0.0.0.0'], { cwd: home }),
+    ).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'error: "0.0.0.0" can be reached by other machines\nfix: Name the hosts that clients will use: --hosts mcp.example.com, or HOSTS=mcp.example.com\n',
+    })
+    const other = createNetServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    onTestFinished(() => void other.close())
+    const { port } = other.address() as AddressInfo
+    expect(await spawnLine(['run', 'server.mjs', '--port', String(port)], { cwd: home })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `error: port ${port} is in use\nfix: Choose another: --port ${port + 1} (0 chooses any)\n`,
+    })
   })
 })

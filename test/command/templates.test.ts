@@ -108,7 +108,7 @@ describe('a template', () => {
     const project = projectOf(template)
     for (const file of ['.gitignore', '.dockerignore'])
       expect(project.read(file).split('\n')).toEqual(
-        expect.arrayContaining(['node_modules', 'dist', '*.db', '*.db-*']),
+        expect.arrayContaining(['node_modules', 'dist', '*.db', '*.db-*', '*.before-pierhead-*']),
       )
     expect(project.read('.dockerignore').split('\n')).toContain('.git')
   })

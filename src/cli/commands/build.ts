@@ -47,8 +47,8 @@ export const build: Command = {
 }
 
 /** The command that starts a built file. */
-function runLine(file: string, { isClient }: Bundle): string {
-  return `${isClient ? '' : 'PORT=3000 '}node ${shellWord(file)}`
+function runLine(file: string, { isClient, listens }: Bundle): string {
+  return `${isClient || listens ? '' : 'PORT=3000 '}node ${shellWord(file)}`
 }
 
 /** The packages that a built file needs. */

@@ -5,7 +5,7 @@ import { RELAYED_VARIABLE } from '../dev/messages.ts'
 import { wrongUsage } from '../failure.ts'
 import { projectFolder } from '../project-files.ts'
 import { ADDRESS_OPTIONS, FILE_ARGUMENT, fileOf, STDIO_OPTION } from '../file-argument.ts'
-import { addressOf, type Address } from '../listen-address.ts'
+import { addressOf, namesAddress, type Address } from '../listen-address.ts'
 
 export const dev: Command = {
   name: 'dev',
@@ -52,7 +52,7 @@ export const dev: Command = {
 }
 
 function checkedAddress({ flags, io }: Invocation): Address {
-  if (flags.is('stdio') && (flags.text('port') ?? flags.text('host')) !== undefined)
+  if (flags.is('stdio') && namesAddress(flags))
     throw wrongUsage('--stdio has no port and no host', 'Leave out --stdio to serve over HTTP.')
   return addressOf(flags, io.env)
 }

@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { nearest } from '../../base/nearest.ts'
 import { suggestion } from '../arranged-line.ts'
 import {
@@ -166,7 +166,7 @@ async function add(invocation: Invocation, app: ClientApp, place: Place): Promis
   const isSecret = hasSecrets(spelled)
   if (isOfProject && isSecret)
     output.warn(
-      `${safe(where)} will have the values of variables or headers, or what may be secrets in a URL or in arguments; do not commit it if they are secret${
+      `${safe(where)} will have the values of variables or headers, or what may be secrets in a URL or in arguments; do not commit it, nor its copies ${safe(basename(called))}.before-pierhead-…, if they are secret${
         app.reference === undefined ? '' : '. --env NAME without a value writes only the name of a variable'
       }`,
     )

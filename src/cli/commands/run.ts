@@ -1,8 +1,10 @@
 import type { ListenOptions } from 'pierhead'
 import type { Command, Flags } from '../command.ts'
+import { EXIT } from '../exit.ts'
 import { wrongUsage } from '../failure.ts'
 import { ADDRESS_OPTIONS, FILE_ARGUMENT, fileOf, STDIO_OPTION } from '../file-argument.ts'
-import { addressOf, httpAt, stdioOf, type Address } from '../listen-address.ts'
+import { Interruption } from '../io.ts'
+import { addressOf, httpAt, namesAddress, stdioOf, type Address } from '../listen-address.ts'
 
 export const run: Command = {
   name: 'run',
@@ -10,8 +12,8 @@ export const run: Command = {
   summary: 'run a server',
   details:
     'Runs a file that exports a server (`export default app`) or calls `listen()`. Without options, the program decides which transports open; ' +
-    'for one that only exports a server without the option `transports`, it is HTTP on a terminal and stdio otherwise. ' +
-    'With options, the transports that they name open, with what else the program says of them.',
+    'for one that only exports a server without the option `transports`, it is HTTP on a terminal or if PORT is set, and stdio otherwise. ' +
+    'HOST and HOSTS say where HTTP is served, and to whom. With options, the transports that they name open, with what else the program says of them.',
   arguments: [FILE_ARGUMENT],
   options: [
     STDIO_OPTION,
@@ -22,22 +24,32 @@ export const run: Command = {
   examples: [
     ['run server.ts', 'runs a server'],
     ['run server.ts --http --port 8080', 'serves it over HTTP, whatever the program says'],
+    ['run server.ts --host 0.0.0.0 --hosts mcp.example.com', 'serves other machines under that name'],
   ],
   async run({ words: [word], flags, io, output }) {
     const file = fileOf(word, io, 'run')
     const address = addressOf(flags, io.env)
     const listen = chosenTransports(flags, address)
     const { launch } = await import('../launch.ts')
-    const running = await launch(file, {
+    const starting = launch(file, {
       listen,
+      signal: io.signal,
       // The command names the port of a server that is only exported.
       exported: (own) => {
-        if (own === undefined) return io.stdin.isTTY === true ? httpAt({}, address) : { stdio: true }
+        const isHttp = io.stdin.isTTY === true || address.port !== undefined
+        if (own === undefined) return isHttp ? httpAt({}, address) : { stdio: true }
         return own.http === true ? { ...own, ...httpAt(own, address) } : own
       },
     })
+    const running = await starting.catch((error: unknown) => {
+      // The processes of --workers get the same signal, so none of them says more than its exit code.
+      if (error instanceof Interruption) return error.exit
+      throw error
+    })
+    if (typeof running === 'number') return running
     if (running.url !== undefined) output.note(`listening at ${output.noteColors.cyan(running.url)}`)
     await running.closed
+    return EXIT.ok
   },
 }
 
@@ -47,8 +59,7 @@ function chosenTransports(
   address: Address,
 ): ((own: ListenOptions) => ListenOptions) | undefined {
   const workers = workersOf(flags)
-  const isHttp =
-    flags.is('http') || (flags.text('port') ?? flags.text('host')) !== undefined || workers !== undefined
+  const isHttp = flags.is('http') || namesAddress(flags) || workers !== undefined
   const isStdio = flags.is('stdio')
   if (isStdio && workers !== undefined && workers > 1)
     throw wrongUsage(
