@@ -296,9 +296,9 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     this.#service.isClosed = false
     const running = import('#listen').then(start)
     this.#running.add(running)
-    const closed = running.then((one) => one.closed).catch(() => undefined)
-    void closed.then(() => this.#running.delete(running))
-    return running
+    const forget = (): unknown => this.#running.delete(running)
+    void running.then((one) => one.closed).then(forget, forget)
+    return running.then((one) => one) // Node reports a failure of this one that the program does not look at.
   }
 
   /** Returns a request listener for Express, Fastify, Koa or plain `node:http`, which own the port: `express.all('/mcp', app.node())`. */

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import type { createServer } from 'pierhead'
 import { McpError } from 'pierhead/client'
 import type * as Stores from 'pierhead/stores'
+import { isForeign } from './project-files.ts'
 import { packageFolder } from './scaffold.ts'
 
 /** What the command needs to look into a store. */
@@ -13,7 +14,7 @@ export interface StoreModules {
   readonly stores: typeof Stores
 }
 
-/** The modules of the copy of this package that a project has, which finds packages such as `pg` there; those of this copy if it has none. */
+/** The modules of the copy of this package that a project has, which finds packages such as `pg` there; those of this copy if it has none, or one of another user. */
 export async function storeModules(cwd: string): Promise<StoreModules> {
   const [main, stores] = [urlIn(cwd, 'pierhead'), urlIn(cwd, 'pierhead/stores')]
   if (main === undefined || stores === undefined)
@@ -34,6 +35,7 @@ export function ownError(thrown: unknown): unknown {
 function urlIn(cwd: string, name: string): string | undefined {
   try {
     const path = realpathSync(createRequire(join(cwd, 'any.js')).resolve(name))
+    if (isForeign(path, cwd)) return undefined
     return path.startsWith(realpathSync(packageFolder()) + sep) ? undefined : pathToFileURL(path).href
   } catch {
     return undefined

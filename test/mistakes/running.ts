@@ -3,11 +3,12 @@ import { text } from 'node:stream/consumers'
 import type { Mistake } from './mistake.ts'
 
 const PROGRAM = new URL('program.ts', import.meta.url).pathname
+const UNAWAITED = new URL('unawaited.ts', import.meta.url).pathname
 
 /** What a program writes to stderr when it runs after some other code and gets some lines. */
-async function run(before: string, lines: readonly object[] = []): Promise<string> {
+async function run(before: string, lines: readonly object[] = [], program = PROGRAM): Promise<string> {
   const first = `data:text/javascript,${encodeURIComponent(before)}`
-  const args = ['--import', first, '--import', 'tsx', '--conditions=pierhead-source', PROGRAM]
+  const args = ['--import', first, '--import', 'tsx', '--conditions=pierhead-source', program]
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'ignore', 'pipe'] })
   child.stdin.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
   return text(child.stderr)
@@ -55,5 +56,11 @@ export const running: readonly Mistake[] = [
     make: () => run('', [INITIALIZE, CALL]),
     problem: /^pierhead error: tool "a" failed {[^}]+}\s+Error: no such order\n/m,
     fix: /^ +at .*program\.ts:5:9/m,
+  },
+  {
+    wrote: 'app.listen(…) without await, at a port that is not valid',
+    make: () => run('', [], UNAWAITED),
+    problem: /port must be a whole number from 0 to 65535 .*, not 70000/,
+    fix: /hint: 'Pass a valid value; /,
   },
 ]
