@@ -96,7 +96,7 @@ describe('a given value', () => {
   it('that is not among the choices is not sent', async () => {
     const app = createServer({ name: 'formats', version: '1.0.0', log: () => undefined })
     const properties = { format: { type: 'string', enum: ['html', 'pdf'] } } as const
-    const asked = vi.fn<() => void>()
+    const asked = vi.fn<(action: string) => void>()
     app.tool('export', {}, async (_, ctx) => {
       asked((await ctx.elicit('Which?', { type: 'object', properties, required: ['format'] })).action)
       return 'done'
