@@ -15,6 +15,8 @@ export interface Machine {
   /** Millions of steps per second of a fixed loop, which measures the speed of the machine whatever its name. */
   readonly calibration: number
   readonly date: string
+  /** When rows of some works were measured that were added later. */
+  readonly added?: Readonly<Record<string, Pick<Machine, 'date' | 'loadBefore' | 'loadAfter'>>>
 }
 
 /** Describes the machine in its current state. */

@@ -22,7 +22,8 @@ const [LAST, REFERENCE] = ['bench.json', 'reference.json']
 
 /**
  * A whole run becomes the last one, which the README shows; with `--reference` also the one whose numbers requirements and CI
- * use. `--quick` measures everything briefly, `--only name` measures one workload, `--ci` checks our ratios against the record, and
+ * use. `--quick` measures everything briefly, `--only name` measures one workload; with `--reference`, its rows are added to both records, with their date.
+ * `--ci` checks our ratios against the record, and
  * `--profile name` shows where our server and bare Node spend the time of a call, as text on a terminal and as JSON otherwise.
  */
 async function bench(): Promise<void> {
@@ -51,15 +52,28 @@ async function bench(): Promise<void> {
   console.log(
     `\n${goalsText(rows)}\n${beatenText(rows)}\nload ${after.loadAfter} after the run; rows in ${folder}/${LAST}`,
   )
+  const isAdded = values.reference && values.only !== undefined && !values.quick && failures.length === 0
+  if (isAdded) for (const name of [LAST, REFERENCE]) write(RECORD, rowsAdded(name, rows, after))
   if (folder === RECORD) {
     if (values.reference) write(folder, { [REFERENCE]: rows, 'reference-machine.json': after })
     drawPicture()
-    fillReadme()
   }
+  if (folder === RECORD || isAdded) fillReadme()
   const profiles = await profileAll(missed, values.quick ? QUICK : PROFILE)
   for (const profile of profiles) console.log(`\n${profileText(profile)}`)
   write(folder, { 'bench-profiles.json': profiles })
   if (failures.length > 0) throw new Error(`failed: ${failures.join('; ')}`)
+}
+
+/** A record with further rows, which replace those of the same work, and its machine with their run. */
+function rowsAdded(name: string, rows: readonly Row[], now: Machine): Readonly<Record<string, unknown>> {
+  const works = new Set(rows.map(({ work }) => work))
+  const kept = rowsIn(name).filter(({ work }) => !works.has(work))
+  const file = name === LAST ? 'bench-machine.json' : 'reference-machine.json'
+  const machine = JSON.parse(readFileSync(join(RECORD, file), 'utf8')) as Machine
+  const { date, loadBefore, loadAfter } = now
+  const added = Object.fromEntries([...works].map((work) => [work, { date, loadBefore, loadAfter }]))
+  return { [name]: [...kept, ...rows], [file]: { ...machine, added: { ...machine.added, ...added } } }
 }
 
 interface Outcome {
