@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net'
-import type { RawData } from 'ws'
 import { beginTurn, inNextTurn, isTurnOver } from '../../base/turn.ts'
 import { mcpError, type McpError } from '../../errors/error.ts'
 import { TOO_LARGE } from '../../errors/wire.ts'
@@ -36,6 +35,8 @@ const CONTROL_BYTES = 6
 const FRAGMENT_BYTES = 256
 /** How long a client has to complete the closing handshake. */
 const CLOSE_MS = 2000
+/** Stands for a message that was answered unread; no text in UTF-8 is the same. */
+const SHED = '\ud800'
 
 /** Serves one client on a WebSocket, one message per frame. Reading pauses while the client does not read, and while messages wait for their turn. */
 export class Peer implements Carrier {
@@ -119,7 +120,8 @@ export class Peer implements Carrier {
     })
     // Count bytes before they are parsed, so that a complete message resets the count.
     stream.prependListener('data', (chunk: Uint8Array) => this.#count(chunk.length))
-    socket.on('message', (data, isBinary) => this.#take(data, isBinary))
+    // Text arrives as one buffer and is known to be UTF-8.
+    socket.on('message', (data, isBinary) => this.#take(data as Buffer, isBinary))
     socket.on('ping', (data) => {
       this.#control(data)
       this.#takePing(data)
@@ -233,16 +235,14 @@ export class Peer implements Carrier {
     return Math.max(0, this.#fragments - before)
   }
 
-  #take(data: RawData, isBinary: boolean): void {
+  #take(bytes: Buffer, isBinary: boolean): void {
     this.#reading.end()
     this.#fragments = 0
     this.#begunAt = 0
     if (this.#socket.isOver) return
     if (!isBinary && this.#session?.count(this) === false) return
-    // Text arrives as one buffer and is known to be UTF-8.
-    const bytes = data as Buffer
     const isShed = !isBinary && this.#connection.sheds(bytes.length, () => bytes.toString('utf8', 0, 512))
-    const text = isBinary ? undefined : isShed ? '' : bytes.toString('utf8')
+    const text = isBinary ? undefined : isShed ? SHED : bytes.toString('utf8')
     if (this.#session?.shared === undefined || text === undefined) return this.#handle(text)
     this.#unnoted.push(text)
     this.#unnotedChars += text.length
@@ -255,8 +255,7 @@ export class Peer implements Carrier {
     if (this.#isNoting) return
     this.#isNoting = true
     while (this.#unnoted.length > 0) {
-      const texts = this.#unnoted
-      const chars = this.#unnotedChars
+      const [texts, chars] = [this.#unnoted, this.#unnotedChars]
       this.#unnoted = []
       if (!(await shared.note(this, texts))) break
       this.#unnotedChars -= chars
@@ -303,10 +302,10 @@ export class Peer implements Carrier {
     }
   }
 
-  /** Receives a message unless it is empty, or closes the connection of a client that sent bytes, after the messages before them. */
+  /** Receives a message unless it was answered, or closes the connection of a client that sent bytes, after the messages before them. */
   #receive(text: string | undefined): void {
     if (text === undefined) this.#socket.close(CLOSE.notText, 'send text frames')
-    else if (text !== '') this.#connection.receive(text)
+    else if (text !== SHED) this.#connection.receive(text)
   }
 
   /** Pauses reading until others had a turn. */
