@@ -97,7 +97,9 @@ export class Conversation {
     const mayRepeat = async (error: unknown): Promise<boolean> =>
       this.#recovers &&
       options.idempotent === undefined &&
-      (await import('./call-again.ts')).isRepeatable(this, name, error, refresh)
+      (await import('./call-again.ts')).isRepeatable(this, name, error, () =>
+        this.refreshTools({ ...options, timeout: options.timeout ?? '5s' }, clock),
+      )
     let result = await callOnce().catch(async (error: unknown) => {
       if ((await isOutdated(error)) || (await mayRepeat(error))) return callOnce()
       throw error

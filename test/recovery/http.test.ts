@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { connect, createClient, type Client, type ConnectOptions, type McpError } from '../../src/client.ts'
 import { createServer } from '../../src/index.ts'
 import { testAuth } from '../login/core-auth.ts'
@@ -90,6 +90,7 @@ describe('a client that loses a call without having listed tools', () => {
       const method = request.headers.get('mcp-method')
       if (method !== 'server/discover') seen.push(method)
       const { id } = (await request.clone().json()) as { readonly id: unknown }
+      if (method === more.hangs) return new Promise<never>(() => undefined)
       if (method === more.alsoLost) return new Response('', { status: 500 })
       return isCall(request) && losses-- > 0 ? loss(id) : base(request)
     }
@@ -103,6 +104,7 @@ describe('a client that loses a call without having listed tools', () => {
     readonly options?: { readonly idempotent?: boolean }
     readonly connect?: ConnectOptions
     readonly alsoLost?: string
+    readonly hangs?: string
   }
 
   test.each(LOSSES)('%s asks for its hints, and repeats it if it is idempotent', async (_, loss) => {
@@ -122,6 +124,14 @@ describe('a client that loses a call without having listed tools', () => {
   test.each(LOSSES)('%s does not ask if it was told, or recovers from nothing', async (_, loss) => {
     for (const given of [{ options: { idempotent: false } }, { connect: { recovery: false } }] as const)
       expect((await lose('look', loss, given)).seen).toEqual(['tools/call'])
+  })
+
+  test.each(LOSSES)('%s does not wait long for hints that never come', async (_, loss) => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const outcome = lose('look', loss, { hangs: 'tools/list' })
+    await vi.advanceTimersByTimeAsync(6000)
+    expect((await outcome).outcome).toBe(loss(1).ok ? 'node_lost' : 'http_failed')
   })
 
   test.each(LOSSES)('%s throws the error of the call if the hints are not to be had', async (_, loss) => {
