@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import type { createServer } from 'pierhead'
 import { McpError } from 'pierhead/client'
 import type * as Stores from 'pierhead/stores'
+import { Failure } from './failure.ts'
 import { isForeign } from './project-files.ts'
 import { packageFolder } from './scaffold.ts'
 
@@ -25,7 +26,7 @@ export async function storeModules(cwd: string): Promise<StoreModules> {
 
 /** An error of another copy of this package as one of this copy. */
 export function ownError(thrown: unknown): unknown {
-  if (!(thrown instanceof Error) || thrown instanceof McpError) return thrown
+  if (!(thrown instanceof Error) || thrown instanceof McpError || thrown instanceof Failure) return thrown
   const { kind, hint } = thrown as Partial<McpError>
   if (typeof kind !== 'string' || typeof hint !== 'string') return thrown
   return new McpError(kind, thrown.message, { hint, cause: thrown })

@@ -125,7 +125,9 @@ scenario(
       .mockImplementation((...parts: unknown[]) => void said.push(format(...parts)))
     try {
       const evil = 'x\u001b[2J\u009b31m\u0000\u2028\u202e%s%o%c'
-      for (const uri of ['raw://%0a%1b', `raw://${evil}`, 'raw://%0d%0apierhead%20error:%20forged'])
+      // Control characters do not reach the handler; what else ends or hides a line does.
+      const others = ['raw://%e2%80%aepierhead%20error:%20forged', 'raw://%e2%80%a8%e2%80%ae%25s%25o%25c']
+      for (const uri of ['raw://%0a%1b', `raw://${evil}`, 'raw://%0d%0apierhead%20error:%20forged', ...others])
         await client.request('resources/read', { uri }).catch(() => undefined)
       await client.request('tools/call', { name: evil }).catch(() => undefined)
       const note = { jsonrpc: '2.0', method: `notifications/${evil}`, params: { a: evil } }
@@ -168,7 +170,7 @@ test('L.log-injection nothing in a message ends its line, steers a terminal, or 
     const app = createServer({ name: 'log', version: '1' }).resource('raw://{+a}', {}, () =>
       Promise.reject(new Error('no')),
     )
-    for (const uri of ['raw://%c3%a9', 'raw://%d0%b0', 'raw://%0A%1b']) {
+    for (const uri of ['raw://%c3%a9', 'raw://%d0%b0', 'raw://%e2%80%a8%e2%80%ae']) {
       await new Promise<void>((resolve) => {
         const end = app.connect({ receive: (text) => (text.includes('"id":2') ? resolve() : undefined) })
         end.send(initialize())
