@@ -44,29 +44,30 @@ test.each([1000, 12_000])('a tool takes and returns %d rows that its schemas cha
   expect(taken).toEqual(changed)
 })
 
+// Three alternatives at each of fifty levels would be 3^50 checks if a part were checked again for each: it would not end, or be refused.
 test('M.args-alternatives a few hundred bytes for alternatives that contain themselves do not keep a server busy', async () => {
   const alternatives = v.union([
     v.object({ op: v.literal('and'), args: v.array(v.lazy(() => filter)) }),
     v.object({ op: v.literal('or'), args: v.array(v.lazy(() => filter)) }),
+    v.object({ op: v.string(), args: v.array(v.lazy(() => filter)) }),
     v.object({ field: v.string() }),
   ])
   const filter: v.GenericSchema = v.lazy(() => alternatives)
   const schema = toStandardJsonSchema(v.object({ where: filter }))
-  const nested = (depth: number): JsonObject => {
-    let where: JsonObject = { field: 'name' }
+  const nested = (depth: number, leaf: JsonObject): JsonObject => {
+    let where = leaf
     for (let level = 0; level < depth; level++) where = { op: 'or', args: [where] }
     return { where }
   }
+  const field = { field: 'name' }
   const app = createServer({ name: 'filters', version: '1', log: () => undefined })
     .tool('search', { input: schema }, () => 'ok')
-    .tool('saved', { output: schema } as never, () => nested(50) as never)
+    .tool('saved', { output: schema } as never, () => nested(50, field) as never)
   const client = await open(app, { transport: 'memory', revision: '2026-07-28' })
-  expect(await client.call('search', nested(3))).toMatchObject({ isError: false })
-  expect(await client.call('search', nested(50))).toMatchObject({
-    isError: true,
-    content: [{ text: expect.stringContaining('takes too long to check: send less at once') }],
-  })
-  expect(await client.call('saved', {})).toMatchObject({ isError: true })
+  expect(await client.call('search', nested(3, field))).toMatchObject({ isError: false })
+  expect(await client.call('search', nested(50, field))).toMatchObject({ isError: false })
+  expect(await client.call('saved', {})).toMatchObject({ isError: false })
+  expect(await client.call('search', nested(50, { field: 1 }))).toMatchObject({ isError: true })
 })
 
 const wide = (count: number): string =>
