@@ -4,6 +4,7 @@ import type { Row, Verdict } from './measure.ts'
 import { LATENCIES } from './latency-rows.ts'
 import { OURS, OURS_IN_MEMORY, OURS_JSON, OURS_OPEN, V2 } from './subjects.ts'
 import { CREATE_WORK, FIRST_CALL_WORK, VERSION_WORK } from './workloads/command.ts'
+import { scalingWork } from './workloads/nodes.ts'
 import { workersWork } from './workloads/workers.ts'
 
 /** What a goal bounds: the ratio to the limit, to official v2, to our server without `auth` or with its sessions in memory, the difference from the limit, or the value itself. */
@@ -134,6 +135,7 @@ export const GOALS: readonly Goal[] = [
     of: 'value',
     most: 5,
   },
+  { work: scalingWork(10), unit: 'times one node', of: 'value', least: 10 },
   { work: 'HTTP, three times what the server can do', unit: 'answers/s', of: 'limit', least: 0.8 },
   { work: 'client tools/call over HTTP, 2026-07-28', unit: 'µs p50', of: 'limit', most: 1.5 },
   { work: 'client tools/call over HTTP, 2025-11-25', unit: 'µs p50', of: 'limit', most: 1.5 },

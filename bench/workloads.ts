@@ -10,7 +10,7 @@ import { http2026, httpSession } from './workloads/http.ts'
 import { batches, inProcess2025, inProcess2026 } from './workloads/in-process.ts'
 import { install } from './workloads/install.ts'
 import { list100, list1000 } from './workloads/lists.ts'
-import { nodeCalls, redisSessions, redisTrips } from './workloads/nodes.ts'
+import { nodeCalls, redisSessions, redisTrips, scalingNodes } from './workloads/nodes.ts'
 import { overload } from './workloads/overload.ts'
 import { scanCost } from './workloads/scan.ts'
 import { idleSessions, manySessions } from './workloads/sessions.ts'
@@ -75,6 +75,7 @@ export const WORKLOADS: readonly Workload[] = [
   redisTrips,
   nodeCalls,
   redisSessions,
+  scalingNodes,
   overload,
   workers,
   scanCost,

@@ -3,8 +3,10 @@ import { connect } from 'node:net'
 import { startRedis, type TestRedis } from '../../test/harness/redis.ts'
 import { type HttpServer, startHttp, startWorker, type Worker } from '../children.ts'
 import type { LoadCommands } from '../load.ts'
-import { openSession, post } from '../load/http.ts'
-import { type Sample, type Workload, mostlyBusy, rateOf } from '../measure.ts'
+import type { Extent } from '../extent.ts'
+import { openSession, post, type HttpRound } from '../load/http.ts'
+import { watchOtherPrograms } from '../machine.ts'
+import { type Sample, type Workload, interleave, median, mostlyBusy, rateOf } from '../measure.ts'
 import { callText, numbered } from '../messages.ts'
 import { OURS, OURS_IN_MEMORY, type Subject, argumentOf, programOf } from '../subjects.ts'
 import { CONNECTIONS, loadAll, withSubjectName } from './http.ts'
@@ -83,6 +85,63 @@ export const redisSessions: Workload = {
       more,
     )
   },
+}
+
+const NODE_COUNTS = [1, 2, 5, 10]
+/** Each call takes 2 ms, and the code is short. */
+const WARM_UP = 200
+
+/** What the row of some nodes compares. */
+export const scalingWork = (count: number): string =>
+  `HTTP tools/call that uses 2 ms of CPU, sessions in Redis, ${count} nodes instead of one`
+
+/** Calls that use 2 ms of CPU each, at one node and at several side by side; with all on one machine, its cores are the limit. */
+export const scalingNodes: Workload = {
+  name: 'scaling-nodes',
+  run: (plan, log) =>
+    withNodes(
+      Math.max(...NODE_COUNTS),
+      async (nodes) => {
+        const load: Worker<LoadCommands> = startWorker('load')
+        const target = { work: 'call', revision: '2025-11-25', connections: 8 } as const
+        const once = async (count: number, extent: Extent): Promise<{ rate: number; busy: boolean }> => {
+          const disturbed = watchOtherPrograms()
+          const rounds = await Promise.all(
+            nodes
+              .slice(0, count)
+              .map(({ port, pid }) =>
+                load.ask<HttpRound>('http', { target: { ...target, port, pid }, extent }),
+              ),
+          )
+          const serverCpuMs = rounds.reduce((sum, round) => sum + round.serverCpuMs, 0)
+          // All rounds are those of one worker, so each has its whole processor time.
+          const workerCpuMs = Math.max(...rounds.map((round) => round.workerCpuMs))
+          const rate = rounds.reduce((sum, round) => sum + round.count / round.seconds, 0)
+          return { rate, busy: disturbed(serverCpuMs + workerCpuMs) }
+        }
+        try {
+          await once(nodes.length, { calls: WARM_UP })
+          const counts = new Map<Subject, number>(
+            NODE_COUNTS.map((count) => [{ ...OURS, name: `${count} nodes` }, count]),
+          )
+          const seen = await interleave([...counts.keys()], plan, (subject) =>
+            once(counts.get(subject) ?? 1, { seconds: plan.seconds }),
+          )
+          const [first = [], ...others] = [...seen.values()]
+          return others.map((rounds, at): Sample => {
+            const work = scalingWork(NODE_COUNTS[at + 1] ?? 0)
+            // Rounds follow each other, so each is compared with its neighbour: a disturbance affects both.
+            const value = median(rounds.map(({ rate }, nth) => rate / (first[nth]?.rate ?? Number.NaN)))
+            log(`${NODE_COUNTS[at + 1]} nodes: ${value.toFixed(2)} times one`)
+            const busy = mostlyBusy(rounds)
+            return { work, subject: OURS, value, unit: 'times one node', better: 'more', busy }
+          })
+        } finally {
+          await load.close()
+        }
+      },
+      { handler: 'burn' },
+    ),
 }
 
 /** Runs an action with servers that share a Redis of their own. */
