@@ -127,7 +127,12 @@ scenario(
       const evil = 'x\u001b[2J\u009b31m\u0000\u2028\u202e%s%o%c'
       // Control characters do not reach the handler; what else ends or hides a line does.
       const others = ['raw://%e2%80%aepierhead%20error:%20forged', 'raw://%e2%80%a8%e2%80%ae%25s%25o%25c']
-      for (const uri of ['raw://%0a%1b', `raw://${evil}`, 'raw://%0d%0apierhead%20error:%20forged', ...others])
+      for (const uri of [
+        'raw://%0a%1b',
+        `raw://${evil}`,
+        'raw://%0d%0apierhead%20error:%20forged',
+        ...others,
+      ])
         await client.request('resources/read', { uri }).catch(() => undefined)
       await client.request('tools/call', { name: evil }).catch(() => undefined)
       const note = { jsonrpc: '2.0', method: `notifications/${evil}`, params: { a: evil } }
