@@ -22,31 +22,20 @@ export function kindOf(code: number): number {
   return KINDS[code] ?? 0
 }
 
-const utf8 = new TextEncoder()
+const LONE_SURROGATE = /\p{Surrogate}/gu
+const LEFT_ALONE = /[!'()*]/g
+const NOT_IN_URI = /%(?![\dA-Fa-f]{2})|[^\w.~:/?#[\]@!$&'()*+,;=%-]+/g
 
 /** Percent-encodes all but unreserved characters; with `keepReserved` it also keeps delimiters and triplets. */
 export function encode(text: string, keepReserved: boolean): string {
-  let out = ''
-  for (let at = 0; at < text.length;) {
-    const code = text.codePointAt(at) ?? 0
-    const kind = kindOf(code)
-    if (keepReserved && isTriplet(text, at)) {
-      out += text.slice(at, at + 3)
-      at += 3
-      continue
-    }
-    const char = String.fromCodePoint(code)
-    out += kind === UNRESERVED || (keepReserved && kind === RESERVED) ? char : encodeChar(char)
-    at += char.length
-  }
-  return out
+  const whole = text.replace(LONE_SURROGATE, '\uFFFD')
+  return keepReserved
+    ? whole.replace(NOT_IN_URI, (run) => encodeURIComponent(run))
+    : encodeURIComponent(whole).replace(LEFT_ALONE, encodeAscii)
 }
 
-// The encoder turns a lone surrogate into U+FFFD.
-function encodeChar(char: string): string {
-  let out = ''
-  for (const byte of utf8.encode(char)) out += `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
-  return out
+function encodeAscii(char: string): string {
+  return `%${char.charCodeAt(0).toString(16).toUpperCase()}`
 }
 
 /** The first code points of a text. */

@@ -20,12 +20,31 @@ export interface Named {
  * `again` opens a further item of an exploded value, `pairs` takes a whole list of named values.
  */
 export type Step =
-  | { readonly kind: 'text'; readonly units: Units; readonly text: string }
-  | { readonly kind: 'one'; readonly slot: number; readonly allowed: Allowed; readonly most: number }
-  | { readonly kind: 'rest'; readonly slot: number; readonly allowed: Allowed }
+  | TextStep
+  | OneStep
+  | RestStep
   | MaybeStep
   | { readonly kind: 'again'; readonly slot: number; readonly delimiter: string; readonly back: number }
   | PairsStep
+
+export interface TextStep {
+  readonly kind: 'text'
+  readonly units: Units
+  readonly text: string
+}
+
+export interface OneStep {
+  readonly kind: 'one'
+  readonly slot: number
+  readonly allowed: Allowed
+  readonly most: number
+}
+
+export interface RestStep {
+  readonly kind: 'rest'
+  readonly slot: number
+  readonly allowed: Allowed
+}
 
 export interface MaybeStep {
   readonly kind: 'maybe'

@@ -1,67 +1,192 @@
 import { ENCODED, type Units } from './characters.ts'
-import type { Allowed, MaybeStep, Named, PairsStep, Program, Step } from './program.ts'
+import type {
+  Allowed,
+  MaybeStep,
+  Named,
+  OneStep,
+  PairsStep,
+  Program,
+  RestStep,
+  Step,
+  TextStep,
+} from './program.ts'
 
-/** Counts the work of matching, so that tests can verify how it grows. */
+/** Counts the work of matching in steps, each of a few nanoseconds. */
 export interface Work {
   steps: number
+  /** Throws if the work is too much. */
+  readonly check?: (() => void) | undefined
+}
+
+/** Counts further steps before they are taken. */
+export function spend(work: Work, steps: number): void {
+  work.steps += steps
+  work.check?.()
 }
 
 /** The state of matching one URI. */
 export interface Run {
   readonly program: Program
   readonly units: Units
+  /** The characters as one text. */
+  readonly text: string
   readonly length: number
   readonly work: Work
-  /** By step and position: 0 if the end cannot be reached; for `rest`, one more than the number of characters still to take. */
-  readonly rows: Uint16Array[]
+  /**
+   * By step and position, `size` positions per step: 0 if the end cannot be reached; for `rest`, one more than the number of characters
+   * still to take.
+   */
+  readonly cells: Uint16Array
+  readonly size: number
   /** By step of kind `pairs` and position: the end of allowed characters, and the end of the list of pairs or 0. */
   readonly ends: { readonly allowed: Uint16Array; readonly pairs: Uint16Array }[]
 }
 
-/** Walks the URI once, backwards, and records where the end can be reached from, so that matching never backtracks. */
-export function look(run: Run): void {
-  const { rows, ends, length, work, program } = run
+/** Cells that no run uses. Matching never waits, so one run at a time does. */
+let spare = new Uint16Array(0)
+const MAX_SPARE = 2 ** 19
+
+/** Prepares a run. It is over when the next one begins. */
+export function toRun(program: Program, { units, text }: Pick<Run, 'units' | 'text'>, work: Work): Run {
+  const { length } = units.chars
   // Nothing can be reached from behind the end.
   const size = length + 2
-  for (const [index, step] of program.steps.entries()) {
-    rows.push(new Uint16Array(size))
-    if (step.kind === 'pairs') ends[index] = { allowed: new Uint16Array(size), pairs: new Uint16Array(size) }
-  }
-  rows.push(new Uint16Array(size).fill(1, length, length + 1))
+  const needed = size * (program.steps.length + 1)
+  const cells = needed <= spare.length ? spare : new Uint16Array(needed)
+  if (needed <= MAX_SPARE) spare = cells
+  return { program, units, text, length, work, cells, size, ends: [] }
+}
+
+/** What a step costs at any length, in steps of work. */
+const PER_STEP = 16
+/** How many times as long lists and pairs take. */
+const SLOW = 3
+
+/**
+ * Walks the URI backwards, once for each step of the program from the last to the first, and records where the end can be reached from, so
+ * that matching never backtracks. Returns whether the end may be reachable at all.
+ */
+export function look(run: Run): boolean {
+  const { cells, size, length, work, program } = run
   const { steps } = program
-  for (let at = length; at >= 0; at--) {
-    work.steps += steps.length
-    for (let index = steps.length - 1; index >= 0; index--)
-      rows[index]![at] = reach(run, steps[index]!, index, at)
+  cells.fill(0, steps.length * size, steps.length * size + size)
+  cells[steps.length * size + length] = 1
+  for (let last = steps.length - 1; last >= 0;) {
+    const step = steps[last]!
+    // Further items of a list lead back, so their steps are looked at together.
+    const first = step.kind === 'again' ? step.back : last
+    const weight = step.kind === 'again' || step.kind === 'pairs' ? SLOW : 1
+    spend(work, (last - first + 1) * (length + PER_STEP) * weight)
+    if (first === last) {
+      if (!lookAt(run, step, last)) return false
+    } else lookAtItems(run, first, last)
+    last = first - 1
+  }
+  return true
+}
+
+/** Looks from one step at all positions. Returns whether it leads to the end anywhere, or may be skipped. */
+function lookAt(run: Run, step: Step, index: number): boolean {
+  if (step.kind === 'text') return lookAtText(run, step, index)
+  if (step.kind === 'one') return lookAtOne(run, step, index)
+  if (step.kind === 'rest') {
+    lookAtRest(run, step, index)
+    return true
+  }
+  if (step.kind === 'pairs')
+    run.ends[index] = { allowed: new Uint16Array(run.size), pairs: new Uint16Array(run.size) }
+  lookAtItems(run, index, index)
+  return true
+}
+
+/** Text is never part of a list. */
+type ItemStep = Exclude<Step, TextStep>
+
+function lookAtItems(run: Run, first: number, last: number): void {
+  const { cells, size, length, program } = run
+  for (let index = first; index <= last; index++) cells[index * size + length + 1] = 0
+  for (let at = length; at >= 0; at--)
+    for (let index = last; index >= first; index--)
+      cells[index * size + at] = reach(run, program.steps[index] as ItemStep, index, at)
+}
+
+function lookAtText(run: Run, step: TextStep, index: number): boolean {
+  const { cells, size, length, text } = run
+  const row = index * size
+  const next = row + size
+  cells.fill(0, row, next)
+  const { length: taken } = step.units.chars
+  let isReached = false
+  // Only the start counts for the first step. A character that takes two units of the text moves the positions.
+  const last = index === 0 ? 0 : length - taken
+  const isMoved = text.length !== length
+  for (let at = 0; at <= last; at++) {
+    if (!isMoved) at = index === 0 ? 0 : text.indexOf(step.text, at)
+    if (at < 0 || at > last) break
+    if (cells[next + at + taken]! === 0 || !holds(run, step.units, at)) continue
+    cells[row + at] = 1
+    isReached = true
+  }
+  return isReached
+}
+
+function lookAtOne({ cells, size, length, units }: Run, { allowed, most }: OneStep, index: number): boolean {
+  const row = index * size
+  const next = row + size
+  const { kinds } = units
+  let isReached = false
+  cells[row + length] = 0
+  cells[row + length + 1] = 0
+  for (let at = length - 1; at >= 0; at--) {
+    const distance = cells[next + at + 1]!
+    const isOpen = distance > 0 && distance <= most && (kinds[at]! & allowed.kinds) !== 0
+    cells[row + at] = isOpen && isExpected(units, allowed, at) ? 1 : 0
+    isReached ||= cells[row + at]! > 0
+  }
+  return isReached
+}
+
+function lookAtRest({ cells, size, length, units }: Run, { allowed }: RestStep, index: number): void {
+  const row = index * size
+  const next = row + size
+  const { kinds } = units
+  cells[row + length + 1] = 0
+  let further = cells[next + length]! > 0 ? 1 : 0
+  cells[row + length] = further
+  for (let at = length - 1; at >= 0; at--) {
+    if (cells[next + at]! > 0) further = 1
+    else if (further > 0)
+      further = (kinds[at]! & allowed.kinds) !== 0 && isExpected(units, allowed, at) ? further + 1 : 0
+    cells[row + at] = further
   }
 }
 
-function reach(run: Run, step: Step, index: number, at: number): number {
-  const { rows } = run
-  const next = rows[index + 1]!
+function reach(run: Run, step: ItemStep, index: number, at: number): number {
+  const { cells, size } = run
+  const next = (index + 1) * size
   switch (step.kind) {
-    case 'text':
-      return (next[at + step.units.chars.length] ?? 0) > 0 && holds(run, step.units, at) ? 1 : 0
     case 'one':
-      return allows(run, step.allowed, at) && within(next[at + 1]!, step.most) ? 1 : 0
+      return allows(run, step.allowed, at) && within(cells[next + at + 1]!, step.most) ? 1 : 0
     case 'rest': {
-      if (next[at]! > 0) return 1
-      const further = rows[index]![at + 1]!
+      if (cells[next + at]! > 0) return 1
+      const further = cells[index * size + at + 1]!
       return further > 0 && allows(run, step.allowed, at) ? further + 1 : 0
     }
     case 'maybe':
-      return opens(run, step, index, at) || rows[step.skip]![at]! > 0 ? 1 : 0
+      return opens(run, step, index, at) || seen(run, step.skip, at) > 0 ? 1 : 0
     case 'again':
-      return next[at]! > 0 || (rows[step.back]![at + 1]! > 0 && isAt(run, step.delimiter, at)) ? 1 : 0
+      return cells[next + at]! > 0 || (seen(run, step.back, at + 1) > 0 && isAt(run, step.delimiter, at))
+        ? 1
+        : 0
     case 'pairs':
       lookAtPairs(run, step, index, at)
-      return next[at]! > 0 || pairsEnd(run, step, index, at) > 0 ? 1 : 0
+      return cells[next + at]! > 0 || pairsEnd(run, step, index, at) > 0 ? 1 : 0
   }
 }
 
-/** Whether the end can be reached from a step at a position, according to `rows`. */
-export function seen(run: Run, index: number, at: number): number {
-  return run.rows[index]?.[at] ?? 0
+/** Whether the end can be reached from a step at a position, according to `cells`. */
+export function seen({ cells, size }: Run, index: number, at: number): number {
+  return at < size ? cells[index * size + at]! : 0
 }
 
 function within(distance: number, most: number): boolean {
@@ -77,11 +202,13 @@ function isAt({ units }: Run, char: string, at: number): boolean {
   return units.chars[at] === char && units.kinds[at] !== ENCODED
 }
 
-function allows({ units, length }: Run, { kinds, except }: Allowed, at: number): boolean {
-  if (at >= length) return false
-  const kind = units.kinds[at]!
-  if ((kind & kinds) === 0) return false
-  return except === '' || kind === ENCODED || !except.includes(units.chars[at]!)
+function allows({ units, length }: Run, allowed: Allowed, at: number): boolean {
+  return at < length && (units.kinds[at]! & allowed.kinds) !== 0 && isExpected(units, allowed, at)
+}
+
+/** Whether a character of a kind that is allowed is none of the exceptions. */
+function isExpected({ chars, kinds }: Units, { except }: Allowed, at: number): boolean {
+  return except === '' || kinds[at] === ENCODED || !except.includes(chars[at]!)
 }
 
 /** Whether this text is at a position. */
