@@ -1,7 +1,15 @@
 import { encode, ENCODED, kindOf, UNRESERVED } from './characters.ts'
 import { expand } from './expand.ts'
 import { OPERATORS, type Expression, type Operator, type Part } from './expression.ts'
-import { countEmptySteps, looseSpelling, NOTHING, PORT, REST, type LooseUri } from './loose.ts'
+import {
+  countEmptySteps,
+  looseSpelling,
+  NOTHING,
+  PORT,
+  REST,
+  withFirstSlash,
+  type LooseUri,
+} from './loose.ts'
 import { match, toSubject, type Subject } from './match.ts'
 import type { UriTemplate } from './parse.ts'
 import { compile } from './program.ts'
@@ -23,8 +31,9 @@ export class Likeness {
   }
 
   /** The same object for the same spelling. */
-  subject(without: number): Subject {
-    const spelling = this.#uri.spelling(without)
+  subject(without: number, isEmptiable: boolean): Subject {
+    const usual = this.#uri.spelling(without)
+    const spelling = isEmptiable ? withFirstSlash(usual) : usual
     let subject = this.#subjects.get(spelling)
     if (subject === undefined) this.#subjects.set(spelling, (subject = toLooseSubject(spelling)))
     return subject
@@ -42,16 +51,19 @@ export function resembles(
   other: UriTemplate,
   work: Work,
 ): boolean {
-  const loose = toLoose(template, likeness.emptySteps > countEmptySteps(other.text))
-  const whole = likeness.subject(NOTHING)
-  const bare = likeness.subject(loose.without)
-  work.steps++
-  const has = (form: Form, subject: Subject): boolean =>
-    begins(form.exact, subject) && takes(template, form, subject, { other, work })
-  return (
-    loose.whole.some((form) => has(form, whole)) ||
-    loose.bare.some((form) => (bare !== whole || !loose.whole.includes(form)) && has(form, bare))
-  )
+  const ways = likeness.emptySteps > countEmptySteps(other.text) ? [false, true] : [false]
+  return ways.some((isEmptiable) => {
+    work.steps++
+    const loose = toLoose(template, isEmptiable)
+    const whole = likeness.subject(NOTHING, isEmptiable)
+    const bare = likeness.subject(loose.without, isEmptiable)
+    const has = (form: Form, subject: Subject): boolean =>
+      begins(form.exact, subject) && takes(template, form, subject, { other, work })
+    return (
+      loose.whole.some((form) => has(form, whole)) ||
+      loose.bare.some((form) => (bare !== whole || !loose.whole.includes(form)) && has(form, bare))
+    )
+  })
 }
 
 function takes(
@@ -94,7 +106,7 @@ interface Loose {
 }
 
 const LOOSE = new WeakMap<UriTemplate, Loose>()
-/** Those whose variables may be empty. */
+/** Those whose variables may be empty. They have a slash before their first step. */
 const EMPTIABLE = new WeakMap<UriTemplate, Loose>()
 
 function toLoose(template: UriTemplate, isEmptiable: boolean): Loose {
@@ -109,7 +121,7 @@ function toLoose(template: UriTemplate, isEmptiable: boolean): Loose {
   const hasRest = head.some((part) => typeof part === 'string' && /[?#]/.test(part))
   const without = hasRest ? PORT : PORT | REST
   const spelt = (what: number): readonly Part[] => {
-    const pieces = respelt(head, what)
+    const pieces = respelt(head, what, isEmptiable)
     return isEmptiable ? emptiable(pieces) : pieces
   }
   const forms = new Map<string, Form>()
@@ -165,10 +177,17 @@ const STEPS = OPERATORS.get('/') as Operator
 function emptiable(parts: readonly Part[]): readonly Part[] {
   const isStep = (nth: number): boolean => {
     const [before, part, after = '/'] = [parts[nth - 1], parts[nth], parts[nth + 1]]
-    if (typeof part !== 'object' || part.variables.length > 1 || !['', '+'].includes(part.operator.symbol))
+    if (
+      typeof part !== 'object' ||
+      part.variables.length > 1 ||
+      !['', '+', '/'].includes(part.operator.symbol)
+    )
       return false
     return (
-      typeof before === 'string' && before.endsWith('/') && typeof after === 'string' && /^[/?#]/.test(after)
+      typeof before === 'string' &&
+      before.endsWith('/') &&
+      typeof after === 'string' &&
+      /^(?:\/|%3F|%23)/.test(after)
     )
   }
   return parts.flatMap((part, nth): Part[] => {
@@ -187,12 +206,13 @@ function asSteps({ operator, variables }: Expression): Expression {
 /** The first of the private characters that stand for expressions while the text around them is spelt loosely. */
 const FIRST_MARK = 0xe000
 
-function respelt(parts: readonly Part[], without: number): Part[] {
+function respelt(parts: readonly Part[], without: number, isEmptiable: boolean): Part[] {
   const marked = parts.map((part, nth) =>
     typeof part === 'string' ? part : String.fromCharCode(FIRST_MARK + nth),
   )
-  const pieces = looseSpelling(marked.join(''), without).split(/(\p{Co})/u)
-  return pieces
+  const spelling = looseSpelling(marked.join(''), without)
+  return (isEmptiable ? withFirstSlash(spelling) : spelling)
+    .split(/(\p{Co})/u)
     .filter((piece) => piece !== '')
     .map((piece) => {
       const part = parts[piece.charCodeAt(0) - FIRST_MARK]

@@ -100,8 +100,12 @@ function spellLoosely(plain: string, without: number): string {
   const found = /^([a-z\p{Co}][a-z0-9+.\-\p{Co}]*):(.*)$/isu.exec(plain)
   if (found === null) return plain
   const [, scheme = '', all = ''] = found
-  const steps = looseSteps(scheme.toLowerCase(), all, without)
-  return `${scheme.toLowerCase()}:${steps.map((step) => `/${step}`).join('')}`
+  return `${scheme.toLowerCase()}:${looseSteps(scheme.toLowerCase(), all, without).join('/')}`
+}
+
+/** A loose spelling with a slash before each step, also the first. */
+export function withFirstSlash(spelling: string): string {
+  return spelling.replace(/^([^:/]*:)(?=.)/s, '$1/')
 }
 
 function looseSteps(scheme: string, all: string, without: number): string[] {
