@@ -10,7 +10,7 @@ import {
   withFirstSlash,
   type LooseUri,
 } from './loose.ts'
-import { match, toSubject, type Subject } from './match.ts'
+import { match, subjectOf, toSubject, type Subject } from './match.ts'
 import type { UriTemplate } from './parse.ts'
 import { compile } from './program.ts'
 import { spend, type Work } from './reach.ts'
@@ -228,14 +228,14 @@ function encodeLoosely(text: string): string {
 /** What a loose spelling would be read as if it were encoded. */
 function toLooseSubject(loose: string): Subject {
   const text = loose.replace(/\p{Surrogate}/gu, '\uFFFD')
-  const chars: string[] = []
-  const kinds = new Uint8Array(text.length)
+  const units = new Int32Array(text.length)
+  let count = 0
   for (const char of text) {
-    const kind = kindOf(char.charCodeAt(0))
-    kinds[chars.length] = char === '/' || kind === UNRESERVED ? kind : ENCODED
-    chars.push(char)
+    const code = char.codePointAt(0) ?? 0
+    const kind = kindOf(code)
+    units[count++] = code | (char === '/' || kind === UNRESERVED ? kind : ENCODED)
   }
-  return { units: { chars, kinds }, text }
+  return subjectOf(units.subarray(0, count), text)
 }
 
 function begins({ program }: UriTemplate, { text }: Subject): boolean {

@@ -1,4 +1,4 @@
-import { firstCodePoints, readUnits, type Units } from './characters.ts'
+import { firstCodePoints, readUnits, textOf, type Units } from './characters.ts'
 import type { UriTemplate } from './parse.ts'
 import type { Variable } from './expression.ts'
 import type { PairsStep, Program } from './program.ts'
@@ -12,21 +12,34 @@ export const MAX_URI_LENGTH = 8192
 
 /** What it takes to look for the literals of a template, in steps of work. */
 const PER_MATCH = 8
+/** What it takes where the first character of a literal is. */
+const PER_FIRST = 3
 /** What it takes to collect a character, and a value. */
 const PER_TAKEN = 2
-const PER_VALUE = 64
+const PER_VALUE = 32
 
 /** A URI that was read once, to be matched against any number of templates. */
 export interface Subject {
   readonly units: Units
   /** The same characters as one text. */
   readonly text: string
+  /** How often characters with the same last seven bits occur. */
+  readonly counts: Uint16Array
 }
+
+/** A subject of these units, which are also given as text. */
+export function subjectOf(units: Units, text: string): Subject {
+  const counts = new Uint16Array(ALIKE + 1)
+  for (const unit of units) counts[unit & ALIKE]!++
+  return { units, text, counts }
+}
+
+const ALIKE = 127
 
 /** Reads a URI; undefined if no template can match it, because it is too long or not a URI. */
 export function toSubject(uri: string): Subject | undefined {
   const units = uri.length > MAX_URI_LENGTH ? undefined : readUnits(uri)
-  return units && { units, text: units.chars.join('') }
+  return units && subjectOf(units, uri.includes('%') ? decodeURIComponent(uri) : uri)
 }
 
 /**
@@ -49,20 +62,22 @@ export function match(
 ): Matched | undefined {
   const { program } = template
   const subject = typeof uri === 'string' ? toSubject(uri) : uri
-  spend(work, PER_MATCH + (subject === undefined ? 0 : subject.text.length >> 3))
-  if (program === undefined || subject === undefined || !hasLiterals(program, subject.text)) return undefined
+  spend(work, PER_MATCH)
+  if (program === undefined || subject === undefined || !hasLiterals(program, subject, work)) return undefined
   const run = toRun(program, subject, work)
   if (!look(run) || seen(run, 0, 0) === 0) return undefined
   spend(work, run.length * PER_TAKEN)
   return walk(run)
 }
 
-/** Whether a text has all literals of a template, in their order. */
-function hasLiterals({ steps }: Program, text: string): boolean {
+/** Whether a URI has all literals of a template, in their order. */
+function hasLiterals({ steps }: Program, { text, counts }: Subject, work: Work): boolean {
   let at = 0
   for (let index = 0; index < steps.length; index++) {
     const step = steps[index]!
     if (step.kind !== 'text') continue
+    // A search stops at each first character.
+    if (index > 0) work.steps += (text.length >> 3) + counts[step.units[0]! & ALIKE]! * PER_FIRST
     const found = index === 0 ? (text.startsWith(step.text) ? 0 : -1) : text.indexOf(step.text, at)
     if (found < 0) return false
     at = found + step.text.length
@@ -89,7 +104,7 @@ function walk(run: Run): Matched | undefined {
     const step = program.steps[index]
     if (step === undefined) break
     if (step.kind === 'text') {
-      at += step.units.chars.length
+      at += step.units.length
     } else if (step.kind === 'one') {
       open(step.slot)
       take(step.slot, at, ++at)
@@ -120,7 +135,8 @@ function walk(run: Run): Matched | undefined {
 }
 
 function slice({ text, units, length }: Run, from: number, to: number): string {
-  return text.length === length ? text.slice(from, to) : units.chars.slice(from, to).join('')
+  // A character may take two places of the text.
+  return text.length === length ? text.slice(from, to) : textOf(units.subarray(from, to))
 }
 
 function takePairs(run: Run, step: PairsStep, index: number, at: number, found: readonly string[][]): number {
