@@ -6,11 +6,11 @@ import { UNKNOWN_RESOURCE, URI_TOO_COSTLY, URI_TOO_LONG } from '../errors/server
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import type { Result } from '../rpc/dispatch.ts'
-import { decodedFully } from '../uri-template/loose.ts'
+import { decodedFully, LooseUri } from '../uri-template/loose.ts'
 import { match, toSubject, type Subject } from '../uri-template/match.ts'
 import { toPlainTest } from '../uri-template/plain.ts'
 import type { UriTemplate } from '../uri-template/parse.ts'
-import type { Work } from '../uri-template/reach.ts'
+import { spend, type Work } from '../uri-template/reach.ts'
 import { partsOf, type Context } from './context.ts'
 import type { ResourceDefinition, TemplateDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
@@ -61,55 +61,73 @@ function cachingOf({ ttlMs, cacheScope }: JsonObject, usualMs: number, isPrivate
 /** How many URIs a wrong one is compared with. URIs are long, and any caller may send wrong ones. */
 const MAX_SUGGESTED = 100
 
-/** The most steps that one request may take to find resources, a fraction of a second. */
-const MAX_STEPS = 8_000_000
+/**
+ * The steps of work that one request may take to find resources: some, and more for each character of its URIs. A step takes a few
+ * nanoseconds.
+ */
+const MIN_STEPS = 1_000_000
+const STEPS_PER_CHAR = 160
+const MAX_STEPS = 16_000_000
 
-/** The steps that reading a character of a URI takes. */
-const READING = 2
+/** The work to find the resources of some URIs of a request. */
+export function toWork(lists: ServerLists, uris: readonly string[]): Work {
+  const chars = uris.reduce((sum, uri) => sum + uri.length, 0)
+  const most = Math.min(MIN_STEPS + chars * STEPS_PER_CHAR, MAX_STEPS)
+  const check = (): void => {
+    if (work.steps > most) throw mcpError(URI_TOO_COSTLY, { count: lists.templates.items.size })
+  }
+  const work: Work = { steps: 0, check }
+  return work
+}
+
+/** The steps of work for each character of a URI that is read. */
+const PER_READ = 10
 
 /** The resource with this URI, if the caller may use it, and the variables of its template. Several URIs of a request share their work. */
 export function findResource(
   lists: ResourceLists,
   uri: string,
   context: Context,
-  work: Work = { steps: 0 },
+  shared?: Work,
 ): { readonly resource: ResourceDefinition; readonly variables: Variables } | undefined {
   if (lists.resources.registered.has(uri)) {
     const exact = lists.resources.find(uri, context)
     return exact && { resource: exact, variables: {} }
   }
   const templates = lists.templates.items
-  const count = templates.size
-  if (count === 0) return undefined
-  const check = (): void => {
-    if (work.steps > MAX_STEPS) throw mcpError(URI_TOO_COSTLY, { count })
-  }
-  work.steps += uri.length * READING
-  check()
+  if (templates.size === 0) return undefined
+  const work = shared ?? toWork(lists, [uri])
+  spend(work, uri.length * PER_READ)
   const subject = toSubject(uri)
-  if (subject === undefined || !mayUseAlike(lists.resources, uri, context)) return undefined
+  if (subject === undefined) return undefined
+  const loose = new LooseUri(uri)
+  if (!mayUseAlike(lists.resources, loose, context, work)) return undefined
   /** The restricted templates before, which do not have exactly this URI. */
   const earlier: TemplateDefinition[] = []
   for (const template of lists.templates.registered.values()) {
     const usable = templates.get(template.key)
     const variables = readVariables(template.template, subject, work)
-    check()
     if (variables === undefined) {
       if (isForFew(usable)) earlier.push(template)
       continue
     }
     // A later template must not serve what this one keeps from the caller.
     if (usable === undefined || !mayUse(usable, context)) return undefined
-    const query = { uri, by: template.template, work, check }
+    const query = { uri: loose, by: template.template, work }
     return mayUseLike(templates, earlier, query, context) ? { resource: usable, variables } : undefined
   }
   return undefined
 }
 
+/** The steps of work for each character of a URI whose values are checked. */
+const PER_CHECKED = 10
+
 /** The variables with which a template serves a URI; undefined if it does not. */
-function readVariables(template: UriTemplate, subject: Subject, work?: Work): Variables | undefined {
+function readVariables(template: UriTemplate, subject: Subject, work: Work): Variables | undefined {
   const variables = match(template, subject, work)
-  if (variables === undefined || climbs(subject.text, template.text, variables)) return undefined
+  if (variables === undefined) return undefined
+  spend(work, subject.text.length * PER_CHECKED)
+  if (climbs(subject.text, template.text, variables)) return undefined
   return startsAnew(template, variables) ? undefined : variables
 }
 
@@ -121,7 +139,7 @@ export function serves(template: UriTemplate, uri: string): boolean {
   if (isPlain === undefined) PLAIN.set(template, (isPlain = toPlainTest(template)))
   if (isPlain(uri) && !restartsAtRoot(uri)) return true
   const subject = toSubject(uri)
-  return subject !== undefined && readVariables(template, subject) !== undefined
+  return subject !== undefined && readVariables(template, subject, { steps: 0 }) !== undefined
 }
 
 /** Whether a part of a path, which cannot contain a `/` as it is, is an absolute path all the same, in encoded characters. */
@@ -199,9 +217,10 @@ function restartsAtRoot(uri: string): boolean {
 
 /** The steps out of a folder, also of a path behind a scheme or drive, or before a query. Handlers may decode a path again. */
 function countClimbs(path: string): number {
-  return decodedFully(path)
-    .split(/[\\/:?#]/)
-    .filter((step) => step.trim() === '..').length
+  const decoded = decodedFully(path)
+  // Most paths have none, and a URI may have thousands of steps.
+  if (!decoded.includes('..')) return 0
+  return decoded.split(/[\\/:?#]/).filter((step) => step.trim() === '..').length
 }
 
 /** The `uri` of a request about one resource. */

@@ -2,11 +2,11 @@ import { mcpError } from '../errors/error.ts'
 import { URI_TOO_COSTLY } from '../errors/server.ts'
 import { isObject } from '../protocol/jsonrpc.ts'
 import type { Call } from '../rpc/call.ts'
-import { resembles, toLikeness } from '../uri-template/likeness.ts'
-import { looseSpelling, looseSpellings } from '../uri-template/loose.ts'
+import { Likeness, resembles } from '../uri-template/likeness.ts'
+import { looseSpelling, type LooseUri } from '../uri-template/loose.ts'
 import { isSameUri, usualSpelling } from '../uri-template/spelling.ts'
 import type { UriTemplate } from '../uri-template/parse.ts'
-import type { Work } from '../uri-template/reach.ts'
+import { spend, type Work } from '../uri-template/reach.ts'
 import type { Context } from './context.ts'
 import type { ResourceDefinition, TemplateDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
@@ -14,9 +14,9 @@ import { mayUse } from './visibility.ts'
 
 type Resources = List<ResourceDefinition>
 
-/** The most characters of URIs in one request, a fraction of a second. Those that are spelt anew count several times. */
-const MAX_CHARS = 4_000_000
-const SPELLING = 4
+/** The most characters of URIs in one request. Those that may be spelt in another way count several times. */
+const MAX_CHARS = 1_500_000
+const PER_ODD = 8
 
 /** The URI under which a resource is known, or else the usual spelling of this one. */
 export function spellingOf(resources: Resources, uri: string): string {
@@ -26,21 +26,25 @@ export function spellingOf(resources: Resources, uri: string): string {
   return resources.alike(looseSpelling(uri)).find((key) => isSameUri(key, usual)) ?? usual
 }
 
-/** Whether the caller may use every resource that a handler might take a URI for. A template must not read the others for it. */
-export function mayUseAlike(resources: Resources, uri: string, context: Context): boolean {
-  if (resources.registered.size === 0) return true
-  return [...looseSpellings(uri)].every((loose) =>
-    resources.alike(loose).every((key) => resources.find(key, context) !== undefined),
-  )
-}
-
+/** A URI that a template would serve, and the work that its request takes. */
 interface LikeQuery {
-  readonly uri: string
+  readonly uri: LooseUri
   /** The template that would serve it. */
   readonly by: UriTemplate
   readonly work: Work
-  /** Throws if the work is too much. */
-  readonly check: () => void
+}
+
+/** The steps of work for each character of a URI, to spell it loosely and to read that. */
+const PER_LOOSE = 20
+const PER_LIKENESS = 40
+
+/** Whether the caller may use every resource that a handler might take a URI for. A template must not read the others for it. */
+export function mayUseAlike(resources: Resources, uri: LooseUri, context: Context, work: Work): boolean {
+  if (resources.registered.size === 0) return true
+  spend(work, uri.length * PER_LOOSE)
+  return [...uri.all].every((loose) =>
+    resources.alike(loose).every((key) => resources.find(key, context) !== undefined),
+  )
 }
 
 /**
@@ -50,16 +54,14 @@ interface LikeQuery {
 export function mayUseLike(
   usable: ReadonlyMap<string, TemplateDefinition>,
   restricted: readonly TemplateDefinition[],
-  { uri, by, work, check }: LikeQuery,
+  { uri, by, work }: LikeQuery,
   context: Context,
 ): boolean {
   if (restricted.length === 0) return true
-  work.steps += uri.length * SPELLING
-  const likeness = toLikeness(uri)
+  spend(work, uri.length * PER_LIKENESS)
+  const likeness = new Likeness(uri)
   return restricted.every(({ key, template }) => {
-    const isLike = resembles(template, likeness, by, work)
-    check()
-    if (!isLike) return true
+    if (!resembles(template, likeness, by, work)) return true
     const item = usable.get(key)
     return item !== undefined && mayUse(item, context)
   })
@@ -85,9 +87,8 @@ export function respell(
     const resourceSubscriptions = sent.map((uri) => {
       if (typeof uri !== 'string' || uri.length > longest) return uri
       if (left < 0) throw mcpError(URI_TOO_COSTLY, { count: templates.items.size })
-      const spelling = spellingOf(resources, uri)
-      left -= uri.length * (spelling === uri ? 1 : SPELLING)
-      return spelling
+      left -= uri.length + uri.replace(/[\0-$&-~]+/g, '').length * PER_ODD
+      return spellingOf(resources, uri)
     })
     call.params = { ...params, notifications: { ...notifications, resourceSubscriptions } }
   }

@@ -22,7 +22,14 @@ import { holderOf, WatchedUris } from './held-bytes.ts'
 import { weighIntroduction } from './introduction.ts'
 import type { ServerParts } from './parts.ts'
 import type { TaskModule } from './task-host.ts'
-import { checkUriLength, findResource, readUri, unknownResource, type ResourceLists } from './resources.ts'
+import {
+  checkUriLength,
+  findResource,
+  readUri,
+  toWork,
+  unknownResource,
+  type ResourceLists,
+} from './resources.ts'
 
 const MAX_SUBSCRIPTIONS = 1000
 /** The notification of a changed resource. */
@@ -333,8 +340,9 @@ function honour(filter: Filter, parts: ListenParts, context: Context): Honoured 
     const name = id as `${string}/${string}`
     if (filter[name] === true && isFor(callOf(context).peer)) flags[name] = true
   }
-  const work = { steps: 0 }
-  const uris = (filter.resourceSubscriptions ?? []).filter((uri) => mayWatch(uri, parts.lists, context, work))
+  const wanted = filter.resourceSubscriptions ?? []
+  const work = toWork(parts.lists, wanted)
+  const uris = wanted.filter((uri) => mayWatch(uri, parts.lists, context, work))
   return { uris, flags }
 }
 

@@ -1,15 +1,13 @@
-/** The kind of a character in a URI: unreserved, a delimiter, or percent-encoded. */
-export const UNRESERVED = 1
-export const RESERVED = 2
-export const ENCODED = 4
+/** The kind of a character in a URI: unreserved, a delimiter, or percent-encoded. It stands in the bits above the code point. */
+export const UNRESERVED: number = 1 << 21
+export const RESERVED: number = 2 << 21
+export const ENCODED: number = 4 << 21
+const CODE_POINT = UNRESERVED - 1
 
-/** A URI as code points: percent-encoded UTF-8 becomes one decoded character of kind `ENCODED`. */
-export interface Units {
-  readonly chars: readonly string[]
-  readonly kinds: Uint8Array
-}
+/** A URI as code points with their kinds: percent-encoded UTF-8 becomes one decoded character of kind `ENCODED`. */
+export type Units = Int32Array
 
-const KINDS: Uint8Array = new Uint8Array(128)
+const KINDS = new Int32Array(128)
 mark('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~', UNRESERVED)
 mark(":/?#[]@!$&'()*+,;=", RESERVED)
 
@@ -22,31 +20,33 @@ export function kindOf(code: number): number {
   return KINDS[code] ?? 0
 }
 
-const utf8 = new TextEncoder()
+/** An ASCII character as it is in a URI. */
+export function unitOf(char: string): number {
+  const code = char.charCodeAt(0)
+  return code | kindOf(code)
+}
+
+/** The text of some units. */
+export function textOf(units: Units): string {
+  let text = ''
+  for (const unit of units) text += String.fromCodePoint(unit & CODE_POINT)
+  return text
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/gu
+const LEFT_ALONE = /[!'()*]/g
+const NOT_IN_URI = /%(?![\dA-Fa-f]{2})|[^\w.~:/?#[\]@!$&'()*+,;=%-]+/g
 
 /** Percent-encodes all but unreserved characters; with `keepReserved` it also keeps delimiters and triplets. */
 export function encode(text: string, keepReserved: boolean): string {
-  let out = ''
-  for (let at = 0; at < text.length;) {
-    const code = text.codePointAt(at) ?? 0
-    const kind = kindOf(code)
-    if (keepReserved && isTriplet(text, at)) {
-      out += text.slice(at, at + 3)
-      at += 3
-      continue
-    }
-    const char = String.fromCodePoint(code)
-    out += kind === UNRESERVED || (keepReserved && kind === RESERVED) ? char : encodeChar(char)
-    at += char.length
-  }
-  return out
+  const whole = text.replace(LONE_SURROGATE, '\uFFFD')
+  return keepReserved
+    ? whole.replace(NOT_IN_URI, (run) => encodeURIComponent(run))
+    : encodeURIComponent(whole).replace(LEFT_ALONE, encodeAscii)
 }
 
-// The encoder turns a lone surrogate into U+FFFD.
-function encodeChar(char: string): string {
-  let out = ''
-  for (const byte of utf8.encode(char)) out += `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
-  return out
+function encodeAscii(char: string): string {
+  return `%${char.charCodeAt(0).toString(16).toUpperCase()}`
 }
 
 /** The first code points of a text. */
@@ -65,8 +65,8 @@ export function isTriplet(text: string, at: number): boolean {
 
 /** Reads a URI into code points; undefined if a character, a triplet or the UTF-8 in triplets is not valid. */
 export function readUnits(text: string): Units | undefined {
-  const chars: string[] = []
-  const kinds = new Uint8Array(text.length)
+  const units = new Int32Array(text.length)
+  let count = 0
   for (let at = 0; at < text.length;) {
     let code = text.charCodeAt(at)
     let length = 1
@@ -78,11 +78,10 @@ export function readUnits(text: string): Units | undefined {
     }
     const kind = kindOf(code)
     if (length === 1 && kind === 0) return undefined
-    kinds[chars.length] = length === 1 || kind === UNRESERVED ? kind : ENCODED
-    chars.push(String.fromCodePoint(code))
+    units[count++] = code | (length === 1 || kind === UNRESERVED ? kind : ENCODED)
     at += length
   }
-  return { chars, kinds }
+  return units.subarray(0, count)
 }
 
 function octetAt(text: string, at: number): number {

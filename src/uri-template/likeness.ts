@@ -1,30 +1,49 @@
-import { encode, readUnits } from './characters.ts'
+import { encode, ENCODED, kindOf, UNRESERVED } from './characters.ts'
 import { expand } from './expand.ts'
 import { OPERATORS, type Expression, type Operator, type Part } from './expression.ts'
-import { looseSpelling, type Without } from './loose.ts'
-import { match, toSubject, type Subject } from './match.ts'
+import {
+  countEmptySteps,
+  looseSpelling,
+  NOTHING,
+  PORT,
+  REST,
+  withFirstSlash,
+  type LooseUri,
+} from './loose.ts'
+import { match, subjectOf, toSubject, type Subject } from './match.ts'
 import type { UriTemplate } from './parse.ts'
 import { compile } from './program.ts'
-import type { Work } from './reach.ts'
+import { spend, type Work } from './reach.ts'
+
+/** The steps of work for each character of a URI of which a template reads the values again. */
+const PER_MERGED = 16
 
 /** The loose spellings of a URI, to be compared with any number of templates. */
-export interface Likeness {
-  readonly whole: Subject
-  /** Without the port. */
-  readonly portless: Subject
-  /** Without port, query and fragment. */
-  readonly bare: Subject
-}
+export class Likeness {
+  readonly #uri: LooseUri
+  readonly #subjects = new Map<string, Subject>()
+  /** The number of steps that no loose spelling has. */
+  readonly emptySteps: number
 
-/** Reads the loose spellings of a URI. */
-export function toLikeness(uri: string): Likeness {
-  const spelt = (without: Without): Subject => toLooseSubject(looseSpelling(uri, without))
-  return { whole: spelt('nothing'), portless: spelt('port'), bare: spelt('port and rest') }
+  constructor(uri: LooseUri) {
+    this.#uri = uri
+    this.emptySteps = uri.emptySteps
+  }
+
+  /** The same object for the same spelling. */
+  subject(without: number, isEmptiable: boolean): Subject {
+    const usual = this.#uri.spelling(without)
+    const spelling = isEmptiable ? withFirstSlash(usual) : usual
+    let subject = this.#subjects.get(spelling)
+    if (subject === undefined) this.#subjects.set(spelling, (subject = toLooseSubject(spelling)))
+    return subject
+  }
 }
 
 /**
  * Whether a template has the URI, in any of its loose spellings. A variable that takes no `/` takes an encoded one, so it may have the URI
- * of a template with more steps; that counts only if `other`, the template that would serve the URI, takes the encoded spelling too.
+ * of a template with more steps; that counts only if `other`, the template that would serve the URI, takes the encoded spelling too. If
+ * the URI has empty steps that `other` does not have itself, they may be variables that are empty.
  */
 export function resembles(
   template: UriTemplate,
@@ -32,33 +51,36 @@ export function resembles(
   other: UriTemplate,
   work: Work,
 ): boolean {
-  const loose = toLoose(template)
-  const { whole } = likeness
-  const bare = likeness[loose.bareAs]
-  work.steps++
-  if (!begins(loose.whole, whole) && !begins(loose.bare, bare)) return false
-  const exact = (): boolean =>
-    loose.whole.some((one) => match(one, whole, work)) || loose.bare.some((one) => match(one, bare, work))
-  return exact() || isMerged(template, whole, bare, { other, work })
+  const ways = likeness.emptySteps > countEmptySteps(other.text) ? [false, true] : [false]
+  return ways.some((isEmptiable) => {
+    work.steps++
+    const loose = toLoose(template, isEmptiable)
+    const whole = likeness.subject(NOTHING, isEmptiable)
+    const bare = likeness.subject(loose.without, isEmptiable)
+    const has = (form: Form, subject: Subject): boolean =>
+      begins(form.exact, subject) && takes(template, form, subject, { other, work })
+    return (
+      loose.whole.some((form) => has(form, whole)) ||
+      loose.bare.some((form) => (bare !== whole || !loose.whole.includes(form)) && has(form, bare))
+    )
+  })
 }
 
-function isMerged(
+function takes(
   template: UriTemplate,
-  whole: Subject,
-  bare: Subject,
+  { exact, wide }: Form,
+  subject: Subject,
   { other, work }: { readonly other: UriTemplate; readonly work: Work },
 ): boolean {
-  const { wide, wideBare } = toLoose(template)
-  const takes = (one: UriTemplate, subject: Subject): boolean => {
-    const values = match(one, subject, work)
-    if (values === undefined) return false
-    const joined = Object.entries(values).map(([name, value]) => [name, joinFor(template, name, value)])
-    const merged = toSubject(
-      expand(template, Object.fromEntries(joined) as Record<string, string | string[]>),
-    )
-    return merged !== undefined && match(other, merged, work) !== undefined
-  }
-  return wide.some((one) => takes(one, whole)) || wideBare.some((one) => takes(one, bare))
+  // Whatever the exact form takes, the wide one takes too.
+  const values = match(wide ?? exact, subject, work)
+  if (values === undefined) return false
+  if (wide === undefined || match(exact, subject, work) !== undefined) return true
+  spend(work, subject.text.length * PER_MERGED)
+  const joined = Object.entries(values).map(([name, value]) => [name, joinFor(template, name, value)])
+  const merged = toSubject(expand(template, Object.fromEntries(joined) as Record<string, string | string[]>))
+  // One that is too long to be read counts, too.
+  return merged === undefined || match(other, merged, work) !== undefined
 }
 
 /** The value of a variable that is a list only in the wide form of its template. */
@@ -69,21 +91,27 @@ function joinFor({ parts }: UriTemplate, name: string, value: string | string[])
   return typeof value === 'string' || isList ? value : value.join('/')
 }
 
-/** Forms of a template that match loose spellings. */
+/** A template that matches loose spellings. */
+interface Form {
+  readonly exact: UriTemplate
+  /** The same, where variables also take a `/`; undefined if they all do. */
+  readonly wide: UriTemplate | undefined
+}
+
 interface Loose {
-  readonly whole: readonly UriTemplate[]
-  readonly bare: readonly UriTemplate[]
-  /** The spelling of a URI that is compared with `bare`: a query in the text of a template counts. */
-  readonly bareAs: 'bare' | 'portless'
-  /** The same, where variables also take a `/`. */
-  readonly wide: readonly UriTemplate[]
-  readonly wideBare: readonly UriTemplate[]
+  readonly whole: readonly Form[]
+  readonly bare: readonly Form[]
+  /** What does not count in the URIs that are compared with `bare`: a query in the text of a template does. */
+  readonly without: number
 }
 
 const LOOSE = new WeakMap<UriTemplate, Loose>()
+/** Those whose variables may be empty. They have a slash before their first step. */
+const EMPTIABLE = new WeakMap<UriTemplate, Loose>()
 
-function toLoose(template: UriTemplate): Loose {
-  const known = LOOSE.get(template)
+function toLoose(template: UriTemplate, isEmptiable: boolean): Loose {
+  const kept = isEmptiable ? EMPTIABLE : LOOSE
+  const known = kept.get(template)
   if (known !== undefined) return known
   const { parts } = template
   // From here on, what there is may be absent or in any order.
@@ -91,20 +119,26 @@ function toLoose(template: UriTemplate): Loose {
   const head = end < 0 ? parts : parts.slice(0, end)
   const tails: readonly Part[][] = end < 0 ? [[]] : [[], toTail((parts[end] as Expression).operator)]
   const hasRest = head.some((part) => typeof part === 'string' && /[?#]/.test(part))
-  const without = hasRest ? 'port' : 'port and rest'
-  const form = (isWide: boolean, isBare: boolean, tail: readonly Part[]): UriTemplate =>
-    toForm(template, [...respelt(isWide ? head.map(widened) : head, isBare ? without : 'nothing'), ...tail])
-  const forms = (isWide: boolean): [UriTemplate[], UriTemplate[]] => [
-    tails.map((tail) => form(isWide, false, tail)),
-    (hasRest ? tails : [[]]).map((tail) => form(isWide, true, tail)),
-  ]
-  const [[whole, bare], [wide, wideBare]] = [forms(false), forms(true)]
-  const loose: Loose = { whole, bare, bareAs: hasRest ? 'portless' : 'bare', wide, wideBare }
-  LOOSE.set(template, loose)
+  const without = hasRest ? PORT : PORT | REST
+  const spelt = (what: number): readonly Part[] => {
+    const pieces = respelt(head, what, isEmptiable)
+    return isEmptiable ? emptiable(pieces) : pieces
+  }
+  const forms = new Map<string, Form>()
+  const toForm = (pieces: readonly Part[]): Form => {
+    const key = JSON.stringify(pieces)
+    const form = forms.get(key) ?? { exact: withParts(template, pieces), wide: widened(template, pieces) }
+    forms.set(key, form)
+    return form
+  }
+  const whole = tails.map((tail) => toForm([...spelt(NOTHING), ...tail]))
+  const bare = (hasRest ? tails : [[]]).map((tail) => toForm([...spelt(without), ...tail]))
+  const loose: Loose = { whole, bare, without }
+  kept.set(template, loose)
   return loose
 }
 
-function toForm(template: UriTemplate, parts: readonly Part[]): UriTemplate {
+function withParts(template: UriTemplate, parts: readonly Part[]): UriTemplate {
   return { ...template, parts, program: compile(parts) }
 }
 
@@ -122,25 +156,63 @@ function isFragment({ operator }: Expression): boolean {
   return operator.symbol === '#'
 }
 
-/** The same part, with variables that also take a `/`. */
-function widened(part: Part): Part {
+/** The form whose variables also take a `/`; undefined if they all do. */
+function widened(template: UriTemplate, parts: readonly Part[]): UriTemplate | undefined {
+  const wide = parts.map(widenedPart)
+  return wide.every((part, nth) => part === parts[nth]) ? undefined : withParts(template, wide)
+}
+
+function widenedPart(part: Part): Part {
   if (typeof part === 'string') return part
   const { operator, variables } = part
   if (operator.symbol === '') return { operator: ANY, variables }
   const last = variables.at(-1)
-  if (operator.symbol !== '/' || last?.prefix !== undefined) return part
+  if (operator.symbol !== '/' || last?.prefix !== undefined || last?.explode === true) return part
   return { operator, variables: variables.map((one) => (one === last ? { ...one, explode: true } : one)) }
+}
+
+const STEPS = OPERATORS.get('/') as Operator
+
+/** The same parts, where variables that are whole steps may be empty, so that there is no step. */
+function emptiable(parts: readonly Part[]): readonly Part[] {
+  const isStep = (nth: number): boolean => {
+    const [before, part, after = '/'] = [parts[nth - 1], parts[nth], parts[nth + 1]]
+    if (
+      typeof part !== 'object' ||
+      part.variables.length > 1 ||
+      !['', '+', '/'].includes(part.operator.symbol)
+    )
+      return false
+    return (
+      typeof before === 'string' &&
+      before.endsWith('/') &&
+      typeof after === 'string' &&
+      /^(?:\/|%3F|%23)/.test(after)
+    )
+  }
+  return parts.flatMap((part, nth): Part[] => {
+    if (typeof part !== 'string') return [isStep(nth) ? asSteps(part) : part]
+    const text = isStep(nth + 1) ? part.slice(0, -1) : part
+    return text === '' ? [] : [text]
+  })
+}
+
+/** An expression with its slash. */
+function asSteps({ operator, variables }: Expression): Expression {
+  const explode = operator.keepReserved
+  return { operator: STEPS, variables: variables.map((one) => ({ ...one, explode: explode || one.explode })) }
 }
 
 /** The first of the private characters that stand for expressions while the text around them is spelt loosely. */
 const FIRST_MARK = 0xe000
 
-function respelt(parts: readonly Part[], without: Without): Part[] {
+function respelt(parts: readonly Part[], without: number, isEmptiable: boolean): Part[] {
   const marked = parts.map((part, nth) =>
     typeof part === 'string' ? part : String.fromCharCode(FIRST_MARK + nth),
   )
-  const pieces = looseSpelling(marked.join(''), without).split(/(\p{Co})/u)
-  return pieces
+  const spelling = looseSpelling(marked.join(''), without)
+  return (isEmptiable ? withFirstSlash(spelling) : spelling)
+    .split(/(\p{Co})/u)
     .filter((piece) => piece !== '')
     .map((piece) => {
       const part = parts[piece.charCodeAt(0) - FIRST_MARK]
@@ -153,14 +225,20 @@ function encodeLoosely(text: string): string {
   return encode(text, false).replaceAll('%2F', '/')
 }
 
+/** What a loose spelling would be read as if it were encoded. */
 function toLooseSubject(loose: string): Subject {
-  const units = readUnits(encodeLoosely(loose)) ?? { chars: [], kinds: new Uint8Array() }
-  return { units, text: units.chars.join('') }
+  const text = loose.replace(/\p{Surrogate}/gu, '\uFFFD')
+  const units = new Int32Array(text.length)
+  let count = 0
+  for (const char of text) {
+    const code = char.codePointAt(0) ?? 0
+    const kind = kindOf(code)
+    units[count++] = code | (char === '/' || kind === UNRESERVED ? kind : ENCODED)
+  }
+  return subjectOf(units.subarray(0, count), text)
 }
 
-function begins(forms: readonly UriTemplate[], { text }: Subject): boolean {
-  return forms.some(({ program }) => {
-    const first = program?.steps[0]
-    return first?.kind !== 'text' || text.startsWith(first.text)
-  })
+function begins({ program }: UriTemplate, { text }: Subject): boolean {
+  const first = program?.steps[0]
+  return first?.kind !== 'text' || text.startsWith(first.text)
 }

@@ -25,30 +25,77 @@ function decodeRun(run: string): string {
   }
 }
 
-/** What of a URI does not count, besides the user: many handlers ignore it. `rest` is the query and the fragment. */
-export type Without = 'nothing' | 'port' | 'rest' | 'port and rest'
+/** What of a URI does not count, besides the user: many handlers ignore it. */
+export const NOTHING = 0
+export const PORT = 1
+/** The query and the fragment. */
+export const REST = 2
 
 /**
  * A key that URIs share if handlers might take them for the same, also by way of `new URL`: all triplets are decoded, `..` is resolved,
  * the host has its usual form for every scheme, and neither a user, control characters, spaces around a step, invisible characters nor
  * slashes at the end or next to each other count.
  */
-export function looseSpelling(uri: string, without: Without = 'nothing'): string {
+export function looseSpelling(uri: string, without: number = NOTHING): string {
   return spellLoosely(toPlain(uri), without)
 }
 
-/** All loose spellings of a URI, each without something else. */
-export function looseSpellings(uri: string): ReadonlySet<string> {
-  const plain = toPlain(uri)
-  const all: readonly Without[] = ['nothing', 'port', 'rest', 'port and rest']
-  return new Set(all.map((without) => spellLoosely(plain, without)))
+/** The loose spellings of one URI. Each is made once, when it is needed. */
+export class LooseUri {
+  /** The number of characters of the URI. */
+  readonly length: number
+  readonly #uri: string
+  readonly #spellings = new Map<number, string>()
+  #known: { readonly plain: string; readonly has: number } | undefined
+
+  constructor(uri: string) {
+    this.#uri = uri
+    this.length = uri.length
+  }
+
+  spelling(without: number): string {
+    const { plain, has } = this.#read()
+    const key = without & has
+    let spelling = this.#spellings.get(key)
+    if (spelling === undefined) this.#spellings.set(key, (spelling = spellLoosely(plain, key)))
+    return spelling
+  }
+
+  /** All spellings, each without something else. */
+  get all(): ReadonlySet<string> {
+    return new Set([NOTHING, PORT, REST, PORT | REST].map((without) => this.spelling(without)))
+  }
+
+  /** The number of steps that no spelling has. */
+  get emptySteps(): number {
+    return countEmptySteps(this.#read().plain)
+  }
+
+  /** The URI with plain characters, and what there is in it that may not count. */
+  #read(): { readonly plain: string; readonly has: number } {
+    if (this.#known !== undefined) return this.#known
+    const plain = toPlain(this.#uri)
+    const afterScheme = plain.slice(plain.indexOf(':') + 1)
+    const has = (afterScheme.includes(':') ? PORT : 0) | (/[?#]/.test(afterScheme) ? REST : 0)
+    return (this.#known = { plain, has })
+  }
+}
+
+/** The number of steps of a path that loose spellings leave out because there is nothing in them. A slash at the end is usual. */
+export function countEmptySteps(text: string): number {
+  const steps = text.replace(/^[^\\/]*[\\/]{2}/, '').split(/[\\/]/)
+  return steps.slice(0, -1).filter((step) => isEmpty(step.trim())).length
+}
+
+function isEmpty(step: string): boolean {
+  return step === '' || step === '.'
 }
 
 function toPlain(uri: string): string {
   return withPlainCharacters(decodedFully(uri)).trim()
 }
 
-function spellLoosely(plain: string, without: Without): string {
+function spellLoosely(plain: string, without: number): string {
   // A template whose scheme is a variable has a private character in its place.
   const found = /^([a-z\p{Co}][a-z0-9+.\-\p{Co}]*):(.*)$/isu.exec(plain)
   if (found === null) return plain
@@ -56,18 +103,22 @@ function spellLoosely(plain: string, without: Without): string {
   return `${scheme.toLowerCase()}:${looseSteps(scheme.toLowerCase(), all, without).join('/')}`
 }
 
-function looseSteps(scheme: string, all: string, without: Without): string[] {
+/** A loose spelling with a slash before each step, also the first. */
+export function withFirstSlash(spelling: string): string {
+  return spelling.replace(/^([^:/]*:)(?=.)/s, '$1/')
+}
+
+function looseSteps(scheme: string, all: string, without: number): string[] {
   const usualPort = PORTS.get(scheme)
   // Hosts of the web need no slashes before them.
   const root = (usualPort ?? '') !== '' || /^[\\/]{2}[^\\/]/.test(all) ? 1 : 0
-  const hasPort = without === 'nothing' || without === 'rest'
-  const hasRest = without === 'nothing' || without === 'port'
+  const hasPort = (without & PORT) === 0
+  const hasRest = (without & REST) === 0
   const steps: string[] = []
   for (const each of (hasRest ? all : all.replace(/[?#].*$/s, '')).split(/[\\/]/)) {
     const step = each.trim()
     if (step === '..') steps.splice(Math.max(root, steps.length - 1))
-    else if (step !== '' && step !== '.')
-      steps.push(steps.length === 0 ? looseHost(step, usualPort, hasPort) : step)
+    else if (!isEmpty(step)) steps.push(steps.length === 0 ? looseHost(step, usualPort, hasPort) : step)
   }
   return scheme === 'file' && steps[0] === 'localhost' ? steps.slice(1) : steps
 }

@@ -1,8 +1,8 @@
-import { firstCodePoints, readUnits, type Units } from './characters.ts'
+import { firstCodePoints, readUnits, textOf, type Units } from './characters.ts'
 import type { UriTemplate } from './parse.ts'
 import type { Variable } from './expression.ts'
 import type { PairsStep, Program } from './program.ts'
-import { look, opens, pairAt, pairsEnd, seen, type Run, type Work } from './reach.ts'
+import { look, opens, pairAt, pairsEnd, seen, spend, toRun, type Run, type Work } from './reach.ts'
 
 /** The decoded values of a URI: text, or a list for an exploded variable. */
 export type Matched = Record<string, string | string[]>
@@ -10,17 +10,36 @@ export type Matched = Record<string, string | string[]>
 /** The length of the longest URI that is matched. */
 export const MAX_URI_LENGTH = 8192
 
+/** What it takes to look for the literals of a template, in steps of work. */
+const PER_MATCH = 8
+/** What it takes where the first character of a literal is. */
+const PER_FIRST = 3
+/** What it takes to collect a character, and a value. */
+const PER_TAKEN = 2
+const PER_VALUE = 32
+
 /** A URI that was read once, to be matched against any number of templates. */
 export interface Subject {
   readonly units: Units
   /** The same characters as one text. */
   readonly text: string
+  /** How often characters with the same last seven bits occur. */
+  readonly counts: Uint16Array
 }
+
+/** A subject of these units, which are also given as text. */
+export function subjectOf(units: Units, text: string): Subject {
+  const counts = new Uint16Array(ALIKE + 1)
+  for (const unit of units) counts[unit & ALIKE]!++
+  return { units, text, counts }
+}
+
+const ALIKE = 127
 
 /** Reads a URI; undefined if no template can match it, because it is too long or not a URI. */
 export function toSubject(uri: string): Subject | undefined {
   const units = uri.length > MAX_URI_LENGTH ? undefined : readUnits(uri)
-  return units && { units, text: units.chars.join('') }
+  return units && subjectOf(units, uri.includes('%') ? decodeURIComponent(uri) : uri)
 }
 
 /**
@@ -43,19 +62,22 @@ export function match(
 ): Matched | undefined {
   const { program } = template
   const subject = typeof uri === 'string' ? toSubject(uri) : uri
-  work.steps += 1 + (subject === undefined ? 0 : subject.text.length >> 3)
-  if (program === undefined || subject === undefined || !hasLiterals(program, subject.text)) return undefined
-  const { units } = subject
-  const run: Run = { program, units, length: units.chars.length, work, rows: [], ends: [] }
-  look(run)
+  spend(work, PER_MATCH)
+  if (program === undefined || subject === undefined || !hasLiterals(program, subject, work)) return undefined
+  const run = toRun(program, subject, work)
+  if (!look(run) || seen(run, 0, 0) === 0) return undefined
+  spend(work, run.length * PER_TAKEN)
   return walk(run)
 }
 
-/** Whether a text has all literals of a template, in their order. */
-function hasLiterals({ steps }: Program, text: string): boolean {
+/** Whether a URI has all literals of a template, in their order. */
+function hasLiterals({ steps }: Program, { text, counts }: Subject, work: Work): boolean {
   let at = 0
-  for (const [index, step] of steps.entries()) {
+  for (let index = 0; index < steps.length; index++) {
+    const step = steps[index]!
     if (step.kind !== 'text') continue
+    // A search stops at each first character.
+    if (index > 0) work.steps += (text.length >> 3) + counts[step.units[0]! & ALIKE]! * PER_FIRST
     const found = index === 0 ? (text.startsWith(step.text) ? 0 : -1) : text.indexOf(step.text, at)
     if (found < 0) return false
     at = found + step.text.length
@@ -66,13 +88,15 @@ function hasLiterals({ steps }: Program, text: string): boolean {
 
 // Every choice here can reach the end: `look` has checked that.
 function walk(run: Run): Matched | undefined {
-  const { program, units, work } = run
-  if (seen(run, 0, 0) === 0) return undefined
+  const { program, work } = run
   const found: string[][] = program.slots.map(() => [])
-  const open = (slot: number): unknown => found[slot]?.push('')
-  const take = (slot: number, at: number): void => {
+  const open = (slot: number): void => {
+    work.steps += PER_VALUE
+    found[slot]?.push('')
+  }
+  const take = (slot: number, from: number, to: number): void => {
     const items = found[slot]
-    if (items !== undefined) items[items.length - 1] += units.chars[at] ?? ''
+    if (items !== undefined && to > from) items[items.length - 1] += slice(run, from, to)
   }
   let at = 0
   for (let index = 0; index < program.steps.length;) {
@@ -80,12 +104,14 @@ function walk(run: Run): Matched | undefined {
     const step = program.steps[index]
     if (step === undefined) break
     if (step.kind === 'text') {
-      at += step.units.chars.length
+      at += step.units.length
     } else if (step.kind === 'one') {
       open(step.slot)
-      take(step.slot, at++)
+      take(step.slot, at, ++at)
     } else if (step.kind === 'rest') {
-      while (at < run.length && seen(run, index + 1, at) === 0) take(step.slot, at++)
+      const to = at + seen(run, index, at) - 1
+      take(step.slot, at, to)
+      at = to
     } else if (step.kind === 'maybe') {
       if (!opens(run, step, index, at) || (!step.eager && seen(run, step.skip, at) > 0)) {
         index = step.skip
@@ -108,14 +134,19 @@ function walk(run: Run): Matched | undefined {
   return collect(program.slots, found)
 }
 
+function slice({ text, units, length }: Run, from: number, to: number): string {
+  // A character may take two places of the text.
+  return text.length === length ? text.slice(from, to) : textOf(units.subarray(from, to))
+}
+
 function takePairs(run: Run, step: PairsStep, index: number, at: number, found: readonly string[][]): number {
   const end = pairsEnd(run, step, index, at)
   let next = at
   while (next < end) {
     const pair = pairAt(run, step, index, next + 1)
     if (pair === undefined) break
-    run.work.steps += pair.to - next
-    found[pair.name.slot]?.push(run.units.chars.slice(pair.from, pair.to).join(''))
+    run.work.steps += PER_VALUE
+    found[pair.name.slot]?.push(slice(run, pair.from, pair.to))
     next = pair.to
   }
   return next

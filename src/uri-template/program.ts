@@ -1,10 +1,10 @@
-import { ENCODED, readUnits, RESERVED, UNRESERVED, type Units } from './characters.ts'
+import { ENCODED, readUnits, RESERVED, textOf, unitOf, UNRESERVED, type Units } from './characters.ts'
 import type { Expression, Part, Variable } from './expression.ts'
 
 /** The characters that a value may contain: certain kinds, except certain delimiters. */
 export interface Allowed {
   readonly kinds: number
-  readonly except: string
+  readonly except: readonly number[]
 }
 
 /** A named value that may appear in a list of pairs. */
@@ -19,18 +19,31 @@ export interface Named {
  * `one` opens a value with its first character, `rest` takes more. `maybe` opens a value by its delimiter or skips ahead,
  * `again` opens a further item of an exploded value, `pairs` takes a whole list of named values.
  */
-export type Step =
-  | { readonly kind: 'text'; readonly units: Units; readonly text: string }
-  | { readonly kind: 'one'; readonly slot: number; readonly allowed: Allowed; readonly most: number }
-  | { readonly kind: 'rest'; readonly slot: number; readonly allowed: Allowed }
-  | MaybeStep
-  | { readonly kind: 'again'; readonly slot: number; readonly delimiter: string; readonly back: number }
-  | PairsStep
+export type Step = TextStep | OneStep | RestStep | MaybeStep | AgainStep | PairsStep
+
+export interface TextStep {
+  readonly kind: 'text'
+  readonly units: Units
+  readonly text: string
+}
+
+export interface OneStep {
+  readonly kind: 'one'
+  readonly slot: number
+  readonly allowed: Allowed
+  readonly most: number
+}
+
+export interface RestStep {
+  readonly kind: 'rest'
+  readonly slot: number
+  readonly allowed: Allowed
+}
 
 export interface MaybeStep {
   readonly kind: 'maybe'
   readonly slot: number
-  readonly delimiter: string
+  readonly delimiter: number
   readonly most: number
   /** The step to continue with if the value is absent. */
   readonly skip: number
@@ -38,10 +51,17 @@ export interface MaybeStep {
   readonly eager: boolean
 }
 
+export interface AgainStep {
+  readonly kind: 'again'
+  readonly slot: number
+  readonly delimiter: number
+  readonly back: number
+}
+
 export interface PairsStep {
   readonly kind: 'pairs'
-  readonly opener: string
-  readonly separator: string
+  readonly opener: number
+  readonly separator: number
   readonly allowed: Allowed
   readonly names: readonly Named[]
 }
@@ -78,9 +98,9 @@ function addExpression(draft: Draft, expression: Expression): void {
   else addDelimited(draft, expression)
 }
 
-const PLAIN: Allowed = { kinds: UNRESERVED | ENCODED, except: '' }
-const ANYTHING: Allowed = { kinds: UNRESERVED | ENCODED | RESERVED, except: '' }
-const QUERY: Allowed = { kinds: UNRESERVED | ENCODED | RESERVED, except: '&#' }
+const PLAIN: Allowed = { kinds: UNRESERVED | ENCODED, except: [] }
+const ANYTHING: Allowed = { kinds: UNRESERVED | ENCODED | RESERVED, except: [] }
+const QUERY: Allowed = { kinds: UNRESERVED | ENCODED | RESERVED, except: [unitOf('&'), unitOf('#')] }
 
 function addPairs(draft: Draft, { operator, variables }: Expression): void {
   const names: Named[] = []
@@ -90,17 +110,18 @@ function addPairs(draft: Draft, { operator, variables }: Expression): void {
     if (units !== undefined) names.push({ units, slot, most: variable.prefix ?? Infinity })
   }
   const allowed = operator.symbol === ';' ? PLAIN : QUERY
-  draft.steps.push({ kind: 'pairs', opener: operator.first, separator: operator.separator, allowed, names })
+  const [opener, separator] = [unitOf(operator.first), unitOf(operator.separator)]
+  draft.steps.push({ kind: 'pairs', opener, separator, allowed, names })
 }
 
 function addBare({ steps, slots }: Draft, { operator, variables }: Expression): void {
   for (const [index, variable] of variables.entries()) {
     const slot = slots.push(variable) - 1
     const allowed = allowedIn(operator.keepReserved ? ANYTHING : PLAIN, variable, ',')
-    if (index > 0) steps.push(toText(delimiterUnits(',')))
+    if (index > 0) steps.push(toText(Int32Array.of(unitOf(','))))
     const back = steps.push({ kind: 'one', slot, allowed, most: variable.prefix ?? Infinity }) - 1
     steps.push({ kind: 'rest', slot, allowed })
-    if (variable.explode) steps.push({ kind: 'again', slot, delimiter: ',', back })
+    if (variable.explode) steps.push({ kind: 'again', slot, delimiter: unitOf(','), back })
   }
 }
 
@@ -109,7 +130,7 @@ function addDelimited({ steps, slots }: Draft, { operator, variables }: Expressi
   const end = lengths.reduce((sum, length) => sum + length, steps.length)
   for (const [index, variable] of variables.entries()) {
     const slot = slots.push(variable) - 1
-    const delimiter = index === 0 ? operator.first : operator.separator
+    const delimiter = unitOf(index === 0 ? operator.first : operator.separator)
     const allowed = allowedIn(operator.keepReserved ? ANYTHING : PLAIN, variable, operator.separator)
     const after = steps.length + (lengths[index] ?? 0)
     // The next value may follow an empty exploded one if it has the same delimiter.
@@ -117,18 +138,14 @@ function addDelimited({ steps, slots }: Draft, { operator, variables }: Expressi
     const most = variable.prefix ?? Infinity
     steps.push({ kind: 'maybe', slot, delimiter, most, skip, eager: !variable.explode })
     const back = steps.push({ kind: 'rest', slot, allowed }) - 1
-    if (variable.explode) steps.push({ kind: 'again', slot, delimiter: operator.separator, back })
+    if (variable.explode) steps.push({ kind: 'again', slot, delimiter: unitOf(operator.separator), back })
   }
 }
 
 function allowedIn(allowed: Allowed, variable: Variable, separator: string): Allowed {
-  return variable.explode ? { ...allowed, except: separator } : allowed
+  return variable.explode ? { ...allowed, except: [unitOf(separator)] } : allowed
 }
 
 function toText(units: Units): Step {
-  return { kind: 'text', units, text: units.chars.join('') }
-}
-
-function delimiterUnits(char: string): Units {
-  return { chars: [char], kinds: Uint8Array.of(RESERVED) }
+  return { kind: 'text', units, text: textOf(units) }
 }
