@@ -344,10 +344,10 @@ export class App<Ctx extends Context = Context, Tools = {}> {
     return endpoint
   }
 
-  /** Revokes a caller, `{ sub: 'ann' }`: what it has open ends, and credentials issued until now, or within `clockSkew` after, are rejected, unless their method accepts them when asked again. The last 100,000 revocations are remembered until the process ends. */
-  revoke(caller: Revoked): void {
+  /** Revokes a caller, `{ sub: 'ann' }`: what it has open ends, and credentials issued until now, or within `clockSkew` after, are rejected, unless their method accepts them when asked again. The last 100,000 revocations are remembered until the process ends. All of that happens here at once; resolves once the store has it for other nodes, and the unfinished tasks of the caller are cancelled. While the store is away, it waits. */
+  revoke(caller: Revoked): Promise<void> {
     checkRevoked(caller)
-    this.#service.leases.revoke(caller)
+    return this.#service.leases.revoke(caller)
   }
 
   /** How often each kind of error was sent, and how often each limit without an error was reached. */

@@ -1,5 +1,9 @@
+import { mcpError } from '../errors/error.ts'
+import { SHUTTING_DOWN } from '../errors/rpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import type { Change, SentChange } from '../rpc/changes.ts'
+import type { Steps } from '../nodes/steps.ts'
+import type { Revoked } from '../rpc/leases.ts'
 import type { ServerService } from '../server/service.ts'
 import type { Sharing } from '../transport/http/server/replicas.ts'
 import { within } from '../transport/io/timer.ts'
@@ -18,11 +22,14 @@ export class Membership {
   readonly #service: ServerService
   readonly #limits: Limits
   #joined: Promise<Sharing> | undefined
+  /** What is still published without being a node. */
+  readonly #announcing = new Set<Steps>()
 
   constructor(stores: StoresInUse, service: ServerService, limits: Limits) {
     this.stores = stores
     this.#service = service
     this.#limits = limits
+    service.leases.carrier = (revoked, at) => this.#carry(revoked, at)
   }
 
   /** Joins the other nodes, if there can be any. Throws if some kind of store is not shared with them; the next call tries again. */
@@ -57,11 +64,29 @@ export class Membership {
   async leave(): Promise<void> {
     const joined = await this.#joined?.catch(() => undefined)
     this.#joined = undefined
+    for (const steps of this.#announcing) steps.stop()
     if (joined === undefined) return
     const { node } = joined
-    this.#service.changes.carrier = this.#service.leases.carrier = undefined
+    this.#service.changes.carrier = undefined
     await within(this.#limits.drainMs, (done) => void node.sent().then(done))
     await node.leave()
+  }
+
+  /** Carries a revocation to the other nodes, also if this process is not one of them (yet). Resolves once they can know it. */
+  async #carry({ sub, issuer }: Revoked, at: number): Promise<void> {
+    const message = { kind: 'revoked', sub, issuer, at } as const
+    const joined = await this.#joined?.catch(() => undefined)
+    if (joined !== undefined) return joined.node.sendRevocation(message)
+    const { nodes, events, changes } = this.stores.current ?? {}
+    if (nodes === undefined || events === undefined || changes === undefined) return
+    const { announceRevocation } = await import('../nodes/revocations.ts')
+    const report = (error: unknown): void =>
+      this.#service.report('error', 'a message to other nodes was lost', { error })
+    const steps = announceRevocation({ events, changes }, String(this.#service.info['name']), message, report)
+    this.#announcing.add(steps)
+    await steps.reached()
+    this.#announcing.delete(steps)
+    if (steps.size > 0) throw mcpError(SHUTTING_DOWN, {})
   }
 
   async #join(store: ServerStore): Promise<Sharing> {
@@ -98,7 +123,6 @@ export class Membership {
     }
     // After the changed lists of this tick, which are published once.
     changes.announced = () => Promise.resolve().then(() => node.announced())
-    leases.carrier = ({ sub, issuer }, at) => node.sendRevocation({ kind: 'revoked', sub, issuer, at })
     return { node, contents }
   }
 }

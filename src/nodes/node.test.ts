@@ -305,7 +305,7 @@ describe('messages', () => {
   test('a revocation reaches nodes that start later, however many messages followed it', async () => {
     const stores = toStores(100)
     const one = await join(stores)
-    for (const sub of ['ann', 'bob']) one.node.sendRevocation({ kind: 'revoked', sub, at: 1 })
+    for (const sub of ['ann', 'bob']) void one.node.sendRevocation({ kind: 'revoked', sub, at: 1 })
     await one.node.sent()
     for (let at = 0; at < 2500; at++) await one.node.publish(changed(`a://${at}`))
     const [two, other] = [await join(stores), await join(stores, 'b')]
@@ -320,7 +320,7 @@ test('a node hears of each revocation once, although it reads the log and the bu
   const { events } = stores
   const one = await join(stores)
   const revoke = async (sub: string): Promise<void> => {
-    one.node.sendRevocation({ kind: 'revoked', sub, at: 1 })
+    void one.node.sendRevocation({ kind: 'revoked', sub, at: 1 })
     await one.node.sent()
   }
   await revoke('before')
@@ -360,7 +360,7 @@ test('a node that misses messages reads the revocations among them, and tells ea
   changes.subscribe = subscribe
   const one = await join(stores)
   const revoke = async (sub: string): Promise<void> => {
-    one.node.sendRevocation({ kind: 'revoked', sub, at: 1 })
+    void one.node.sendRevocation({ kind: 'revoked', sub, at: 1 })
     await one.node.sent()
   }
   await revoke('heard')
@@ -433,7 +433,7 @@ describe('a node that the registry does not know any more', () => {
     const two = await join(stores)
     expect(two.node.number).toBe(one.node.number)
     const revoked: NodeMessage = { kind: 'revoked', sub: 'ann', at: 1 }
-    two.node.sendRevocation(revoked)
+    void two.node.sendRevocation(revoked)
     await two.node.sent()
     expect([one.messages, one.own, two.own]).toEqual([[revoked], [], [revoked]])
     await Promise.all([one, two].map(({ node }) => node.leave()))

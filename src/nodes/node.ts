@@ -11,7 +11,7 @@ import { Rarely } from './rarely.ts'
 import { readMessage, writeMessage, type NodeMessage, type Revocation, type SentMessage } from './messages.ts'
 import type { NodeListener, NodeOptions, NodeStores } from './node-options.ts'
 import type { KnownChange } from './recent-changes.ts'
-import { Revocations } from './revocations.ts'
+import { publishRevocation, Revocations } from './revocations.ts'
 import { Steps } from './steps.ts'
 
 /** A node is taken for dead after this many beats. */
@@ -174,10 +174,10 @@ export class Node {
   }
 
   /** Publishes a revocation in the background, and keeps it for nodes that start later. */
-  sendRevocation(message: Revocation): void {
+  sendRevocation(message: Revocation): Promise<void> {
     const text = this.#write(message)
-    this.#steps.add(() => this.#revocations.keep(text))
-    this.#steps.add(() => this.stores.changes.publish(text))
+    this.#steps.add(() => publishRevocation(this.stores, this.server, text))
+    return this.#steps.reached()
   }
 
   /** The changes after a position, up to another one that is on the bus. */

@@ -1,6 +1,7 @@
 import type { EventRoom } from '../rpc/event-store.ts'
-import { readMessage, type Revocation, type SentMessage } from './messages.ts'
+import { readMessage, writeMessage, type Revocation, type SentMessage } from './messages.ts'
 import type { NodeStores } from './node-options.ts'
+import { Steps } from './steps.ts'
 
 /** Revocations are also in a log, because other messages may replace them on the bus before a node starts or hears them. */
 const LOG = 'revocations'
@@ -9,6 +10,30 @@ const ROOM: EventRoom = { events: 100_000, bytes: 1 << 25, idleMs: 30 * 86_400_0
 const PAGE = 500
 /** The most that a node remembers to have told. */
 const MOST_TOLD = 100_000
+
+/** Publishes a revocation, and keeps it for nodes that start later, or miss it. */
+export async function publishRevocation(
+  { events, changes }: Pick<NodeStores, 'events' | 'changes'>,
+  server: string,
+  text: string,
+): Promise<void> {
+  await events.open(LOG, server, '', ROOM)
+  await events.append(LOG, server, { text }, ROOM)
+  await changes.publish(text)
+}
+
+/** Publishes a revocation for a process that is not one of the nodes, again until it succeeds. Returns steps that end, and can be stopped. */
+export function announceRevocation(
+  stores: Pick<NodeStores, 'events' | 'changes'>,
+  server: string,
+  message: Revocation,
+  onError: (error: unknown) => void,
+): Steps {
+  const text = writeMessage({ server, sender: crypto.randomUUID(), message })
+  const steps = new Steps(onError)
+  steps.add(() => publishRevocation(stores, server, text))
+  return steps
+}
 
 /** The revocations of a server, in a log that all its nodes share. */
 export class Revocations {
@@ -24,12 +49,6 @@ export class Revocations {
     this.#events = events
     this.#server = server
     this.#tell = tell
-  }
-
-  /** Keeps one for nodes that start later, or miss it. */
-  async keep(text: string): Promise<void> {
-    await this.#events.open(LOG, this.#server, '', ROOM)
-    await this.#events.append(LOG, this.#server, { text }, ROOM)
   }
 
   /** Tells those of the log that were not told before. */

@@ -13,7 +13,7 @@ test('a lease ends once, at the time that the caller has, even if that is furthe
   vi.advanceTimersByTime(59 * DAY)
   expect([ends, leases.size]).toEqual([[], 1])
   vi.advanceTimersByTime(2 * DAY)
-  leases.revoke({ sub: 'ann' })
+  void leases.revoke({ sub: 'ann' })
   expect([ends, leases.size]).toEqual([['expired'], 0])
 })
 
@@ -35,7 +35,7 @@ test('a lease that is released, or of nobody, leaves nothing behind', () => {
   leases.hold(undefined, end)()
   release()
   release()
-  leases.revoke({ sub: 'ann' })
+  void leases.revoke({ sub: 'ann' })
   vi.runAllTimers()
   expect([end.mock.calls, leases.size, vi.getTimerCount()]).toEqual([[], 0, 0])
 })
@@ -95,9 +95,9 @@ test('a caller that was revoked before it holds anything is ended after hold() r
     recheck: async () => terms(),
   })
   leases.set(before, terms())
-  leases.revoke({ sub: 'bob' })
+  void leases.revoke({ sub: 'bob' })
   leases.set(after, terms())
-  leases.revoke({ sub: 'ann' })
+  void leases.revoke({ sub: 'ann' })
   expect([ann, before, after, undefined].map((auth) => leases.isOver(auth))).toEqual([
     true,
     true,
@@ -116,12 +116,12 @@ test('the revocations of 100,000 subjects are remembered, the latest of each', (
   const leases = new Leases()
   const isRevoked = (sub: string): boolean =>
     leases.isRevoked({ sub, issuer: 'https://id.example' }, undefined)
-  leases.revoke({ sub: 'ann' })
-  leases.revoke({ sub: 'bob', issuer: 'https://id.example' })
-  for (let nth = 2; nth < 100_000; nth++) leases.revoke({ sub: String(nth) })
+  void leases.revoke({ sub: 'ann' })
+  void leases.revoke({ sub: 'bob', issuer: 'https://id.example' })
+  for (let nth = 2; nth < 100_000; nth++) void leases.revoke({ sub: String(nth) })
   expect([isRevoked('ann'), isRevoked('bob')]).toEqual([true, true])
-  leases.revoke({ sub: 'ann' })
-  leases.revoke({ sub: 'one more' })
+  void leases.revoke({ sub: 'ann' })
+  void leases.revoke({ sub: 'one more' })
   expect([isRevoked('ann'), isRevoked('bob'), isRevoked('2')]).toEqual([true, false, true])
 })
 
@@ -142,10 +142,10 @@ test('a revocation concerns a subject, of one issuer or of all, and what was iss
   const other = { sub: 'ann', iss: 'https://other.example' }
   const now = Date.now()
   expect(leases.isRevoked(ann, undefined)).toBe(false)
-  leases.revoke({ sub: 'ann', issuer: 'https://id.example' })
+  void leases.revoke({ sub: 'ann', issuer: 'https://id.example' })
   expect([leases.isRevoked(ann, undefined), leases.isRevoked(other, undefined)]).toEqual([true, false])
   expect([leases.isRevoked(ann, now), leases.isRevoked(ann, now + 1)]).toEqual([true, false])
-  leases.revoke({ sub: 'ann' })
+  void leases.revoke({ sub: 'ann' })
   expect(leases.isRevoked(other, undefined)).toBe(true)
   expect([leases.wasRevokedSince(other, 1), leases.wasRevokedSince(other, 2)]).toEqual([true, false])
   expect([leases.isRevoked({ sub: 'bob' }, undefined), leases.isRevoked({}, undefined)]).toEqual([
@@ -186,7 +186,7 @@ test('a watcher learns when and where a caller was revoked', () => {
   const leases = new Leases()
   const seen: unknown[] = []
   leases.watch((concerns, { at, where }) => seen.push([concerns({ sub: 'ann' }), at, where]))
-  leases.revoke({ sub: 'ann' })
+  void leases.revoke({ sub: 'ann' })
   leases.apply({ sub: 'ann' }, 1000)
   leases.apply({ sub: 'bob' }, 2000, 'past')
   expect(seen).toEqual([
@@ -203,7 +203,7 @@ test('a caller with a token and a certificate loses what it holds once, when the
   leases.holdFor({ auth, certified }, (why) => ends.push(`first ${why}`))
   leases.holdFor({ auth: certified, certified }, (why) => ends.push(`second ${why}`))
   expect(leases.size).toBe(3)
-  leases.revoke({ sub: 'ann' })
+  void leases.revoke({ sub: 'ann' })
   expect([ends, leases.size]).toEqual([['first revoked'], 1])
   vi.advanceTimersByTime(5000)
   expect([ends, leases.size]).toEqual([['first revoked', 'second expired'], 0])

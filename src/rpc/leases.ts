@@ -49,11 +49,11 @@ export interface RevocationFacts {
   readonly where: 'here' | 'elsewhere' | 'past'
 }
 
-/** Learns of each revocation; `concerns` says whether a caller is revoked by it. */
+/** Learns of each revocation; `concerns` says whether a caller is revoked by it. If it answers a promise, that resolves once it has done what it has to do. */
 export type RevocationWatcher = (
   concerns: (auth: Auth | undefined) => boolean,
   facts: RevocationFacts,
-) => void
+) => unknown
 
 interface Lease {
   readonly auth: Auth
@@ -72,8 +72,10 @@ export class Leases {
   readonly #terms = new WeakMap<Auth, LeaseTerms>()
   readonly #revoked = new Map<string, Revocation[]>()
   readonly #watchers = new Set<RevocationWatcher>()
-  /** Sends revocations to the other nodes; undefined if there are none. */
-  carrier: ((revoked: Revoked, at: number) => void) | undefined
+  /** What revocations have set in motion, here and in the store. */
+  readonly #effects = new Set<Promise<unknown>>()
+  /** Sends revocations to the other nodes; undefined if there can be none. */
+  carrier: ((revoked: Revoked, at: number) => Promise<void>) | undefined
   #epoch = 0
 
   /** The number of revocations so far. */
@@ -129,15 +131,45 @@ export class Leases {
     return release
   }
 
-  /** Ends what is open for a caller, and rejects its credentials from now on, unless they are issued later. */
-  revoke(revoked: Revoked): void {
+  /**
+   * Ends what is open for a caller, and rejects its credentials from now on, unless they are issued later. Resolves once the store knows,
+   * and all who watch have done their part.
+   */
+  revoke(revoked: Revoked): Promise<void> {
     const at = Date.now()
-    this.apply(revoked, at, 'here')
-    this.carrier?.(revoked, at)
+    const effects: unknown[] = []
+    try {
+      this.#apply(revoked, { at, where: 'here' }, effects)
+    } finally {
+      effects.push(this.#follow(this.carrier?.(revoked, at)))
+    }
+    const done = Promise.all(effects).then(() => undefined)
+    // Nobody has to look at it: whoever fails reports that.
+    done.catch(() => undefined)
+    return done
+  }
+
+  /** Resolves once all revocations until now have had their effects, or failed. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#effects)
+  }
+
+  #follow(effect: unknown): unknown {
+    if (!(effect instanceof Promise)) return undefined
+    this.#effects.add(effect)
+    const forget = (): void => void this.#effects.delete(effect)
+    effect.then(forget, forget)
+    return effect
   }
 
   /** Applies a revocation of a time, in milliseconds since 1970, at this node only. They may arrive in any order: the latest counts. */
-  apply({ sub, issuer }: Revoked, at: number, where: RevocationFacts['where'] = 'elsewhere'): void {
+  apply(revoked: Revoked, at: number, where: RevocationFacts['where'] = 'elsewhere'): void {
+    this.#apply(revoked, { at, where }, [])
+  }
+
+  /** Adds what watchers go on to do to `effects`. */
+  #apply({ sub, issuer }: Revoked, facts: RevocationFacts, effects: unknown[]): void {
+    const { at } = facts
     const known = this.#revoked.get(sub) ?? []
     const same = known.find((one) => one.issuer === issuer)
     const revocation = { sub, issuer, at: Math.max(at, same?.at ?? at), order: ++this.#epoch }
@@ -151,7 +183,7 @@ export class Leases {
       this.#revoked.delete(oldest)
     }
     const concerns = (auth: Auth | undefined): boolean => auth !== undefined && isMeant(revocation, auth)
-    for (const watcher of this.#watchers) watcher(concerns, { at, where })
+    for (const watcher of this.#watchers) effects.push(this.#follow(watcher(concerns, facts)))
     this.#endAll(sub, concerns)
   }
 

@@ -6,6 +6,7 @@ import { CANCELLED } from '../errors/rpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import type { Handler, Result } from '../rpc/dispatch.ts'
 import type { TasksOptions } from '../tasks/host.ts'
+import { within } from '../transport/io/timer.ts'
 import { callOf, type Context } from './context.ts'
 import type { TaskModule, TaskService } from './task-host.ts'
 import type { TaskHook } from './tools.ts'
@@ -47,6 +48,11 @@ export class LateTasks {
     this.#service = service
     this.#options = options
     this.load = lazy(() => (this.#opened = this.#open()))
+    service.leases.watch((concerns, facts) => {
+      // Another node has cancelled what it has revoked; here, nothing runs before the first use.
+      if (this.#opened === undefined && (facts.where !== 'here' || !options.keepsTasks())) return undefined
+      return soon(this.load(), ({ revoked }) => revoked.cancel(concerns, facts))
+    })
   }
 
   /** Whether anything needed them so far. */
@@ -85,6 +91,9 @@ export class LateTasks {
 
   async #beginClose(until: number): Promise<() => Promise<void>> {
     const { resolve } = (this.#closed = new Deferred())
+    // A program may revoke a caller and end at once.
+    const { leases } = this.#service
+    await within(Math.max(0, until - performance.now()), (done) => void leases.settled().then(done))
     const opened = await this.#opened?.catch(() => undefined)
     opened?.tasks.endWaits()
     const close = async (): Promise<void> => {

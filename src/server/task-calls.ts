@@ -75,7 +75,7 @@ export function callAsTask(tasks: Tasks, ways: ToolCall): Result | Promise<Resul
 
 /** Runs a further attempt of a task. */
 function again(run: Run, ways: ToolCall): Result | Promise<Result> {
-  return run.tasks.inGate(run, () =>
+  return run.tasks.gates.enter(run, () =>
     soon(ways.check(), (input) => {
       run.tasks.holdMore(run, copyOf(input, run.call))
       return ways.run(input)
@@ -140,7 +140,7 @@ function waiting(run: Run, ways: ToolCall): Result | Promise<Result> {
   run.call.aside = (wait) => run.aside(wait)
   return untilCancelled(
     run,
-    run.tasks.inGate(run, () => ways.now()),
+    run.tasks.gates.enter(run, () => ways.now()),
   )
 }
 
@@ -202,7 +202,7 @@ function keyed(
   const tasks = run.tasks as Tasks
   return soon(store(run, context, input, { key }), (begun) => {
     if (begun.outcome === 'rejected' && call.aborted) throw begun.error
-    if (begun.outcome === 'rejected') return tasks.inGate(run, () => ways.run(input))
+    if (begun.outcome === 'rejected') return tasks.gates.enter(run, () => ways.run(input))
     if (begun.outcome === 'exists') return endOrTask(tasks, begun.head, call, (plan as TaskPlan).afterMs)
     const unlink = run.link?.add((method, params) => channel.emit(method, params, peer))
     start(run, ways, input)
@@ -245,7 +245,7 @@ function later(run: Run, context: Context, ways: ToolCall): Result | Promise<Res
   call.task = run
   let input: Checked<unknown> | undefined
   const work = (): Result | Promise<Result> => soon(ways.check(), (checked) => ways.run((input = checked)))
-  const result = untilCancelled(run, tasks.inGate(run, work))
+  const result = untilCancelled(run, tasks.gates.enter(run, work))
   if (!(result instanceof Promise)) {
     call.task = undefined
     return result

@@ -13,7 +13,7 @@ import type { TaskHead } from '../tasks/record.ts'
 import { Tasks } from '../tasks/tasks.ts'
 import type { ToolDefinition } from './definitions.ts'
 import type { List } from './lists.ts'
-import { cancelRevoked } from './revoked-tasks.ts'
+import { RevokedTasks } from './revoked-tasks.ts'
 import { taskOwnerOf } from './task-caller.ts'
 import { callAsTask, requireTasks } from './task-calls.ts'
 import { followTasks } from './task-following.ts'
@@ -24,6 +24,7 @@ import { failureFor } from './tools.ts'
 /** The tasks of a server, and the functions that answer requests about them. */
 export interface TaskModule {
   readonly tasks: Tasks
+  readonly revoked: RevokedTasks
   readonly callAsTask: typeof callAsTask
   readonly taskOwnerOf: typeof taskOwnerOf
   readonly requireTasks: typeof requireTasks
@@ -80,9 +81,9 @@ export function createTasks(service: TaskService, limits: Limits, options: Tasks
     },
     options,
   )
-  cancelRevoked(service.leases, tasks)
   return {
     tasks,
+    revoked: new RevokedTasks(tasks),
     callAsTask,
     taskOwnerOf,
     requireTasks,

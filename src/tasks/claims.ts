@@ -70,7 +70,7 @@ export class Claims {
     const free: string[] = []
     let isMore = false
     for (const tool of this.#tasks.host.tools()) {
-      const places = this.#tasks.placesOf(tool)
+      const places = this.#tasks.gates.placesOf(tool)
       if (places === Infinity) free.push(tool)
       else isMore = (await this.#takeOf([tool], places, now)) || isMore
     }

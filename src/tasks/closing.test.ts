@@ -5,6 +5,7 @@ import { Node } from '../../test/harness/task-engine.ts'
 import { hooked } from '../../test/harness/task-hooks.ts'
 import { MemoryTaskStore } from '../store/tasks-memory.ts'
 import type { TaskHead } from './record.ts'
+import type { TaskChange } from './store.ts'
 
 const DONE = { content: [{ type: 'text', text: 'done' }] }
 const QUESTION = { method: 'elicitation/create', params: { message: 'Sure?' } }
@@ -136,4 +137,48 @@ test('a process that serves nobody leaves what it retries to those that do', asy
   await clock.pass(10_000)
   expect(ran).toEqual(['server'])
   expect(store.list({ status: 'completed', limit: 9 })).toHaveLength(1)
+})
+
+test('tasks that wait for a place are given back when the server closes, and no handler of theirs begins before', async () => {
+  const [store, clock] = [new MemoryTaskStore(), new FakeClock()]
+  const options = { store, clock, isInMemory: false }
+  const began: string[] = []
+  // Those that wait are given back after the one that runs has made room.
+  const slow = hooked(store, {
+    before: async (step, [, , change]) => {
+      if (step === 'change' && (change as TaskChange).status === 'working') await settled()
+    },
+  })
+  const node = new Node({ ...options, store: slow }).tool(
+    'work',
+    (run) => {
+      began.push((run.head as TaskHead).key)
+      // It ends as soon as it is stopped, which makes room for another one.
+      return new Promise((_, reject) =>
+        run.call.signal.addEventListener('abort', () => reject(run.call.signal.reason as Error)),
+      )
+    },
+    { concurrency: 1 },
+  )
+  const ids: string[] = []
+  for (const key of ['a', 'b', 'c']) ids.push((await node.start('work', { key })).id)
+  await settled()
+  const closing = node.tasks.close(1000)
+  await clock.pass(1000)
+  await closing
+  await settled()
+  expect(began).toEqual(['a'])
+  const heads = ids.map((id) => store.head(id))
+  expect(heads).toMatchObject([
+    { status: 'failed' },
+    ...Array(2).fill({ status: 'working', node: '', attempt: 1 }),
+  ])
+  const next = new Node(options).tool('work', (run) => {
+    began.push(`${(run.head as TaskHead).key}${run.attempt}`)
+    return DONE
+  })
+  await next.tasks.start()
+  await clock.pass(20_000)
+  expect(await Promise.all(ids.slice(1).map((id) => next.status(id)))).toEqual(['completed', 'completed'])
+  expect(began).toEqual(['a', 'b1', 'c1'])
 })

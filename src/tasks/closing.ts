@@ -21,7 +21,17 @@ export async function closeTasks(tasks: TaskRunner, drainMs: number): Promise<vo
 }
 
 async function giveUpAll(tasks: TaskRunner): Promise<void> {
-  await Promise.all([...tasks.runs.values()].map((run) => giveUp(tasks, run)))
+  const runs = [...tasks.runs.values()]
+  // Before the first of those that run makes room for another one.
+  for (const run of runs) withhold(run)
+  await Promise.all(runs.map((run) => giveUp(tasks, run)))
+}
+
+/** Keeps a handler that has not begun from doing so. */
+function withhold(run: Run): void {
+  if (run.hasBegun) return
+  run.isWithheld = true
+  run.leaveGate?.()
 }
 
 /** Gives up a task because the server closes. */

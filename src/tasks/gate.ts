@@ -1,7 +1,13 @@
 import { Deferred } from '../base/deferred.ts'
+import { mcpError } from '../errors/error.ts'
+import { TASK_CANCELLED } from '../errors/tasks.ts'
 import { anonymousNetwork, ownerOf } from '../rpc/call.ts'
+import type { Result } from '../rpc/dispatch.ts'
 import { NOBODY } from './bytes.ts'
 import type { Run } from './run.ts'
+import type { TaskRunner } from './runner.ts'
+
+const ignore = (): void => undefined
 
 /** Handlers that have not begun. Callers take turns, so that one with many keeps nobody else waiting for all of them; those of one caller stay in order. */
 class Turns {
@@ -143,10 +149,48 @@ export class Place {
 
 /** The gates of tools whose handlers run only so many at once. */
 export class Gates {
+  readonly #tasks: TaskRunner
   readonly #byTool = new Map<string, { readonly limit: number; readonly gate: Gate }>()
 
+  constructor(tasks: TaskRunner) {
+    this.#tasks = tasks
+  }
+
+  /** How many handlers of a tool could begin at once. */
+  placesOf(tool: string): number {
+    return this.#of(tool, this.#tasks.host.planOf(tool)?.concurrency ?? Infinity)?.free ?? Infinity
+  }
+
+  /** Runs a handler once there is a place for it; never if its task is given back before that. */
+  enter(run: Run, work: () => Result | Promise<Result>): Result | Promise<Result> {
+    if (run.isOver) throw mcpError(TASK_CANCELLED, {})
+    const gate = run.plan === undefined ? undefined : this.#of(run.tool, run.plan.concurrency)
+    if (gate === undefined && !run.isWithheld) {
+      run.hasBegun = true
+      return work()
+    }
+    return new Promise((resolve, reject) => {
+      const start = (): void => {
+        run.giveUp = run.leaveGate = undefined
+        run.hasBegun = true
+        const place = (run.place = new Place(gate as Gate))
+        const done = new Promise<Result>((begun) => begun(work()))
+        done.then(resolve, reject).finally(() => {
+          place.end()
+          this.#tasks.upkeep.freed()
+        })
+      }
+      run.leaveGate = run.isWithheld ? ignore : gate?.enter(start, turnOf(run))
+      if (run.leaveGate === undefined) return start()
+      run.giveUp = () => {
+        run.leaveGate?.()
+        reject(mcpError(TASK_CANCELLED, {}))
+      }
+    })
+  }
+
   /** The gate of a tool; undefined if any number may run. A new limit begins with an empty gate. */
-  of(tool: string, limit: number): Gate | undefined {
+  #of(tool: string, limit: number): Gate | undefined {
     if (limit === Infinity) return undefined
     const known = this.#byTool.get(tool)
     if (known?.limit === limit) return known.gate

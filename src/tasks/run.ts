@@ -49,8 +49,14 @@ export class Run implements Channel, CallTask {
   isHandling = false
   /** The connection with the client that started the task; absent if there is none. */
   link: TaskLink | undefined = undefined
-  /** Stops waiting for its turn. */
+  /** Whether its handler runs, or has run. */
+  hasBegun = false
+  /** Whether its handler, which has not begun, never will. */
+  isWithheld = false
+  /** Leaves the queue for a place, and stops waiting for it. */
   giveUp: (() => void) | undefined = undefined
+  /** Leaves that queue only. */
+  leaveGate: (() => void) | undefined = undefined
   /** Its place, if only so many handlers of the tool run at once. */
   place: Place | undefined = undefined
   #shared: AttemptState | undefined
@@ -77,11 +83,6 @@ export class Run implements Channel, CallTask {
   /** Whether this attempt has no influence any more. */
   get isOver(): boolean {
     return this.#isOver
-  }
-
-  /** Whether its handler runs, or has run. */
-  get hasBegun(): boolean {
-    return this.call !== undefined
   }
 
   /** Whether a change of its record is under way. */

@@ -12,7 +12,7 @@ import { bytesOf, holderOf, keptBytesOf, requestBytesOf, TaskBytes } from './byt
 import { CLOCK, clockFor, type TaskClock } from './clock.ts'
 import { closeTasks, giveUp } from './closing.ts'
 import { Followers } from './followers.ts'
-import { Gates, Place, turnOf } from './gate.ts'
+import { Gates } from './gate.ts'
 import { newTaskId } from './id.ts'
 import { TaskLinks } from './link.ts'
 import { endOf, isShort, isUnexpected, outcomeText, type TaskOutcome } from './outcome.ts'
@@ -65,9 +65,9 @@ export class TaskRunner {
   readonly strays: Strays
   readonly pace: StatePace = new StatePace(this)
   readonly admission: Admission
+  readonly gates: Gates = new Gates(this)
   readonly isInMemory: boolean
   readonly #random: () => number
-  readonly #gates = new Gates()
   readonly upkeep: Upkeep
   #isClosing = false
   #onIdle: (() => void) | undefined
@@ -144,38 +144,10 @@ export class TaskRunner {
     this.bytes.force(run, run.holder, run.heldBytes)
   }
 
-  /** How many handlers of a tool could begin at once. */
-  placesOf(tool: string): number {
-    return this.#gates.of(tool, this.host.planOf(tool)?.concurrency ?? Infinity)?.free ?? Infinity
-  }
-
-  /** Runs a handler once there is a place for it. */
-  inGate(run: Run, work: () => Result | Promise<Result>): Result | Promise<Result> {
-    const gate = run.plan === undefined ? undefined : this.#gates.of(run.tool, run.plan.concurrency)
-    if (gate === undefined) return work()
-    return new Promise((resolve, reject) => {
-      const start = (): void => {
-        run.giveUp = undefined
-        const place = (run.place = new Place(gate))
-        const done = new Promise<Result>((begun) => begun(work()))
-        done.then(resolve, reject).finally(() => {
-          place.end()
-          this.upkeep.freed()
-        })
-      }
-      const leave = gate.enter(start, turnOf(run))
-      if (leave === undefined) return start()
-      run.giveUp = () => {
-        leave()
-        reject(mcpError(TASK_CANCELLED, {}))
-      }
-    })
-  }
-
   /** Runs the handler of a task once there is a place for it, and ends the task with what it returns or throws. */
   work(run: Run, handle: () => Result | Promise<Result>): void {
     try {
-      this.settle(run, this.inGate(run, handle))
+      this.settle(run, this.gates.enter(run, handle))
     } catch (thrown) {
       this.unawaited(() => this.fail(run, thrown))
     }

@@ -190,6 +190,7 @@ export class Tasks extends TaskRunner {
       this.reportFailure(failed.reason)
       await new Promise<void>((resolve) => this.clock.after(doubledMs(failures, CANCEL_PAUSES), resolve))
     }
+    this.checkOpen()
   }
 
   /** Cancels the tasks with a status that are meant. One that fails stops no other. */

@@ -58,7 +58,7 @@ test('a revoked owner is rejected, whichever of its keys is used, until the serv
   const statuses = (at: string): Promise<number[]> =>
     Promise.all([one, two, other].map(async (key) => (await callTool(at, 'who', as(key))).status))
   await callTool(url, 'who', as(one))
-  app.revoke({ sub: 'ann' })
+  void app.revoke({ sub: 'ann' })
   expect(await statuses(url)).toEqual([401, 401, 200])
   expect(await statuses((await listen(auth)).url)).toEqual([200, 200, 200])
 })

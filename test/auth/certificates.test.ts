@@ -35,7 +35,7 @@ test('app.revoke rejects the owner of a certificate on HTTPS', async () => {
     })
   const bob = authority.issue('bob')
   expect([await ask(bob), await ask(ann)]).toEqual([200, 200])
-  app.revoke({ sub })
+  void app.revoke({ sub })
   expect([await ask(bob), await ask(ann)]).toEqual([200, 403])
 })
 
@@ -58,7 +58,7 @@ test('app.revoke closes the TCP connections of the owner of a certificate, and r
   const client = await open()
   onTestFinished(() => client.close())
   await client.call('who')
-  app.revoke({ sub })
+  void app.revoke({ sub })
   await expect(client.call('who')).rejects.toBeInstanceOf(McpError)
   await expect(open().then((other) => other.call('who'))).rejects.toBeInstanceOf(McpError)
 })

@@ -138,6 +138,6 @@ test('app.revoke for the owner of a certificate ends what a token opened on its 
   const ended = [openListen(url, ann, as('ann')), endOfSocket(ws, ann, as('ann'))]
   // Each is held for the token and for the certificate.
   await expect.poll(() => serviceOf(app).leases.size).toBe(4)
-  app.revoke({ sub: 'O=Harbour\nCN=ann' })
+  void app.revoke({ sub: 'O=Harbour\nCN=ann' })
   await Promise.all(ended)
 })

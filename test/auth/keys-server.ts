@@ -30,9 +30,9 @@ const app = createServer({
   .tool('who', {}, (_, { auth }) => JSON.stringify(auth ?? null))
   .tool('write', { scopes: ['write'] }, () => 'written')
   .tool('leave', {}, () => {
-    app.revoke({ sub: 'anna' })
+    void app.revoke({ sub: 'anna' })
     return 'gone'
   })
-if (revoked === true) app.revoke({ sub: 'anna' })
+if (revoked === true) void app.revoke({ sub: 'anna' })
 const { url } = await app.listen(options)
 process.stderr.write(`listening ${url ?? 'to stdio'}\n`)

@@ -76,7 +76,7 @@ test.each([
     socket.write([`POST ${path} HTTP/1.1`, ...lines, 'expect: 100-continue', '', ''].join('\r\n'))
     await socket.until(/^HTTP\/1.1 100 /)
     socket.write(body.slice(0, 5))
-    app.revoke({ sub: 'ada' })
+    void app.revoke({ sub: 'ada' })
     socket.write(body.slice(5))
     await socket.until(/HTTP\/1.1 401 [^]*\r\n\r\n/)
     expect(socket.text).toContain(metadataOf(at))

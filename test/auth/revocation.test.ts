@@ -61,7 +61,7 @@ test.each([true, false])(
     app
       .tool('first', {}, () => {
         ran.push('first')
-        app.revoke({ sub: 'ann' })
+        void app.revoke({ sub: 'ann' })
         return 'done'
       })
       .tool('second', {}, () => void ran.push('second'))
@@ -101,7 +101,7 @@ test('a stream that opens after its caller was revoked ends at once', async () =
   const { body, headers } = headed('tools/call', { name: 'slow', _meta: { progressToken: 1 } })
   const asking = fetch(url, { method: 'POST', body, headers: { ...headers, ...as(KEY) } })
   await expect.poll(() => isAsked).toBe(true)
-  app.revoke({ sub: 'ann' })
+  void app.revoke({ sub: 'ann' })
   answer()
   expect(await (await asking).text()).not.toContain('done')
 })
@@ -123,7 +123,7 @@ test('a caller that is revoked while its proof is checked is rejected', async ()
   const { app, url } = await listen(auth)
   const reply = callTool(url, 'who', as('bound'))
   await expect.poll(() => confirmed.length).toBe(1)
-  app.revoke({ sub: 'ann' })
+  void app.revoke({ sub: 'ann' })
   confirmed[0]?.()
   expect((await reply).status).toBe(401)
 })
@@ -135,7 +135,7 @@ test('a token of an issuer whose clock is ahead is rejected after a revocation',
   const now = Math.floor(Date.now() / 1000)
   const token = await issuer.sign({ iat: now + 30 })
   expect((await callTool(url, 'who', as(token))).status).toBe(200)
-  app.revoke({ sub: 'ada' })
+  void app.revoke({ sub: 'ada' })
   expect((await callTool(url, 'who', as(token))).status).toBe(401)
   const later = await issuer.sign({ iat: now + 90 })
   vi.spyOn(Date, 'now').mockReturnValue((now + 91) * 1000)
@@ -167,7 +167,7 @@ test.each([
     ann.socket[stop]()
     // The server has noticed what happened before it serves the next connection.
     await openSocket(port, as(KEY))
-    app.revoke({ sub: 'ann' })
+    void app.revoke({ sub: 'ann' })
     // At once: the time for the closing handshake does not count.
     await new Promise((resolve) => setImmediate(resolve))
     expect(cancelled).toEqual(['slow'])

@@ -71,6 +71,7 @@ export class Node {
   /** Starts a task; throws if there is no room. */
   async start(tool: string, draft: Partial<TaskDraft> = {}): Promise<TaskHead> {
     const run = new Run(this.tasks, tool, this.works.get(tool)?.plan)
+    run.call = callOf(run)
     const begun = await this.tasks.begin(run, {
       caller: { owner: 'ann', scope: 'ann' },
       key: '',
@@ -87,10 +88,7 @@ export class Node {
     })
     if (begun.outcome === 'rejected') throw begun.error
     if (begun.outcome === 'created')
-      this.tasks.settle(
-        run,
-        this.tasks.inGate(run, () => new Promise((resolve) => resolve(this.#begin(run)))),
-      )
+      this.tasks.settle(run, new Promise((resolve) => resolve(this.#begin(run))))
     return begun.head
   }
 
@@ -102,17 +100,22 @@ export class Node {
     return (await this.store.head(id))?.status
   }
 
+  /** Begins an attempt as a server does: its call is there before its handler has a place. */
   #begin(run: Run): Result | Promise<Result> {
-    run.call = new Call(
-      1,
-      'tools/call',
-      { name: run.tool },
-      {
-        peer: { dialect: DIALECTS['2026-07-28'], client: undefined, capabilities: {}, session: undefined },
-        channel: run,
-        source: {},
-      },
-    )
-    return this.works.get(run.tool)!.work(run)
+    run.call = callOf(run)
+    return this.tasks.gates.enter(run, () => (this.works.get(run.tool) as { work: Work }).work(run))
   }
+}
+
+function callOf(run: Run): Call {
+  return new Call(
+    1,
+    'tools/call',
+    { name: run.tool },
+    {
+      peer: { dialect: DIALECTS['2026-07-28'], client: undefined, capabilities: {}, session: undefined },
+      channel: run,
+      source: {},
+    },
+  )
 }

@@ -53,7 +53,7 @@ test('credentials that are revoked while the connection is open are renewed on t
   await using client = await connect(ws, { auth })
   expect(await client.call('who')).toBe('anna')
   valid.delete('anna-1')
-  app.revoke({ sub: 'anna' })
+  void app.revoke({ sub: 'anna' })
   await expect.poll(() => client.state).not.toBe('ready')
   expect(await client.call('who')).toBe('bert')
   expect(auth.asked.replies.map(({ status }) => status)).toEqual([101, 401, 101])

@@ -22,7 +22,7 @@ test('watch goes on after a login that failed for a while', async () => {
   const next = changes.next()
   await ready.promise
   valid.delete('anna-1')
-  app.revoke({ sub: 'anna' })
+  void app.revoke({ sub: 'anna' })
   // Changes may have been missed, so the resource counts as changed.
   expect(await next).toMatchObject({ value: { uri: 'note://mine' } })
   expect(auth.asked.renewals).toBe(3)

@@ -154,7 +154,7 @@ test('a caller that one node revokes is rejected by all, and its streams end eve
   })
   const got = await session.get()
   expect(got.status).toBe(200)
-  one.app.revoke({ sub: 'ann' })
+  void one.app.revoke({ sub: 'ann' })
   await got.end()
 })
 

@@ -132,7 +132,7 @@ async function hang(port: number, order: string): Promise<string> {
 test('a node that starts cancels nothing for revocations of the past, and begins no task from before them', async () => {
   const [path, begun] = [join(folder, 'revoked.db'), [] as unknown[]]
   const one = await guarded(path, begun)
-  for (const sub of ['x', 'y', 'ann']) one.app.revoke({ sub })
+  for (const sub of ['x', 'y', 'ann']) void one.app.revoke({ sub })
   const at = Date.now()
   await expect.poll(() => one.lists()).toBeGreaterThan(0)
   const later = await hang(one.port, 'later')
@@ -155,8 +155,8 @@ test('many revocations at once read the unfinished tasks only a few times, and c
   const [one, two] = [await guarded(path, begun), await guarded(path, begun)]
   const ids = [await hang(one.port, 'here'), await hang(two.port, 'there')]
   await expect.poll(() => begun).toHaveLength(2)
-  for (let nth = 0; nth < 200; nth++) one.app.revoke({ sub: `user ${nth}` })
-  one.app.revoke({ sub: 'ann' })
+  for (let nth = 0; nth < 200; nth++) void one.app.revoke({ sub: `user ${nth}` })
+  void one.app.revoke({ sub: 'ann' })
   for (const id of ids)
     await expect.poll(async () => (await one.app.tasks.show(id))?.status).toBe('cancelled')
   // One pass has a list for each of two statuses, and begins again if more callers were revoked meanwhile.

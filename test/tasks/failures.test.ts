@@ -68,7 +68,7 @@ test('revoking a caller cancels its tasks and stops their handlers', async () =>
   const statuses = async (): Promise<unknown> =>
     (await Promise.all(tasks.map((id) => app.tasks.show(id)))).map((task) => task?.status)
   await vi.waitFor(() => expect(begun).toHaveLength(2))
-  app.revoke({ sub: 'ann' })
+  void app.revoke({ sub: 'ann' })
   await vi.waitFor(async () => expect(await statuses()).toEqual(['cancelled', 'working']))
   await app.tasks.cancel(tasks[1]!)
   await vi.waitFor(() => expect(stopped).toEqual(['ann', 'bob']))
@@ -86,7 +86,7 @@ test('a task of a caller that was revoked after its creation does not run again'
       return 'done'
     },
   )
-  app.revoke({ sub: 'ann' })
+  void app.revoke({ sub: 'ann' })
   const add = (id: string, sub: string, createdAt: number): unknown =>
     tasks.create(waiting(id, sub, createdAt), { tasks: 10, callerTasks: 10, taskBytes: 1e9 })
   await add('old', 'ann', 1)
@@ -125,7 +125,7 @@ test('revoking a caller cancels its tasks in a shared store, also those that wai
   const { id } = await ann.start('hang', {})
   await testClient(other)
   await vi.waitFor(() => expect(begun).toEqual(['ann']))
-  other.revoke({ sub: 'ann' })
+  void other.revoke({ sub: 'ann' })
   await vi.waitFor(() => expect(stopped).toEqual(['ann']))
   const statuses = async (): Promise<unknown> =>
     Promise.all([id!, 'ann', 'bob'].map(async (each) => (await tasks.head(each))?.status))
