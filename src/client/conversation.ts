@@ -230,6 +230,11 @@ export class Conversation {
     return this.send('tools/call', sent, { ...options, idempotent }, { ...more, paramHeaders })
   }
 
+  /** Removes cached results that may be out of date. */
+  forget(change: ClientEvents['change']): void {
+    this.#cache.invalidate(change)
+  }
+
   /** Lists the tools again, with the options of the call that needs it. */
   async refreshTools(options: CallOptions, clock: Clock): Promise<void> {
     this.#cache.invalidate({ kind: 'tools' })
