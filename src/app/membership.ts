@@ -60,6 +60,14 @@ export class Membership {
       void this.#joined?.then(({ node }) => (node.isLast = true)).catch(() => undefined)
   }
 
+  /** Tells the other nodes that processes of this parent have died. */
+  declareDead(numbers: readonly number[]): void {
+    if (numbers.length === 0) return
+    void this.#joined
+      ?.then(({ node }) => numbers.forEach((number) => node.declareDead(number)))
+      .catch(() => undefined)
+  }
+
   /** Leaves the other nodes, once they can know everything that this one had to say. */
   async leave(): Promise<void> {
     const joined = await this.#joined?.catch(() => undefined)
@@ -91,7 +99,8 @@ export class Membership {
 
   async #join(store: ServerStore): Promise<Sharing> {
     const { changes, leases } = this.#service
-    const { Node, checkStores } = await import('../nodes/node.ts')
+    const { Node } = await import('../nodes/node.ts')
+    const { checkStores } = await import('../nodes/check-stores.ts')
     const { withPlaces } = await import('../nodes/places.ts')
     const contents = await this.#service.shareSessions()
     const stores = checkStores({ ...(await withMemory(store)), nodes: store.nodes })

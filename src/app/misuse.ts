@@ -38,6 +38,21 @@ export function checkListener(isBound: boolean, options: unknown): void {
   throw badOption('mount', reason)
 }
 
+/** Rejects the objects of frameworks in place of those of Node that they wrap. Later, they would end the process. */
+export function checkNodeObjects(request: unknown, response: unknown): void {
+  if (typeof (response as { readonly writeHead?: unknown } | undefined)?.writeHead === 'function') return
+  throw badOption('mount', `app.node() was called ${nodeRemedy(request)}`)
+}
+
+function nodeRemedy(request: unknown): string {
+  const given = typeof request === 'object' && request !== null ? request : {}
+  if ('raw' in given)
+    return 'with the request of Fastify; call reply.hijack(), and then serve(request.raw, reply.raw, request.body)'
+  if ('req' in given && 'res' in given)
+    return 'with the context of Koa; set ctx.respond = false, and call serve(ctx.req, ctx.res, ctx.request.body)'
+  return 'without a response of Node; pass the request and response of node:http, or use app.fetch for a web Request'
+}
+
 /** Rejects anything but a web request, as frameworks pass it to a handler that they did not write. */
 export function checkRequest(given: unknown): void {
   const { headers, url } = (given ?? {}) as Partial<Request>

@@ -15,7 +15,7 @@ import { isStream } from '../transport/http/server/node-request.ts'
 import { encodeError } from '../wire/reply.ts'
 import { releaseStdout } from '../transport/stdio/guard.ts'
 import type { AuthOption } from './auth.ts'
-import { checkRequest } from './misuse.ts'
+import { checkNodeObjects, checkRequest } from './misuse.ts'
 import type { GistOptions, MountOptions } from './options.ts'
 import { checkMount } from './settings.ts'
 import type { NodeListener } from './types.ts'
@@ -70,6 +70,7 @@ export class Mounts {
     return this.#mount('node', this.#nodes, options, (opened) => {
       let serve: NodeListener | undefined
       return (request, response, body) => {
+        checkNodeObjects(request, response)
         // Without a listener, a stream error would end the process, even if the request is rejected before its body is read.
         if (isStream(body)) body.on('error', () => undefined)
         if (serve !== undefined) return serve(request, response, body)

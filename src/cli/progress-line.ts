@@ -18,12 +18,12 @@ export function progressLine(
     const columns = io.stderr.columns ?? 80
     const bars = columns < 60 ? SHORT : WIDTH
     const words = typeof message === 'string' ? safeLine(message, 500) : ''
-    const shown = total === undefined ? count(progress) : bar(progress, total, bars)
-    output.status(cutToWidth(`${shown} ${words}`, columns - 1))
+    const shown = total === undefined ? count(progress) : bar(progress ?? 0, total, bars)
+    output.status(cutToWidth(`${shown} ${words}`.trimStart(), columns - 1))
   }
 }
 
-function count(progress: number): string {
+function count(progress: number | undefined): string {
   return Number.isFinite(progress) ? `${progress}` : ''
 }
 

@@ -40,8 +40,8 @@ export async function isOutdated(
 }
 
 /**
- * Whether a call was lost whose tool turns out to be safe to call again. Only a listed tool is known to be, so the tools are listed if this one
- * was not.
+ * Whether a call was lost whose tool turns out to be safe to call again. Only a listed tool is known to be: others may have listed it while the
+ * call ran, and if nobody has, the tools are listed now.
  */
 export async function isRepeatable(
   { known }: Pick<Conversation, 'known'>,
@@ -49,9 +49,9 @@ export async function isRepeatable(
   failed: unknown,
   refresh: () => Promise<void>,
 ): Promise<boolean> {
-  if (known.has(name) || !(failed instanceof McpError) || !isLost(failed)) return false
+  if (!(failed instanceof McpError) || !isLost(failed)) return false
   // What the caller needs to know is that the call was lost.
-  await refresh().catch(() => undefined)
+  if (!known.has(name)) await refresh().catch(() => undefined)
   return known.get(name)?.repeatable === true
 }
 

@@ -280,7 +280,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     const { watch } = await import('./watch.ts')
     // From here on `watch` listens itself.
     off()
-    yield* watch(this.#connection, this.#events, watched, early)
+    yield* watch(this.#conversation, watched, early)
   }
 
   /**
@@ -298,7 +298,7 @@ export class Client<Tools = AnyTools> implements AsyncDisposable {
     options: SubscribeOptions = {},
   ): Promise<() => Promise<void>> {
     const { subscribe } = await import('./watch.ts')
-    return subscribe(this.#connection, this.#events, uri, listener, options)
+    return subscribe(this.#conversation, uri, listener, options)
   }
 
   /**

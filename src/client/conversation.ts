@@ -90,12 +90,15 @@ export class Conversation {
     const params = { name, arguments: (input ?? {}) as JsonObject }
     const refresh = (): Promise<void> => this.refreshTools(options, clock)
     if (this.checks) await (await import('./check-input.ts')).checkInput(this.known, params, refresh)
+    // Then the connection repeats it by itself.
+    const wasRepeatable = this.known.get(name)?.repeatable === true
     const callOnce = (): Promise<JsonObject> => this.#callOnce(params, options, { clock, asTask })
     const isOutdated = async (failed: unknown): Promise<boolean> =>
       !(failed instanceof McpError && failed.kind === 'timeout') &&
       (await import('./call-again.ts')).isOutdated(this, name, failed, refresh)
     const mayRepeat = async (error: unknown): Promise<boolean> =>
       this.#recovers &&
+      !wasRepeatable &&
       options.idempotent === undefined &&
       (await import('./call-again.ts')).isRepeatable(this, name, error, () =>
         this.refreshTools({ ...options, timeout: options.timeout ?? '5s' }, clock),
@@ -225,6 +228,11 @@ export class Conversation {
     const idempotent = options.idempotent ?? repeatable
     const sent = { ...params, ...(more.asTask ?? added) }
     return this.send('tools/call', sent, { ...options, idempotent }, { ...more, paramHeaders })
+  }
+
+  /** Removes cached results that may be out of date. */
+  forget(change: ClientEvents['change']): void {
+    this.#cache.invalidate(change)
   }
 
   /** Lists the tools again, with the options of the call that needs it. */

@@ -8,8 +8,11 @@ import { CLIENT_AUTH, type ClientAuth } from '../rpc/client-auth.ts'
 
 /** How far a request has come, as the server reports it. */
 export interface Progress {
-  /** How much is done. It grows with each report, in a unit that the server chooses. */
-  readonly progress: number
+  /**
+   * How much is done. It grows with each report, in a unit that the server chooses. Undefined where the call became a task of 2026-07-28, which
+   * reports only messages.
+   */
+  readonly progress?: number | undefined
   /** How much there is to do, in the same unit; undefined if the server does not know. */
   readonly total?: number | undefined
   /** A description of the current step, for people; undefined if the server sent none. Since 2025-03-26. */
@@ -20,7 +23,7 @@ export interface Progress {
  * Options for a single request.
  *
  * @example
- * await client.call('export', { year: 2026 }, { total: '30m', signal, onProgress: ({ progress }) => bar.set(progress) })
+ * await client.call('export', { year: 2026 }, { total: '30m', signal, onProgress: ({ message }) => show(message) })
  */
 export interface CallOptions {
   /**
@@ -44,7 +47,7 @@ export interface CallOptions {
   readonly auth?: ClientAuth | undefined
   /**
    * Called with the progress of a call, read or prompt, if the server reports any. At 2026-07-28 a call that became a task has only
-   * messages, and `progress` then counts them. If it throws, the request is cancelled and rejects with that error. Default: progress
+   * messages, and `progress` is then undefined. If it throws, the request is cancelled and rejects with that error. Default: progress
    * only restarts `timeout`.
    */
   readonly onProgress?: ((progress: Progress) => void) | undefined

@@ -38,10 +38,10 @@ export async function waitForTask(
   const deadline = conversation.connection.deadline(method, { ...options, idleMs: Infinity })
   let last = options.reported?.last
   const off = following.onProgress((next) => {
-    // The texts of 2026-07-28 are counted. At 2025-11-25 numbers follow.
+    // At 2025-11-25 numbers follow.
     const isText = next.progress === undefined
     if (isText && (following instanceof CoreTask || next.message === last?.message)) return
-    last = { ...next, progress: next.progress ?? Math.floor(last?.progress ?? 0) + 1 }
+    last = next
     reportProgress(options.onProgress, deadline, last)
   })
   try {

@@ -3,10 +3,9 @@ import { orAborted } from '../base/backoff.ts'
 import { guarded } from '../base/guarded.ts'
 import { checkOptions } from '../base/options.ts'
 import { ChangeQueue } from './change-queue.ts'
-import type { Emitter } from './events.ts'
+import type { Conversation } from './conversation.ts'
 import { addWatcher, removeWatcher } from './followers.ts'
 import { toRequestOptions } from './options.ts'
-import type { ReconnectingConnection } from './reconnecting-connection.ts'
 import {
   checkWatched,
   SUBSCRIBE_OPTIONS,
@@ -17,18 +16,21 @@ import {
 } from './watched.ts'
 import { Watcher } from './watcher.ts'
 
+/** The parts of a conversation that watchers use. */
+type Heard = Pick<Conversation, 'connection' | 'events' | 'forget'>
+
 /**
  * Yields changes of the watched lists and resources until the loop ends. After a reconnect everything watched counts as
  * changed, since notifications may have been missed. A change that is repeated before it is read is delivered once.
  * `early` has the changes that were reported while this code was loaded.
  */
 export async function* watch(
-  connection: ReconnectingConnection,
-  events: Emitter,
+  conversation: Heard,
   watched: Watched,
   early: Iterable<Change> = [],
 ): AsyncGenerator<Change, void, undefined> {
   checkWatched(watched)
+  const { connection, events } = conversation
   let { onReady } = watched
   const queue = new ChangeQueue()
   const warn = (text: string): void => events.emit('warning', text)
@@ -39,7 +41,8 @@ export async function* watch(
       .catch((error: unknown) => warn(`onReady threw ${String(error)}`))
     onReady = undefined
   }
-  const watcher = new Watcher(connection, watched, queue, onSubscribed, warn)
+  const onStale = (change: Change): void => conversation.forget(change)
+  const watcher = new Watcher(connection, watched, queue, { onSubscribed, onStale, warn })
   const uris = urisOf(watched)
   const end = (): void => queue.end()
   const removers = [
@@ -67,13 +70,13 @@ export async function* watch(
  * rejects if it does not do so in time.
  */
 export async function subscribe(
-  connection: ReconnectingConnection,
-  events: Emitter,
+  conversation: Heard,
   uri: string,
   listener: (change: Change) => void,
   options: SubscribeOptions,
 ): Promise<() => Promise<void>> {
   checkOptions('subscribe', options, SUBSCRIBE_OPTIONS)
+  const { connection, events } = conversation
   const { signal } = options
   const stop = new AbortController()
   const end = (): void => stop.abort()
@@ -81,7 +84,7 @@ export async function subscribe(
   const { promise: subscribed, resolve: onReady } = withResolvers()
   const watching = (async () => {
     const watched = { resources: [uri], signal: stop.signal, onReady }
-    for await (const change of watch(connection, events, watched))
+    for await (const change of watch(conversation, watched))
       guarded(
         () => listener(change),
         (error) => events.warn(uri, error),

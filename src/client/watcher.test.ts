@@ -3,16 +3,22 @@ import { ChangeQueue } from './change-queue.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type { ReconnectingConnection } from './reconnecting-connection.ts'
 import type { Change, Watched } from './watched.ts'
-import { Watcher } from './watcher.ts'
+import { Watcher, type WatcherEvents } from './watcher.ts'
 import { processorMs } from '../../test/harness/processor.ts'
 
 const LIMIT = 1000
 const LONGEST = 8191
 
+const EVENTS: WatcherEvents = {
+  onSubscribed: () => undefined,
+  onStale: () => undefined,
+  warn: () => undefined,
+}
+
 /** A watcher with this many unread changes; `rest` reads the changes after them. */
 function watch(watched: Watched, unread = 0): { change(change: Change): void; rest(): Promise<unknown[]> } {
   const queue = new ChangeQueue()
-  const watcher = new Watcher({} as ReconnectingConnection, watched, queue, () => undefined)
+  const watcher = new Watcher({} as ReconnectingConnection, watched, queue, EVENTS)
   for (let at = 0; at < unread; at++) watcher.onChange({ kind: 'resource', uri: `note://all/${at}` })
   return {
     change: (change) => watcher.onChange(change),
@@ -29,7 +35,7 @@ function watch(watched: Watched, unread = 0): { change(change: Change): void; re
 test('an acknowledgement is read once, however many resources are watched', () => {
   const uris = Array.from({ length: 50 }, (_, at) => `note://${at}`)
   const queue = new ChangeQueue()
-  const watcher = new Watcher({} as ReconnectingConnection, { resources: uris }, queue, () => undefined)
+  const watcher = new Watcher({} as ReconnectingConnection, { resources: uris }, queue, EVENTS)
   let reads = 0
   const others = Array.from({ length: 1000 }, (_, at) => `other://${at}`)
   const accepted = new Proxy([...others, ...uris], {
@@ -106,7 +112,10 @@ test('after a stream ends, everything watched is reported as changed once the ne
   } as unknown as ReconnectingConnection
   const queue = new ChangeQueue()
   let acknowledged = 0
-  const watcher = new Watcher(connection, { tools: true }, queue, () => acknowledged++)
+  const watcher = new Watcher(connection, { tools: true }, queue, {
+    ...EVENTS,
+    onSubscribed: () => acknowledged++,
+  })
   const acknowledge = (): void =>
     watcher.onNotification({ method: 'notifications/subscriptions/acknowledged', params: {} })
   await watcher.subscribe()

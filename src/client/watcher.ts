@@ -29,6 +29,14 @@ const FINAL: ReadonlySet<string> = new Set(['unknown_method', 'bad_params', 'not
 /** Errors that the server answers instead of the first subscription. */
 const REJECTED: ReadonlySet<string> = new Set(['remote', 'custom', 'insufficient_scope'])
 
+export interface WatcherEvents {
+  /** Called whenever the server has confirmed the subscription. */
+  onSubscribed(): void
+  /** Called with what may have changed while there was no subscription. */
+  onStale(change: Change): void
+  warn(text: string): void
+}
+
 /** Keeps a subscription to changes, in the form of the agreed revision, until the queue ends. */
 export class Watcher {
   readonly #connection: ReconnectingConnection
@@ -44,22 +52,19 @@ export class Watcher {
   #isSubscribed = false
   /** The first error since the last success that rejects the credentials. */
   #rejected: unknown
-  readonly #onSubscribed: () => void
-  readonly #warn: (text: string) => void
+  readonly #events: WatcherEvents
 
   constructor(
     connection: ReconnectingConnection,
     watched: Watched,
     queue: ChangeQueue,
-    onSubscribed: () => void,
-    warn: (text: string) => void = () => undefined,
+    events: WatcherEvents,
   ) {
     this.#connection = connection
     this.#watched = watched
     this.#uris = new Parents(urisOf(watched))
     this.#queue = queue
-    this.#onSubscribed = onSubscribed
-    this.#warn = warn
+    this.#events = events
   }
 
   async subscribe(): Promise<Revision> {
@@ -71,7 +76,7 @@ export class Watcher {
         await this.#connection.request('resources/subscribe', { uri }, options)
     if (revision !== LATEST) {
       this.#rejected = undefined
-      this.#onSubscribed()
+      this.#events.onSubscribed()
     }
     return revision
   }
@@ -113,7 +118,7 @@ export class Watcher {
     if (this.#queue.signal.aborted) return
     this.#isSubscribed = true
     this.#rejected = undefined
-    this.#onSubscribed()
+    this.#events.onSubscribed()
     if (this.#missed) this.#reportAll()
   }
 
@@ -130,7 +135,9 @@ export class Watcher {
       return this.#queue.end(
         markReceived(mcpError(UNKNOWN_RESOURCE, { uri: missing[0] as string, nearest: '' })),
       )
-    this.#warn(`the server does not report changes of ${missing.slice(0, 9).join(', ')}: no such resource`)
+    this.#events.warn(
+      `the server does not report changes of ${missing.slice(0, 9).join(', ')}: no such resource`,
+    )
   }
 
   onMissed(): void {
@@ -196,7 +203,10 @@ export class Watcher {
   /** Reports everything watched as changed, since notifications may have been missed. */
   #reportAll(): void {
     this.#missed = false
-    for (const change of allChanges(this.#watched)) this.#queue.push(change)
+    for (const change of allChanges(this.#watched)) {
+      this.#events.onStale(change)
+      this.#queue.push(change)
+    }
   }
 
   /** Listens at the newest revision, and again whenever the stream ends. */

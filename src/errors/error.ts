@@ -133,12 +133,32 @@ export class McpError extends Error {
     this.hint = extras.hint ?? row.hint
     this.retryable = extras.retryable ?? row.retryable === true
     this.retryAfterMs = extras.retryAfterMs
+    showHints()
   }
 
   /** Always `McpError`, also in minified programs. */
   override get name(): string {
     return 'McpError'
   }
+}
+
+interface NodeProcess {
+  readonly process?: { on?(event: 'uncaughtExceptionMonitor', listener: (thrown: unknown) => void): unknown }
+}
+
+let showsHints = false
+
+/** Node prints an uncaught error with its members after all frames. What to do belongs right under the message. */
+function showHints(): void {
+  if (showsHints) return
+  showsHints = true
+  const { process } = globalThis as NodeProcess
+  process?.on?.('uncaughtExceptionMonitor', (thrown) => {
+    if (!(thrown instanceof McpError)) return
+    const { stack, hint } = thrown
+    if (stack?.includes(hint) === false)
+      thrown.stack = stack.replace(/\n {4}at /, (frame) => `\n${hint}${frame}`)
+  })
 }
 
 /** The row of a kind. Unknown kinds are treated as `remote`. */

@@ -29,6 +29,8 @@ export type NodeMessage =
   | { readonly kind: 'ended'; readonly session: string }
   /** The client of a session has opened its stream. */
   | { readonly kind: 'attached'; readonly session: string }
+  /** A node is dead, although its lease may not be over. */
+  | { readonly kind: 'died'; readonly node: number }
   | Revocation
 
 /** A caller is revoked since a time, in milliseconds since 1970. */

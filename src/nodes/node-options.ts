@@ -31,8 +31,10 @@ export interface NodeOptions {
 
 /** Learns of messages from all nodes, this one included. */
 export interface NodeListener {
-  /** `isOwn` says whether this node has sent it. A revocation of the past has the position 0: from before the start, or from a time when messages were missed. */
+  /** `isOwn` says whether this node has sent it. A revocation or death of the past has the position 0: from before the start, or from a time when messages were missed. */
   onMessage(message: NodeMessage, isOwn: boolean, position: number): void
+  /** Called after each sign of life of this node. */
+  onBeat?(): void
   /** Everything of some classes may have changed, up to a position. Unless this node has missed messages, it has told of all other changes. */
   onAllChanged(position: number, lost: readonly ChangeClass[], hasMissed: boolean): void
 }

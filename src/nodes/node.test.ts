@@ -11,7 +11,8 @@ import { memory } from '../store/memory.ts'
 import { MemoryNodeStore } from '../store/nodes-memory.ts'
 import type { PastChanges } from './change-history.ts'
 import type { NodeMessage } from './messages.ts'
-import { Node, checkStores } from './node.ts'
+import { checkStores } from './check-stores.ts'
+import { Node } from './node.ts'
 import type { NodeListener, NodeStores } from './node-options.ts'
 
 const TOOLS: SentChange = { kind: 'tools' }

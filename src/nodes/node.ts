@@ -1,6 +1,4 @@
 import { Deferred } from '../base/deferred.ts'
-import { badOption } from '../base/options.ts'
-import type { Some } from '../base/some.ts'
 import type { BusMessage } from '../rpc/change-bus.ts'
 import { keyOf, type SentChange } from '../rpc/changes.ts'
 import { ChangeHistory, NOTHING_KNOWN, type PastChanges } from './change-history.ts'
@@ -13,6 +11,7 @@ import type { NodeListener, NodeOptions, NodeStores } from './node-options.ts'
 import type { KnownChange } from './recent-changes.ts'
 import { publishRevocation, Revocations } from './revocations.ts'
 import { Steps } from './steps.ts'
+import { Suspects } from './suspects.ts'
 
 /** A node is taken for dead after this many beats. */
 const BEATS = 3
@@ -43,6 +42,8 @@ export class Node {
   readonly stores: NodeStores
   /** Counts what callers send to other nodes through this one. */
   readonly forwarded: Forwarded = new Forwarded()
+  /** The nodes that seem dead. */
+  readonly suspects: Suspects
   readonly #options: NodeOptions
   readonly #listeners = new Set<NodeListener>()
   readonly #history: ChangeHistory
@@ -65,6 +66,7 @@ export class Node {
     this.#number = number
     this.stores = options.stores
     this.#options = options
+    this.suspects = new Suspects(options.beatMs)
     if (options.listener !== undefined) this.#listeners.add(options.listener)
     const { stores, server } = options
     this.#history = new ChangeHistory(stores, server)
@@ -180,6 +182,12 @@ export class Node {
     return this.#steps.reached()
   }
 
+  /** Tells all nodes in the background that another one is dead, whose lease may not be over. */
+  declareDead(number: number): void {
+    this.#steps.add(() => this.stores.nodes.leave(number))
+    this.send({ kind: 'died', node: number })
+  }
+
   /** The changes after a position, up to another one that is on the bus. */
   async changesAfter(after: number, upTo: number): Promise<PastChanges> {
     await this.#started.promise
@@ -249,6 +257,7 @@ export class Node {
       if (!wasAlive && !(await nodes.isAlive(this.number))) this.#isUnknown = true
       if (this.#isUnknown && !this.#hasLeft) await this.#rejoin()
       if (this.#revocations.areMissed) await this.#revocations.read()
+      for (const listener of this.#listeners) this.#call(() => listener.onBeat?.())
     } catch {
       // The next one may succeed.
     } finally {
@@ -324,7 +333,8 @@ export class Node {
     }
     // Of the time before its start, a node needs to know only what stays true.
     const isPast = position <= this.#startedAt
-    if (message.kind === 'revoked' ? this.#revocations.isKnown(message) : isPast) return
+    if (message.kind === 'died') this.suspects.confirm(message.node)
+    else if (message.kind === 'revoked' ? this.#revocations.isKnown(message) : isPast) return
     this.#tell(sent, isPast ? 0 : position)
   }
 
@@ -375,26 +385,3 @@ export class Node {
 function askerOf(id: number): number {
   return Math.floor(id / QUESTIONS)
 }
-
-/** Checks the stores of a server that is one of several nodes. */
-export function checkStores(stores: Some<NodeStores>): NodeStores {
-  for (const [kind, functions] of Object.entries(STEPS)) {
-    const store = stores[kind as keyof NodeStores] as Readonly<Record<string, unknown>> | undefined
-    const lacks = functions.find((name) => typeof store?.[name] !== 'function')
-    if (lacks !== undefined)
-      throw badOption(
-        'createServer store',
-        `${kind} has no function ${lacks}; use a driver of pierhead/stores`,
-      )
-  }
-  return stores as NodeStores
-}
-
-/** The functions that each store must have. */
-const STEPS = {
-  sessions: ['create', 'use', 'change', 'end'],
-  events: ['open', 'append', 'read', 'position', 'trim', 'forget', 'watch'],
-  changes: ['publish', 'subscribe', 'position', 'read'],
-  cache: ['get', 'set', 'add', 'delete'],
-  nodes: ['join', 'beat', 'leave', 'isAlive', 'secret'],
-} as const satisfies { readonly [Kind in keyof NodeStores]: readonly (keyof NodeStores[Kind])[] }

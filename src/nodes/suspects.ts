@@ -7,6 +7,8 @@ interface Suspicion {
 
 /** If nobody looked for so long, the node may have lived meanwhile. */
 const FORGOTTEN_MS = 3_600_000
+/** How much of the time between two signs of life must lie between two looks: timers are not exact. */
+const APART = 0.9
 
 /**
  * Nodes that seem dead. One that could not reach the store for a moment seems so, too: it counts as dead only if it also seems so later, when it
@@ -17,10 +19,20 @@ export class Suspects {
   readonly #now: () => number
   readonly #all = new Map<number, Suspicion>()
 
-  /** `apartMs` is how far apart two looks must be. */
-  constructor(apartMs: number, now: () => number = () => performance.now()) {
-    this.#apartMs = apartMs
+  /** `beatMs` is how often a node says that it is alive. */
+  constructor(beatMs: number, now: () => number = () => performance.now()) {
+    this.#apartMs = APART * beatMs
     this.#now = now
+  }
+
+  /** Notes that a node is certainly dead: the first look is enough. */
+  confirm(number: number): void {
+    this.#all.set(number, { since: Number.NEGATIVE_INFINITY, at: this.#now() })
+  }
+
+  /** Whether a node is certainly dead, unless it turns out to be alive. */
+  isConfirmed(number: number): boolean {
+    return this.#all.get(number)?.since === Number.NEGATIVE_INFINITY
   }
 
   /** Notes whether a node seemed alive at a look, and answers whether it counts as dead. */

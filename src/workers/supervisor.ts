@@ -21,6 +21,8 @@ export interface SupervisorOptions {
    */
   readonly triesOnce?: boolean | undefined
   report(level: 'warning' | 'error', message: string, facts?: JsonObject): void
+  /** A process ended without taking leave as these nodes. */
+  onDied(nodes: readonly number[]): void
   /** No process listens, and none can be started. */
   onGivenUp(error: Error): void
 }
@@ -222,6 +224,7 @@ export class Supervisor {
       stores: this.#options.stores,
       welcome: () => ({ addresses: this.#keptAddresses(), parent: this.#parent }),
       onLeaving: () => this.#onLeaving(one),
+      onDied: (nodes) => this.#options.onDied(nodes),
     })
     this.#processes.add(one)
     void one.ended.then(() => this.#processes.delete(one))

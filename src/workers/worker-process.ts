@@ -34,6 +34,8 @@ export interface ProcessOptions {
   welcome(): Welcome
   /** The process was asked by a signal to end. */
   onLeaving(): void
+  /** The process has ended without taking leave as these nodes. */
+  onDied(nodes: readonly number[]): void
 }
 
 /** A process of a server: it starts, listens, and ends. */
@@ -47,18 +49,21 @@ export class WorkerProcess {
   #isListening = false
   #isToEnd = false
 
-  constructor({ number, stores, welcome, onLeaving }: ProcessOptions) {
+  constructor({ number, stores, welcome, onLeaving, onDied }: ProcessOptions) {
     const listening = new Deferred<Addresses>()
     this.listening = listening.promise
     // Not everybody waits for it.
     this.listening.catch(() => undefined)
     this.#worker = cluster.fork({ [WORKER_VARIABLE]: String(number) })
+    const nodes = new Set<number>()
     const guest = new StoreGuest(stores, () => this.#channel.hasNews())
     this.#channel = new Channel(
       portTo(this.#worker),
       {
         welcome,
         leaving: onLeaving,
+        joined: (node: number) => nodes.add(node),
+        left: (node: number) => nodes.delete(node),
         listening: (addresses: Addresses) => {
           this.#isListening = true
           listening.resolve(addresses)
@@ -74,6 +79,7 @@ export class WorkerProcess {
       const finish = (code: number | null, signal: string | null): void => {
         this.#channel.close()
         guest.end()
+        onDied([...nodes])
         listening.reject(new ProcessEnded(number, { pid: this.pid, code, signal }))
         resolve({ pid: this.pid, code, signal })
       }

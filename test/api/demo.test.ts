@@ -15,7 +15,7 @@ everyRevision((revision) =>
 
     test('streams the radio as progress', async () => {
       await using client = await testClient(createHarbour(), { revision })
-      const heard: number[] = []
+      const heard: unknown[] = []
       const content = await client.call('radio', {}, { onProgress: ({ progress }) => heard.push(progress) })
       expect(content).toHaveLength(3)
       expect(heard).toEqual([1, 2, 3])

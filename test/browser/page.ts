@@ -40,7 +40,7 @@ async function visit(url: string, revision?: Revision): Promise<Seen> {
     tools,
     sum: await client.call('add', { a: 2, b: 3 }),
     refused: await client.call('add', { a: 'two' }).then(String, (error: Error) => error.message),
-    counted: await client.call('count', {}, { onProgress: (at) => progress.push(at.progress) }),
+    counted: await client.call('count', {}, { onProgress: (at) => progress.push(at.progress ?? 0) }),
     progress,
     answer: [await client.call('ask'), ...asked],
     change: await changed(client),

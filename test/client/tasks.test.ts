@@ -155,7 +155,7 @@ test('a handle has an id, a status, progress and a result', async () => {
   await task.cancel()
 })
 
-test('the messages of a task are reports for onProgress, after those of the call', async () => {
+test('the messages of a task are reports for onProgress without numbers, after those of the call', async () => {
   const server: Scripted = extensionServer({
     'tools/call': ({ params: given = {} }) => {
       const { progressToken } = given['_meta'] as JsonObject
@@ -170,12 +170,12 @@ test('the messages of a task are reports for onProgress, after those of the call
   })
   await using client = await connect(server)
   const seen: unknown[] = []
-  const onProgress = ({ progress, message }: Progress): void => void seen.push([progress, message])
+  const onProgress = (progress: Progress): void => void seen.push(progress)
   await client.call('render', {}, { onProgress })
   expect(seen).toEqual([
-    [3, 'begun'],
-    [4, 'drawing'],
-    [5, 'packed'],
+    expect.objectContaining({ progress: 3, total: 9, message: 'begun' }),
+    { message: 'drawing' },
+    { message: 'packed' },
   ])
 })
 

@@ -136,7 +136,7 @@ test('an answer that breaks the schema of its method is refused', async () => {
 
 test('a method takes the options of a request: progress, signals, time', async () => {
   const client = await connect(createHarbour(), { extensions: [tides] })
-  const steps: number[] = []
+  const steps: unknown[] = []
   const { done } = await tides.of(client).slow({}, { onProgress: ({ progress }) => steps.push(progress) })
   expect([done, steps]).toEqual([true, [1, 2, 3]])
   const aborted = tides.of(client).slow({}, { signal: AbortSignal.abort() })

@@ -33,7 +33,7 @@ describe('a connection that is cut while a call streams', () => {
   ): Promise<{ ended: unknown; told: number[]; runs: number; cut: number }> => {
     const key = `k${++keys}`
     const told: number[] = []
-    const onProgress = ({ progress }: Progress): void => void told.push(progress)
+    const onProgress = ({ progress = 0 }: Progress): void => void told.push(progress)
     let ended: unknown
     let cut = 0
     await within({ revision }, async (client, cutter) => {

@@ -26,7 +26,7 @@ test.each(WAYS)('members of progress have the types that the client promises, ov
   const heard: Progress[] = []
   const onProgress = (progress: Progress): void => {
     heard.push(progress)
-    progress.progress.toFixed(1)
+    progress.progress?.toFixed(1)
     progress.total?.toFixed(1)
     progress.message?.trim()
   }

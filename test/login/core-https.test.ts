@@ -99,7 +99,7 @@ describe('which servers are trusted', () => {
       )
       const { address } = await listenSecure('http', pair(server), app as never)
       const client = await open(address, { revision })
-      const reports: number[] = []
+      const reports: unknown[] = []
       const text = await client.call('count', {}, { onProgress: ({ progress }) => reports.push(progress) })
       expect([reports, (text as string).length]).toEqual([[1, 2], 300_000])
       expect((await client.server()).revision).toBe(revision)

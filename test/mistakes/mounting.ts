@@ -81,6 +81,39 @@ export const mounting: readonly Mistake[] = [
     ...NOT_CALLED,
   },
   {
+    wrote: "fastify.all('/mcp', (request, reply) => app.node()(request, reply))",
+    make: async ({ server }) => {
+      const site = fastify()
+      const serve = server().node() as unknown as (request: unknown, reply: unknown) => void
+      site.all('/mcp', async (request, reply) => serve(request, reply))
+      return (await site.inject({ method: 'POST', url: '/mcp', headers: HEADERS, payload: PING })).body
+    },
+    problem: 'app.node() was called with the request of Fastify',
+    fix: 'serve(request.raw, reply.raw, request.body)',
+  },
+  {
+    wrote: "fastify.all('/mcp', app.node())",
+    make: async ({ server }) => {
+      const site = fastify()
+      site.all('/mcp', server().node() as never)
+      return (await site.inject({ method: 'POST', url: '/mcp', headers: HEADERS, payload: PING })).body
+    },
+    problem: 'app.node() was called with the request of Fastify',
+    fix: 'reply.hijack()',
+  },
+  {
+    wrote: 'koa.use((ctx) => app.node()(ctx))',
+    make: ({ server }) => (server().node() as (ctx: unknown) => void)({ req: {}, res: {}, request: {} }),
+    problem: 'app.node() was called with the context of Koa',
+    fix: 'serve(ctx.req, ctx.res, ctx.request.body)',
+  },
+  {
+    wrote: 'app.node()(new Request(url))',
+    make: ({ server }) => (server().node() as (request: unknown) => void)(post('/mcp')),
+    problem: 'app.node() was called without a response of Node',
+    fix: 'app.fetch',
+  },
+  {
     wrote: "hono.all('/mcp', app.fetch)",
     make: honoWith((site, app) => site.all('/mcp', app.fetch as never)),
     problem: 'app.fetch was called with the context of Hono',

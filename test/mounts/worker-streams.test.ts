@@ -155,7 +155,7 @@ describe('workerd', () => {
     const client = await connect(url.replace('/mcp', '/sse'), { revision: '2024-11-05' })
     onTestFinished(() => client.close())
     expect(await client.call('later', { text: 'later' })).toBe('later')
-    const seen: number[] = []
+    const seen: unknown[] = []
     await client.call('steps', {}, { onProgress: ({ progress }) => seen.push(progress) })
     expect(seen).toEqual([1, 2, 3])
     const stop = new AbortController()

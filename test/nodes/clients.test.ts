@@ -51,7 +51,8 @@ async function setUp(options: ConnectOptions): Promise<SetUp> {
 
 async function count(client: Client, to: number): Promise<readonly number[]> {
   const steps: number[] = []
-  const onProgress = ({ progress }: { readonly progress: number }): void => void steps.push(progress)
+  const onProgress = ({ progress = 0 }: { readonly progress?: number | undefined }): void =>
+    void steps.push(progress)
   expect(await client.call('count', { to }, { onProgress })).toBe('counted')
   return steps
 }
@@ -96,7 +97,7 @@ describe.each(RESUMABLE)('our client at %s, whose connections break', (revision)
     runs = 0
     let seen = 0
     const steps: number[] = []
-    const onProgress = ({ progress }: { readonly progress: number }): void => {
+    const onProgress = ({ progress = 0 }: { readonly progress?: number | undefined }): void => {
       steps.push(progress)
       if (++seen % 10 === 0) for (const { port } of cluster.nodes) proxy.drop(port)
     }

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { NodeMessage } from '../../src/nodes/messages.ts'
-import { Node, checkStores } from '../../src/nodes/node.ts'
+import { checkStores } from '../../src/nodes/check-stores.ts'
+import { Node } from '../../src/nodes/node.ts'
 import { redis } from '../../src/stores.ts'
 import { startRedis } from '../harness/redis.ts'
 

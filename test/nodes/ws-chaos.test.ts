@@ -62,8 +62,9 @@ test.each([1, 2, 3])(
       }
     })()
     const call = async (n: number): Promise<void> => {
-      const steps: number[] = []
-      const onProgress = ({ progress }: { readonly progress: number }): void => void steps.push(progress)
+      const steps: unknown[] = []
+      const onProgress = ({ progress }: { readonly progress?: number | undefined }): void =>
+        void steps.push(progress)
       expect(await client.call('step', { n }, { onProgress })).toBe(String(n))
       expect(steps).toEqual([1, 2, 3])
     }

@@ -54,7 +54,7 @@ test.each([
     const app = createApp(profile)
     const { server, said } = tapped(app)
     const client = await connect(server, { profile, revision: '2025-11-25' })
-    const steps: number[] = []
+    const steps: unknown[] = []
     await client.call('count', {}, { onProgress: ({ progress }) => void steps.push(progress) })
     expect(steps).toEqual([1])
     const logged: unknown[] = []
@@ -191,7 +191,7 @@ test.each(['http', 'ws', 'tcp'] as const)('the profile is spoken over %s', async
   const app = createApp(erlmcp)
   const running = await app.listen({ http: { port: 0 }, ws: true, tcp: { port: 0 } })
   const client = await connect(running.addresses[transport] as string, { profile: erlmcp })
-  const steps: number[] = []
+  const steps: unknown[] = []
   await client.call('count', {}, { onProgress: ({ progress }) => void steps.push(progress) })
   expect(steps).toEqual([1])
   expect(await client.complete('greet', { name: 'whom', value: '' })).toMatchObject({ values: ['Ada', 'Bo'] })

@@ -151,7 +151,7 @@ const CAPABILITIES: Readonly<Record<string, (stage: Stage) => Promise<void>>> = 
     })
   },
   async progress({ client }) {
-    const steps: number[] = []
+    const steps: unknown[] = []
     await client.call('steps', {}, { onProgress: ({ progress }) => void steps.push(progress) })
     expect(steps).toEqual([1, 2])
   },

@@ -126,6 +126,24 @@ describe('a client that loses a call without having listed tools', () => {
       expect((await lose('look', loss, given)).seen).toEqual(['tools/call'])
   })
 
+  test.each(LOSSES)('%s repeats it if others listed the tools while it ran', async (_, loss) => {
+    let lose = true
+    const names: string[] = []
+    const base = behind(() => undefined)
+    const one = client({
+      fetch: async (input, init) => {
+        const request = new Request(input as RequestInfo, init)
+        if (!isCall(request) || !lose) return base(request)
+        lose = false
+        for await (const { name } of one.tools()) names.push(name)
+        const { id } = (await request.json()) as { readonly id: unknown }
+        return loss(id)
+      },
+    })
+    expect(await one.call('look')).toBe('seen')
+    expect(names).toEqual(['work', 'look'])
+  })
+
   test.each(LOSSES)('%s does not wait long for hints that never come', async (_, loss) => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())

@@ -443,6 +443,11 @@ test('a server without tasks loads nothing of them', async () => {
   await clientOf(app).call('plain')
   expect(serviceOf(app).tasks.isLoaded).toBe(false)
   await app.close()
+  // The flag is worth nothing if it never is true.
+  const other = createServer(quiet).tool('task', { task: 'optional' }, () => 'task')
+  await clientOf(other).call('task')
+  expect(serviceOf(other).tasks.isLoaded).toBe(true)
+  await other.close()
 })
 
 test('at 2025-11-25 too, a task belongs to its owner; others are refused as if it did not exist [R245]', async () => {

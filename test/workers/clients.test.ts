@@ -52,7 +52,7 @@ test.each(REVISIONS)('our client at %s uses several processes as one server', as
   expect(pids).toEqual(new Set(many.pids.map(String)))
   const asked = revision >= '2025-06-18' ? 3 : 0
   for (let round = 0; round < asked; round++) expect(await client.call('ask')).toBe('Hello, Ann!')
-  const steps: number[] = []
+  const steps: unknown[] = []
   await client.call('slow', { ms: 10 }, { onProgress: ({ progress }) => void steps.push(progress) })
   expect(steps).toEqual([1])
   let heard = 0

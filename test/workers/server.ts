@@ -58,7 +58,7 @@ const app = createServer({
 })
   .tool('who', {}, () => String(process.pid))
   .tool('slow', { input: z.object({ ms: z.number() }) }, async ({ ms }, { progress }) => {
-    progress(1)
+    progress(1, undefined, `by ${process.pid}`)
     await new Promise((resolve) => setTimeout(resolve, ms))
     return String(process.pid)
   })

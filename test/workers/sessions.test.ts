@@ -78,6 +78,31 @@ test('states of 2026-07-28 are sealed with one secret', async () => {
 
 const FORMS = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } }
 
+test.each(['the parent', 'Redis'])(
+  'a request of a process that crashed is answered at once, not when its lease is over, with nodes in %s',
+  async (place) => {
+    const server = place === 'Redis' ? await startRedis() : undefined
+    onTestFinished(() => server?.close())
+    const many = await start({ workers: 2, ...(server !== undefined && { redis: server.url }) })
+    const session = await open(many.port, '2025-11-25')
+    await session.post(message('notifications/initialized'))
+    const running = await session.stream(call('slow', { ms: 600_000 }, 7, TOKEN))
+    await running.until(({ events }) => events.length === 2)
+    const { params } = running.messages[0] as { readonly params: { readonly message: string } }
+    const since = performance.now()
+    process.kill(Number(params.message.slice('by '.length)), 'SIGKILL')
+    await running.end().catch(() => undefined)
+    // The process may have died before the store had the last event; then the second stream has the answer.
+    let resumed = await (await session.get(idsOf(running)[1])).end()
+    if (resumed.messages.length === 0) resumed = await (await session.get(idsOf(running)[1])).end()
+    expect(resumed.messages.at(-1)).toMatchObject({
+      id: 7,
+      error: { data: { refusal: { name: 'TRANSPORT_ERROR' } } },
+    })
+    expect(performance.now() - since).toBeLessThan(12_000)
+  },
+)
+
 test('a task of a process that crashed is taken over by another one', async () => {
   const many = await start({ workers: 2 })
   const { port } = many

@@ -128,7 +128,11 @@ test('two hundred cuts in random places lose nothing and double nothing', { time
       const n = next++
       const steps: number[] = []
       heard.set(n, steps)
-      const answer = await client.call('step', { n }, { onProgress: ({ progress }) => steps.push(progress) })
+      const answer = await client.call(
+        'step',
+        { n },
+        { onProgress: ({ progress = 0 }) => steps.push(progress) },
+      )
       expect(answer).toBe(`${n} ${'x'.repeat(n % 700)}`)
     }
   }

@@ -9,6 +9,7 @@ import { combineStores } from '../../workers/combine.ts'
 import { errorToData } from '../../workers/error-data.ts'
 import { parentStore, type StoreLink } from '../../workers/parent-store.ts'
 import { onUnreadable, portToParent } from '../../workers/ports.ts'
+import { reportedNodes } from '../../workers/reported-nodes.ts'
 import { openParentStores, StoreGuest, type News } from '../../workers/store-host.ts'
 import { Supervisor } from '../../workers/supervisor.ts'
 import { WORKER_VARIABLE, type Addresses, type Welcome } from '../../workers/worker-process.ts'
@@ -67,6 +68,7 @@ async function listenAsParent(
     startMs: launched?.startMs,
     triesOnce: launched !== undefined,
     report: (...entry) => service.report(...entry),
+    onDied: (nodes) => hooksOf(app).membership.declareDead(nodes),
     onGivenUp(error) {
       service.report('error', error.message, { error })
       void exitWhenClosed([app], 1)
@@ -141,6 +143,7 @@ async function listenAsWorker(
   })
   const welcome = (await channel.call('welcome')) as Welcome
   onNews = useStores(app, linkTo(channel), welcome.parent)
+  reportNodes(app, channel)
   // Whoever wants to end this process alone gets another one. Signals to all processes reach the parent, too.
   forwardSignals((signal) => void (signal === 'SIGTERM' && channel.tell('leaving')))
   process.on('SIGHUP', () => undefined)
@@ -167,6 +170,18 @@ function useStores(app: App<Context>, link: StoreLink, parent: string): (news: N
   inUse.endWithParent = stores.sessions === driver.sessions
   inUse.inParent = inParent.map((kind) => `${kind}@${parent}`)
   return onNews
+}
+
+/** Tells the parent which nodes this process is. */
+function reportNodes(app: App<Context>, channel: Channel): void {
+  const { stores } = hooksOf(app).membership
+  const { current } = stores
+  if (current?.nodes === undefined) return
+  const nodes = reportedNodes(current.nodes, {
+    joined: (number) => channel.tell('joined', number),
+    left: (number) => channel.tell('left', number),
+  })
+  stores.current = { ...current, nodes }
 }
 
 function linkTo(channel: Channel): StoreLink {

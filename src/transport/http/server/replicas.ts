@@ -120,7 +120,12 @@ export class Replicas implements NodeListener {
     return this.#streams.resume(session, lastEventId, headers, () => write.check(callerOf(request)))
   }
 
+  onBeat(): void {
+    this.#streams.look().catch(() => undefined)
+  }
+
   onMessage(message: NodeMessage, isOwn: boolean): void {
+    if (message.kind === 'died') this.onBeat()
     if (!('session' in message)) return
     const session = this.#endpoint.sessions.find(message.session)
     if (message.kind === 'ended') {

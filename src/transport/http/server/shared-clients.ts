@@ -2,7 +2,6 @@ import { pause } from '../../../base/backoff.ts'
 import type { NodeMessage } from '../../../nodes/messages.ts'
 import type { Node } from '../../../nodes/node.ts'
 import type { AllChanged, NodeListener } from '../../../nodes/node-options.ts'
-import { Suspects } from '../../../nodes/suspects.ts'
 import type { Limits } from '../../../protocol/limits.ts'
 import { anonymousNetwork, ownerOf, type RequestSource } from '../../../rpc/call.ts'
 import type { Service } from '../../../rpc/service.ts'
@@ -41,14 +40,12 @@ export class SharedClients implements NodeListener {
   readonly #all = new Map<string, SharedClient>()
   readonly #unlisten: () => void
   readonly #unwatch: () => void
-  readonly #suspects: Suspects
   readonly #uses: SessionUses
   #sweptAt: number
 
   constructor({ sharing, service, limits, transport, idleMs }: SharedClientsOptions) {
     const { node, contents } = sharing
     this.node = node
-    this.#suspects = new Suspects(node.beatMs)
     this.#transport = transport
     this.#idleMs = Math.min(idleMs, LONGEST_IDLE_MS)
     const room = { events: limits.streamEvents, bytes: limits.streamBytes, idleMs: 2 * this.#idleMs }
@@ -173,7 +170,12 @@ export class SharedClients implements NodeListener {
     })
   }
 
+  onBeat(): void {
+    this.#look().catch(() => undefined)
+  }
+
   onMessage(message: NodeMessage, isOwn: boolean): void {
+    if (message.kind === 'died') this.onBeat()
     if (!('session' in message)) return
     if (message.kind === 'ended') {
       this.#parts.replica.budget.forget(message.session)
@@ -323,14 +325,27 @@ export class SharedClients implements NodeListener {
     if (version === undefined) this.#forget(client)
   }
 
+  /** Looks for dead nodes that run requests of clients here. One look at a node does for all its clients. */
+  async #look(): Promise<void> {
+    const clients = [...this.#all.values()].filter(({ holder, others }) => holder && others.size > 0)
+    for (const number of new Set(clients.flatMap(({ others }) => [...others.keys()])))
+      if (await this.#isDead(number)) {
+        const lost = clients.filter(({ others }) => others.has(number))
+        await Promise.allSettled(lost.map((client) => this.#check(client)))
+      }
+  }
+
   /** Answers the requests of nodes that are dead. */
   async #check(client: SharedClient): Promise<void> {
     await this.lookAround(client)
     client.outbox.look()
-    for (const [number, ids] of client.others) {
-      const seemsAlive = await this.node.stores.nodes.isAlive(number)
-      if (this.#suspects.isDead(number, seemsAlive)) await this.#answerLost(client, number, ids)
-    }
+    for (const [number, ids] of client.others)
+      if (await this.#isDead(number)) await this.#answerLost(client, number, ids)
+  }
+
+  async #isDead(number: number): Promise<boolean> {
+    const { stores, suspects } = this.node
+    return suspects.isDead(number, await stores.nodes.isAlive(number))
   }
 
   /** Answers requests of a node that is dead, unless it has. One whose id nobody knows cannot be answered, so its client begins again. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Node } from '../../../nodes/node.ts'
+import { Suspects } from '../../../nodes/suspects.ts'
 import { MemoryEventStore } from '../../../store/events-memory.ts'
 import { Lifetime } from '../../../store/lifetime.ts'
 import type { Sink } from './parts.ts'
@@ -9,7 +10,6 @@ import type { StreamFollower } from './stream-follower.ts'
 
 const ROOM = { events: 100, bytes: 1_000_000, idleMs: 600_000 }
 const BEAT_MS = 5000
-const KEEP_ALIVE_MS = 15_000
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -17,14 +17,17 @@ afterEach(() => void vi.useRealTimers())
 interface Followed {
   /** The streams that have ended, by the ids of their sessions. */
   readonly ended: string[]
-  keepAlive(): Promise<void>
+  readonly suspects: Suspects
+  look(): Promise<void>
 }
 
 /** Follows one stream of each of three sessions, whose requests run at node 1. */
-async function follow(isAlive: () => boolean): Promise<Followed> {
+async function follow(isAlive: () => boolean, confirmed?: number): Promise<Followed> {
   const events = new MemoryEventStore(new Lifetime())
   const stores = { events, nodes: { isAlive: async () => isAlive() } }
-  const node = { number: 2, beatMs: BEAT_MS, stores } as unknown as Node
+  const suspects = new Suspects(BEAT_MS)
+  if (confirmed !== undefined) suspects.confirm(confirmed)
+  const node = { number: 2, suspects, stores } as unknown as Node
   const onError = (error: unknown): never => {
     throw error
   }
@@ -48,9 +51,10 @@ async function follow(isAlive: () => boolean): Promise<Followed> {
   await vi.advanceTimersByTimeAsync(10)
   return {
     ended,
-    async keepAlive() {
-      for (const follower of followers) follower.keepAlive()
-      await vi.advanceTimersByTimeAsync(KEEP_ALIVE_MS)
+    suspects,
+    async look() {
+      await streams.look()
+      await vi.advanceTimersByTimeAsync(BEAT_MS)
     },
   }
 }
@@ -58,13 +62,29 @@ async function follow(isAlive: () => boolean): Promise<Followed> {
 test('a node that seems dead gets a second look, however many of its streams are followed', async () => {
   const answers = [false, true, false, false]
   let isAlive = true
-  const { ended, keepAlive } = await follow(() => isAlive)
+  const { ended, look } = await follow(() => isAlive)
   for (const answer of answers) {
     expect(ended).toEqual([])
     isAlive = answer
-    await keepAlive()
+    await look()
   }
   expect(ended).toEqual(['a', 'b', 'c'])
+})
+
+test('a node that is known to be dead gets one look, also before the first one is due', async () => {
+  const { ended, suspects, look } = await follow(() => false)
+  suspects.confirm(1)
+  await look()
+  expect(ended).toEqual(['a', 'b', 'c'])
+  expect((await follow(() => false, 1)).ended).toEqual(['a', 'b', 'c'])
+  expect((await follow(() => true, 1)).ended).toEqual([])
+})
+
+test('one look at a node does for all its streams', async () => {
+  let looks = 0
+  const { look } = await follow(() => ++looks > 0)
+  await look()
+  expect(looks).toBe(1)
 })
 
 test('a client that opens its stream again and again lets few notes wait for the store', async () => {
@@ -81,7 +101,7 @@ test('a client that opens its stream again and again lets few notes wait for the
     },
   }
   const stores = { events, cache, nodes: { isAlive: () => true } }
-  const node = { number: 2, beatMs: BEAT_MS, stores, publish: async () => undefined } as unknown as Node
+  const node = { number: 2, stores, publish: async () => undefined } as unknown as Node
   const onError = (): void => undefined
   const streams = new StoredStreams({ node, room: ROOM, idleMs: 600_000, maxUnread: 1_000_000, onError })
   const shared = { followers: new Set(), notices: { open: () => events.open('a', 's', '', ROOM) } }

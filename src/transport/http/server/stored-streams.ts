@@ -2,7 +2,6 @@ import { mcpError } from '../../../errors/error.ts'
 import { STREAM_EXISTS, UNKNOWN_EVENT } from '../../../errors/http.ts'
 import type { Node } from '../../../nodes/node.ts'
 import { Steps } from '../../../nodes/steps.ts'
-import { Suspects } from '../../../nodes/suspects.ts'
 import type { EventHead, EventRoom } from '../../../rpc/event-store.ts'
 import { isPrimed, readEventId } from './event-stream.ts'
 import { toStream } from './exchange.ts'
@@ -46,13 +45,13 @@ export class StoredStreams {
   readonly #steps: Steps
   /** The latest note about each session that waits for the store: a client that opens its stream again and again must not keep others waiting. */
   readonly #notes = new Map<string, string>()
-  readonly #suspects: Suspects
+  /** The streams of requests that clients of this node read. */
+  readonly #followed = new Set<StreamFollower>()
   /** Streams may be large, so a session reads one page at a time, and counts it before the next. */
   readonly #reads = new Turns()
 
   constructor(parts: StreamParts) {
     this.#parts = parts
-    this.#suspects = new Suspects(parts.node.beatMs)
     this.#steps = new Steps((error) => parts.onError(error))
   }
 
@@ -101,6 +100,16 @@ export class StoredStreams {
   prolong({ id }: ReplicaSession): void {
     const follower = this.#claims.get(id)?.follower
     if (follower !== undefined) this.#note(id, this.#parts.node.number, follower.sent)
+  }
+
+  /** Ends the streams of requests whose nodes are dead. One look at a node does for all its streams. */
+  async look(): Promise<void> {
+    const followed = [...this.#followed].map((follower) => [nodeOf(follower.writer), follower] as const)
+    for (const number of new Set(followed.map(([one]) => one)))
+      if (number > 0 && (await this.#isDead(number))) {
+        const lost = followed.flatMap(([one, follower]) => (one === number ? [follower] : []))
+        await Promise.allSettled(lost.map((follower) => this.#endLost(follower)))
+      }
   }
 
   /** Forgets the streams of an ended session, in the background. */
@@ -210,13 +219,15 @@ export class StoredStreams {
       inTurn: (act) => this.#reads.run(session.id, act),
       ...(mayBegin !== undefined && { mayBegin }),
       onError,
-      ...(name !== STANDALONE && { check: (writer) => this.#endIfLost(session.id, name, writer) }),
+      onWriter: () => this.#endIfLost(follower),
       onAttached: () => {
         endOldest(followers, name)
         followers.add(follower)
+        if (name !== STANDALONE) this.#followed.add(follower)
       },
       onDetached: (sent) => {
         followers.delete(follower)
+        this.#followed.delete(follower)
         onDetached?.(sent)
       },
     })
@@ -249,18 +260,34 @@ export class StoredStreams {
     return toStream({ attach }, headers)
   }
 
+  /** Ends the stream of a request if its node is known to be dead. */
+  #endIfLost(follower: StreamFollower): void {
+    const number = nodeOf(follower.writer)
+    if (!this.#followed.has(follower) || !this.#parts.node.suspects.isConfirmed(number)) return
+    void this.#isDead(number)
+      .then((isDead) => (isDead ? this.#endLost(follower) : undefined))
+      .catch(() => undefined)
+  }
+
+  async #isDead(number: number): Promise<boolean> {
+    const { stores, suspects } = this.#parts.node
+    return suspects.isDead(number, await stores.nodes.isAlive(number))
+  }
+
   /** Ends the stream of a request whose node is dead. */
-  async #endIfLost(session: string, name: string, writer: string): Promise<void> {
+  async #endLost({ session, name, writer }: StreamFollower): Promise<void> {
     const { node, room } = this.#parts
-    const { events, nodes } = node.stores
-    const end = writer.indexOf(' ')
-    const number = Number(writer.slice(0, end))
-    if (end < 0 || !this.#suspects.isDead(number, await nodes.isAlive(number))) return
-    const response = writer.slice(end + 1)
+    const { events } = node.stores
+    const response = writer.slice(writer.indexOf(' ') + 1)
     // Nobody can answer the request, so its stream ends without a response.
     if (response === '') await events.forget(session, name)
     else await events.append(session, name, { text: response, isLast: true }, room)
   }
+}
+
+/** The node that writes a stream; 0 if that is not known. */
+function nodeOf(writer: string): number {
+  return Number(writer.slice(0, Math.max(0, writer.indexOf(' '))))
 }
 
 function passes(check: () => void): boolean {

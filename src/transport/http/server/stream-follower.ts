@@ -21,8 +21,8 @@ export interface FollowerOptions {
   inTurn<Result>(act: () => Promise<Result>): Promise<Result>
   /** Whether the caller has read enough to begin. */
   mayBegin?(): boolean
-  /** Looks after a stream whose writer may have died. */
-  check?(writer: string): Promise<void>
+  /** Called when it turns out who writes the stream. */
+  onWriter?(): void
   onError(error: unknown): void
   onAttached(): void
   /** Called when the client is disconnected, with the number of the last event that it was sent. */
@@ -60,6 +60,15 @@ export class StreamFollower {
     return this.#options.name
   }
 
+  get session(): string {
+    return this.#options.session
+  }
+
+  /** Who writes the stream; empty while that is not known. */
+  get writer(): string {
+    return this.#writer
+  }
+
   attach(sink: Sink): void {
     const { events, session, name, onAttached } = this.#options
     this.#sink = sink
@@ -78,7 +87,6 @@ export class StreamFollower {
     this.#taken = taken
     this.#write(sink, ': keep-alive\n\n')
     this.#wake()
-    this.#options.check?.(this.#writer).catch(() => undefined)
   }
 
   /** Disconnects the client, which may resume elsewhere. */
@@ -118,7 +126,9 @@ export class StreamFollower {
       this.#abort(sink)
       return false
     }
+    const isNew = this.#writer !== writer
     this.#writer = writer
+    if (isNew && !isOver) this.#options.onWriter?.()
     // Joined, they would be copied, also for a client that leaves at once.
     const texts = events.flatMap(({ seq, text }) => [
       `id: ${this.name}_${seq}\ndata: `,
