@@ -230,6 +230,19 @@ const PLANTED: readonly (readonly [planted: string, fault: ChaosFault, log: stri
     ),
   ],
   [
+    'two calls of a client that are lost with one kill',
+    'wrong failure',
+    before(
+      { event: 'fault' },
+      { event: 'called', client: 2, call: 'g', marker: 'p', steps: 9, asks: 0 },
+      { event: 'served', client: 2, call: 'g', node: 'node 1' },
+    ) +
+      textOf([{ event: 'failed', client: 2, call: 'g', id: 'g', kind: 'node_lost' }]).replace(
+        '"at":0',
+        '"at":99',
+      ),
+  ],
+  [
     'a lost store that was not away',
     'wrong failure',
     replaced({ event: 'failed' }, { kind: 'store_unreachable' }).replaceAll('"redis"', '"postgres"'),

@@ -9,16 +9,21 @@ interface Incident {
   readonly from: number
   /** When it was back; infinite if it never was. */
   to: number
+  /** How many calls each client lost with it. */
+  readonly lost: Map<number, number>
 }
 
 /** A call that ended without a result. */
 export interface LostCall {
+  readonly client: number
   /** The nodes that it may have reached, which are known. */
   readonly nodes: ReadonlySet<string>
   readonly began: number
   readonly ended: number
 }
 
+/** How many calls a client may lose with a process that dies: it has one at a time. One that stands still may also get the next one. */
+const LOST_MOST = { dead: 1, still: 2 }
 /** What stood still notices that late, and others then end its calls. */
 const NOTICED_MS = 15_000
 /** How long after its return a store may still be missing for a node, which connects again. */
@@ -52,7 +57,8 @@ export class Incidents {
   see(line: (FaultLine | TargetLine) & TimedLine): boolean {
     const { target, at } = line
     if (line.event === 'fault') return this.#fault(line)
-    if (line.event === 'stood') this.#all.push({ kind: 'stood', target, from: at - line.ms, to: at })
+    if (line.event === 'stood')
+      this.#all.push({ kind: 'stood', target, from: at - line.ms, to: at, lost: new Map() })
     else if (line.event === 'back') {
       for (const one of this.#all) if (one.target === target && one.to === Infinity) one.to = at
     } else if (line.event === 'exited') this.#running.delete(target)
@@ -72,16 +78,20 @@ export class Incidents {
       if (target.startsWith('worker')) this.#workerKills++
       else if (!process.isShifted) this.#nodeKills++
     }
-    this.#all.push({ kind, target, from: at, to: Infinity })
+    this.#all.push({ kind, target, from: at, to: Infinity, lost: new Map() })
     return kind === 'kill'
   }
 
   /** Whether a call may have been lost with its node: that died under it, or stood still so long that others took it for dead. */
-  explainsLostNode({ nodes, began, ended }: LostCall): boolean {
-    return this.#all.some(({ kind, target, from, to }) => {
+  explainsLostNode({ client, nodes, began, ended }: LostCall): boolean {
+    const reason = this.#all.find(({ kind, target, from, to, lost }) => {
       if (!nodes.has(target) || from > ended) return false
-      return kind === 'kill' ? from >= began : to + NOTICED_MS >= began
+      const count = lost.get(client) ?? 0
+      if (kind === 'kill') return from >= began && count < LOST_MOST.dead
+      return to + NOTICED_MS >= began && count < LOST_MOST.still
     })
+    reason?.lost.set(client, (reason.lost.get(client) ?? 0) + 1)
+    return reason !== undefined
   }
 
   /** Whether Redis, where sessions are, was away during a call. */

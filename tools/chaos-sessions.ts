@@ -277,7 +277,7 @@ export class SessionHistory {
     if (stream.isEnded) this.#add('two answers', where)
     stream.isEnded = true
     const { nodes, began } = stream
-    const lost = { nodes, began, ended: line.at, where }
+    const lost = { client: line.client, nodes, began, ended: line.at, where }
     if (line.event === 'abandoned') {
       this.#counts.abandoned++
       this.#lost.push({ ...lost, kind: undefined })
