@@ -1,14 +1,25 @@
 // Reads the logs of the clients of a chaos test. It shares no code with the server, so that it cannot share its errors.
 import { checkCrashLog, type CrashFault, type CrashLine, type CrashReport } from './crash-checker.ts'
-import type { EffectLine, FaultLine, TimedLine } from './chaos-log.ts'
+import { Incidents, isAboutTarget } from './chaos-incidents.ts'
+import type { DroppedLine, EffectLine, FaultLine, TimedLine } from './chaos-log.ts'
 import { SessionHistory } from './chaos-sessions.ts'
 
 /** What the logs must contain, so that empty ones do not pass. */
 export interface ChaosExpectations {
   readonly tasks: number
   readonly sessions: number
-  /** Processes that were killed. */
+  /** Processes that were killed: all, nodes whose clock was right, and workers. */
   readonly kills: number
+  readonly nodeKills: number
+  readonly workerKills: number
+  /** Processes that were stopped, and went on. */
+  readonly stops: number
+  /** How often each store was restarted. */
+  readonly restarts: number
+  /** Workers that ran handlers. */
+  readonly workers: number
+  /** Requests of each kind whose connection the client broke. */
+  readonly drops: number
   /** Tasks that were accepted before a kill and ended after it. */
   readonly survivors: number
   /** How often clients went on with a stream. */
@@ -21,6 +32,13 @@ export interface ChaosExpectations {
 export type SessionFault =
   | 'repeated effect'
   | 'no effect'
+  | 'false kill'
+  | 'too few node kills'
+  | 'too few worker kills'
+  | 'too few stops'
+  | 'too few restarts'
+  | 'too few workers'
+  | 'too few drops'
   | 'too few sessions'
   | 'too few resumptions'
   | 'too few answers'
@@ -29,7 +47,11 @@ export type SessionFault =
   | 'no answer'
   | 'two answers'
   | 'wrong client'
+  | 'wrong id'
+  | 'wrong stream'
+  | 'wrong questions'
   | 'wrong failure'
+  | 'too many lost calls'
   | 'lost event'
   | 'duplicated event'
   | 'reordered event'
@@ -49,12 +71,19 @@ export interface ChaosReport extends Omit<CrashReport, 'faults'> {
   readonly abandoned: number
   readonly events: number
   readonly resumptions: number
-  /** How often each thing was done to the processes. */
+  /** How often each thing was done to the processes, and undone. */
   readonly done: Readonly<Record<FaultLine['kind'], number>>
+  readonly nodeKills: number
+  readonly workerKills: number
+  /** The handlers that each process ran. */
+  readonly ran: Readonly<Record<string, number>>
+  readonly drops: Readonly<Record<DroppedLine['what'], number>>
   readonly faults: readonly { readonly fault: ChaosFault; readonly details: string }[]
 }
 
 const TASK_EVENTS: readonly string[] = ['call', 'accepted', 'unanswered', 'rejected', 'seen', 'missing']
+
+const KINDS: readonly FaultLine['kind'][] = ['kill', 'stop', 'redis', 'postgres']
 
 /** Tools whose handler must not run twice for one task. */
 const FRAGILE = ['fragile']
@@ -65,9 +94,9 @@ export function checkChaosLogs(texts: readonly string[], expected: ChaosExpectat
   const add: AddFault = (fault, details) => void faults.push({ fault, details })
   const lines = texts.flatMap((text, file) => linesIn(text, file, add)).toSorted((a, b) => a.at - b.at)
   const effects = lines.filter((line): line is EffectLine & TimedLine => line.event === 'effect')
-  const done = lines.filter((line): line is FaultLine & TimedLine => line.event === 'fault')
+  const incidents = new Incidents(add)
   const ofTasks = lines.flatMap((line): readonly CrashLine[] => {
-    if (line.event === 'fault') return line.kind === 'kill' ? [{ event: 'kill' }] : []
+    if (isAboutTarget(line)) return incidents.see(line) ? [{ event: 'kill' }] : []
     return TASK_EVENTS.includes(line.event) ? [line as CrashLine] : []
   })
   const { faults: faultsOfTasks, ...counts } = checkCrashLog(
@@ -76,22 +105,30 @@ export function checkChaosLogs(texts: readonly string[], expected: ChaosExpectat
   )
   faults.push(...faultsOfTasks)
   checkEffects(ofTasks, effects, add)
-  const sessions = new SessionHistory(done, add)
+  const sessions = new SessionHistory(incidents, add)
   for (const line of lines) if ('client' in line) sessions.see(line)
   const seen = sessions.end()
-  if (seen.sessions < expected.sessions)
-    add('too few sessions', `${seen.sessions} of ${expected.sessions} were opened`)
-  if (seen.resumptions < expected.resumptions)
-    add('too few resumptions', `${seen.resumptions} of ${expected.resumptions}`)
-  if (seen.answered < expected.answers) add('too few answers', `${seen.answered} of ${expected.answers}`)
-  const count = (kind: FaultLine['kind']): number => done.filter((line) => line.kind === kind).length
-  return {
-    ...counts,
-    effects: effects.length,
-    ...seen,
-    done: { kill: count('kill'), stop: count('stop'), redis: count('redis'), postgres: count('postgres') },
-    faults,
+  const done = Object.fromEntries(KINDS.map((kind) => [kind, incidents.count(kind)])) as ChaosReport['done']
+  const { nodes: nodeKills, workers: workerKills } = incidents.kills
+  const ran: Record<string, number> = {}
+  for (const { by } of effects) ran[by] = (ran[by] ?? 0) + 1
+  const dropped = (what: DroppedLine['what']): number =>
+    lines.filter((line) => line.event === 'dropped' && line.what === what).length
+  const drops = { task: dropped('task'), post: dropped('post') }
+  const workers = Object.keys(ran).filter((name) => name.startsWith('worker')).length
+  const atLeast = (fault: ChaosFault, least: number, count: number): void => {
+    if (count < least) add(fault, `${count} of ${least}`)
   }
+  atLeast('too few node kills', expected.nodeKills, nodeKills)
+  atLeast('too few worker kills', expected.workerKills, workerKills)
+  atLeast('too few stops', expected.stops, done.stop)
+  atLeast('too few restarts', expected.restarts, Math.min(done.redis, done.postgres))
+  atLeast('too few workers', expected.workers, workers)
+  atLeast('too few drops', expected.drops, Math.min(drops.task, drops.post))
+  atLeast('too few sessions', expected.sessions, seen.sessions)
+  atLeast('too few resumptions', expected.resumptions, seen.resumptions)
+  atLeast('too few answers', expected.answers, seen.answered)
+  return { ...counts, effects: effects.length, ...seen, done, nodeKills, workerKills, ran, drops, faults }
 }
 
 /** Compares the effects of handlers with the outcomes of their tasks. */

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from '../src/client.ts'
-import type { ChaosLine } from './chaos-log.ts'
+import type { ChaosLine, EffectLine } from './chaos-log.ts'
 import { seeded } from './chaos-random.ts'
 import { SessionClient } from './chaos-session-client.ts'
 import { WsSessionClient } from './chaos-ws-client.ts'
@@ -32,7 +32,7 @@ export interface ClientSettings {
 export interface ClientNews {
   readonly accepted: number
   readonly visits: number
-  /** How many tasks have ended, sessions were used or read to the end, and outcomes were looked at again. */
+  /** How many tasks and visits of those that there should be have ended, sessions were read to the end, and outcomes were looked at again. */
   readonly progress: number
   /** Whether there are as many tasks and visits as there should be; whether nothing runs any more. */
   readonly isDone: boolean
@@ -47,6 +47,9 @@ const TOOLS = ['sturdy', 'keyed', 'fragile', 'flaky']
 const WORK_MS = 1200
 /** The pause between tasks, or visits, beyond those that there should be. */
 const EXTRA_MS = 300
+/** The part of requests about tasks whose connection the client breaks, and when it does so at the latest. */
+const TASK_DROP_PART = 0.1
+const TASK_DROP_MS = 40
 const NEWS_MS = 500
 /** How many of our own clients there are, and their first number. */
 const OWN_CLIENTS = 4
@@ -58,7 +61,7 @@ const RELIST_MS = 15_000
 
 let isStopping = false
 let isOver = false
-let [accepted, visits, ended, isIdle] = [0, 0, 0, false]
+let [accepted, visits, ended, settled, isIdle] = [0, 0, 0, 0, false]
 /** When a session was last read to the end. */
 let drainedAt = 0
 
@@ -66,7 +69,10 @@ const log = (line: ChaosLine): void =>
   appendFileSync(settings.log, `${JSON.stringify({ ...line, at: Date.now() })}\n`)
 const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms))
 const keyOf = (number: number): string => apiKeys[number % apiKeys.length] ?? ''
-const isDone = (): boolean => accepted >= settings.tasks && visits >= settings.sessions * settings.visits
+const wantedVisits = settings.sessions * settings.visits
+/** What is done beyond that is no progress, or a run with clients that wait for ever would not end. */
+const progress = (): number => Math.min(ended, settings.tasks) + Math.min(visits, wantedVisits) + settled
+const isDone = (): boolean => accepted >= settings.tasks && visits >= wantedVisits
 
 /** The external system on which handlers have effects. */
 async function openLedger(): Promise<string> {
@@ -74,7 +80,7 @@ async function openLedger(): Promise<string> {
     let body = ''
     asked.setEncoding('utf8').on('data', (text: string) => (body += text))
     asked.once('end', () => {
-      log({ event: 'effect', ...(JSON.parse(body) as { task: number; tool: string; run: string }) })
+      log({ event: 'effect', ...(JSON.parse(body) as Omit<EffectLine, 'event'>) })
       answered.end('{}')
     })
   })
@@ -107,6 +113,8 @@ async function useTasks(ledger: string): Promise<void> {
       apiKey: keyOf(task),
       more: { ledger },
       isOver: () => isOver,
+      dropMs: () => (random() < TASK_DROP_PART ? random() * TASK_DROP_MS : undefined),
+      onDropped: () => log({ event: 'dropped', what: 'task' }),
       log: (line) => {
         if (line.event === 'accepted') accepted++
         log(line)
@@ -136,7 +144,7 @@ async function useSessions(): Promise<void> {
       free.push(client)
       return
     }
-    const isExtra = visits >= settings.sessions * settings.visits
+    const isExtra = visits >= wantedVisits
     if (isExtra && place > 1) return pause(EXTRA_MS)
     const [client] = free.splice(Math.floor(random() * free.length), 1)
     if (client === undefined) return pause(EXTRA_MS)
@@ -180,9 +188,10 @@ async function useOwnClients(): Promise<void> {
     if (connected === undefined) return pause(EXTRA_MS)
     for (let each = 0; each < 20 && !isStopping; each++) {
       marker = `m${client}-${++calls}`
-      log({ event: 'called', client, call: marker, marker, steps: 0 })
+      const asks = each % 2
+      log({ event: 'called', client, call: marker, marker, steps: 0, asks, isOurs: true })
       try {
-        const text = await connected.call(each % 2 === 0 ? 'ask' : 'echo', { marker })
+        const text = await connected.call(asks > 0 ? 'ask' : 'echo', { marker })
         log({ event: 'answered', client, call: marker, text: String(text) })
       } catch {
         log({ event: 'abandoned', client, call: marker })
@@ -204,7 +213,7 @@ async function main(): Promise<void> {
   })
   process.once('disconnect', () => process.exit())
   const timer = setInterval(() => {
-    const news: ClientNews = { accepted, visits, progress: visits + ended, isDone: isDone(), isIdle }
+    const news: ClientNews = { accepted, visits, progress: progress(), isDone: isDone(), isIdle }
     process.send?.(news)
   }, NEWS_MS)
   await Promise.all([useTasks(await openLedger()), useSessions(), changeLists(), useOwnClients()])
@@ -215,7 +224,7 @@ async function main(): Promise<void> {
     for (let client = left.pop(); client !== undefined; client = left.pop()) {
       await client.drain(() => drainedAt)
       drainedAt = performance.now()
-      ended++
+      settled++
     }
   })
   await Promise.all(drains)
@@ -224,7 +233,7 @@ async function main(): Promise<void> {
   const looking = Array.from({ length: settings.atOnce }, async () => {
     for (let one = looks.pop(); one !== undefined; one = looks.pop()) {
       await look(one[1][1], one[0], one[1][0])
-      ended++
+      settled++
     }
   })
   await Promise.all(looking)

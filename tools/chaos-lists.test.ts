@@ -1,8 +1,21 @@
 import { expect, test } from 'vitest'
-import { checkChaosLogs } from './chaos-checker.ts'
+import { checkChaosLogs, type ChaosExpectations } from './chaos-checker.ts'
 import type { ChaosLine } from './chaos-log.ts'
 
-const NOTHING = { tasks: 0, sessions: 0, kills: 0, survivors: 0, resumptions: 0, answers: 0 }
+const NOTHING: ChaosExpectations = {
+  tasks: 0,
+  sessions: 0,
+  kills: 0,
+  nodeKills: 0,
+  workerKills: 0,
+  stops: 0,
+  restarts: 0,
+  workers: 0,
+  drops: 0,
+  survivors: 0,
+  resumptions: 0,
+  answers: 0,
+}
 
 const heard = (id: number, what: 'listed' | 'updated note://1' | ''): ChaosLine => ({
   event: 'received',
@@ -12,13 +25,13 @@ const heard = (id: number, what: 'listed' | 'updated note://1' | ''): ChaosLine 
   what,
 })
 const listed: readonly ChaosLine[] = [
-  { event: 'touch', client: 9, what: 'listed' },
-  { event: 'touched', client: 9, what: 'listed' },
+  { event: 'touch', client: 9, id: 't', what: 'listed' },
+  { event: 'touched', client: 9, id: 't', what: 'listed', text: '9' },
 ]
-const unanswered: ChaosLine = { event: 'touch', client: 9, what: 'listed' }
+const unanswered: ChaosLine = { event: 'touch', client: 9, id: 't', what: 'listed' }
 const touched: readonly ChaosLine[] = [
-  { event: 'touch', client: 1, what: 'updated' },
-  { event: 'touched', client: 1, what: 'updated' },
+  { event: 'touch', client: 1, id: 't', what: 'updated' },
+  { event: 'touched', client: 1, id: 't', what: 'updated', text: '1' },
 ]
 const opened: ChaosLine = { event: 'opened', client: 1 }
 const ready: ChaosLine = { event: 'ready', client: 1 }

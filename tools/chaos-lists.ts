@@ -26,6 +26,11 @@ export class ListChanges {
   readonly #changes: Change[] = []
   readonly #last = new Map<number, Change>()
 
+  /** How many changes were asked for. */
+  get count(): number {
+    return this.#changes.length
+  }
+
   /** A client asks for a change. */
   sent(client: number, at: number): void {
     const change = { sentAt: at, answeredAt: Infinity }

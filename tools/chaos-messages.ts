@@ -26,6 +26,14 @@ export function described(data: string): string {
   }
 }
 
+/** The token of a progress notification, as a member of a line of the log. */
+export function tokenOf(data: string): { readonly token?: string } {
+  if (data === '') return {}
+  const { method, params } = JSON.parse(data) as Message
+  if (method !== 'notifications/progress') return {}
+  return { token: String((params as Message | undefined)?.['progressToken']) }
+}
+
 /** Errors whose kind is not on the wire, by their text. */
 const KINDS: ReadonlyMap<string, string> = new Map([
   ['the node that ran the request stopped before it answered', 'node_lost'],

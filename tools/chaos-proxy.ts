@@ -3,6 +3,14 @@ import { createServer, request, type IncomingMessage, type ServerResponse } from
 import { connect, type AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 
+/** Tells clients which node got a request. */
+export const NODE_HEADER = 'x-chaos-node'
+
+/** The name of the node at a place. */
+export function nodeName(place: number): string {
+  return `node ${place + 1}`
+}
+
 /** Sends each request to the next node, as a load balancer without sticky sessions does, and passes over nodes that refuse the connection. */
 export class ChaosProxy {
   readonly #server = createServer((asked, answered) => void this.#serve(asked, answered))
@@ -41,12 +49,13 @@ export class ChaosProxy {
   }
 
   #pass(asked: IncomingMessage, body: Buffer, answered: ServerResponse, tries: number): void {
-    const port = this.#ports[this.#next++ % this.#ports.length]
+    const place = this.#next++ % this.#ports.length
+    const port = this.#ports[place]
     const { method, url: path, headers } = asked
     const passed = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (reply) => {
       // Both connections are kept alive by themselves.
       const { connection: _1, 'keep-alive': _2, 'transfer-encoding': _3, ...rest } = reply.headers
-      answered.writeHead(reply.statusCode ?? 502, rest)
+      answered.writeHead(reply.statusCode ?? 502, { ...rest, [NODE_HEADER]: nodeName(place) })
       answered.flushHeaders()
       reply.pipe(answered)
       // A node that dies breaks the connection of the client, which must not take the reply for complete.
@@ -59,14 +68,15 @@ export class ChaosProxy {
       if (answered.destroyed || answered.headersSent) return void answered.destroy()
       // Such a request was not sent, so another node may have it.
       if (error.code === 'ECONNREFUSED' && tries > 1) this.#pass(asked, body, answered, tries - 1)
-      else answered.writeHead(502).end()
+      else answered.writeHead(502, { [NODE_HEADER]: nodeName(place) }).end()
     })
     passed.end(body)
   }
+
   /** Joins the connection of a client that asks for a WebSocket with one to the next node. */
   #join(asked: IncomingMessage, client: Duplex, tries: number): void {
-    const port = this.#ports[this.#next++ % this.#ports.length] as number
-    const node = connect(port, '127.0.0.1')
+    const place = this.#next++ % this.#ports.length
+    const node = connect(this.#ports[place] as number, '127.0.0.1')
     this.#joined.add(client)
     const end = (): void => {
       this.#joined.delete(client)
@@ -78,7 +88,15 @@ export class ChaosProxy {
       const { method, url, rawHeaders } = asked
       const lines = rawHeaders.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`))
       node.write(`${method} ${url} HTTP/1.1\r\n${lines.join('')}\r\n`)
-      node.pipe(client).pipe(node)
+      client.pipe(node)
+      // Node's replies begin with the status line in one piece.
+      node.once('data', (head: Buffer) => {
+        const end = head.indexOf('\r\n') + 2
+        client.write(head.subarray(0, end))
+        if (end > 1) client.write(`${NODE_HEADER}: ${nodeName(place)}\r\n`)
+        client.write(head.subarray(end))
+        node.pipe(client)
+      })
       node.once('close', end)
     })
     node.once('error', (error: NodeJS.ErrnoException) => {

@@ -8,6 +8,8 @@ import { postgres, redis } from '../src/stores.ts'
 
 /** What a process of the chaos test needs to know. */
 export interface ServerSettings {
+  /** The name of the process, such as `worker 1`. */
+  readonly name: string
   /** The port of a node; a worker has none. */
   readonly port?: number
   readonly redis: string
@@ -19,6 +21,15 @@ export interface ServerSettings {
   readonly log: string
   readonly taskStore: 'postgres' | 'redis'
 }
+
+/** What a process tells the tool, besides that it is ready: that it stood still for so many milliseconds. */
+export interface ServerNews {
+  readonly stood: number
+}
+
+/** How often a process looks at the time, and how late that must be to count. */
+const LOOK_MS = 100
+const LATE_MS = 1000
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as ServerSettings
 
@@ -39,7 +50,10 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTi
 /** Has an effect and works for a while. Every run has another result, so that two outcomes of one task never look the same. */
 async function act(tool: string, { task, ms, ledger }: Work): Promise<string> {
   const run = randomUUID()
-  const response = await fetch(ledger, { method: 'POST', body: JSON.stringify({ task, tool, run }) })
+  const response = await fetch(ledger, {
+    method: 'POST',
+    body: JSON.stringify({ task, tool, run, by: settings.name }),
+  })
   await response.text()
   await pause(ms)
   return `${task}:${run}`
@@ -53,6 +67,16 @@ const store =
         ...shared,
         tasks: postgres({ connectionString: settings.postgres, lease: settings.leaseMs }).tasks,
       }
+
+/** Tells the tool when this process stood still. The clock that counts cannot be shifted. */
+function watchTime(): void {
+  let last = performance.now()
+  setInterval(() => {
+    const now = performance.now()
+    if (now - last > LATE_MS) process.send?.({ stood: now - last } satisfies ServerNews)
+    last = now
+  }, LOOK_MS)
+}
 
 const app = createServer({
   name: 'chaos',
@@ -130,5 +154,6 @@ const app = createServer({
 const { port } = settings
 await (port === undefined ? app.work() : app.listen({ http: { port }, ws: true }))
 process.send?.('ready')
+watchTime()
 // The tool that started this process is gone.
 process.once('disconnect', () => process.exit())

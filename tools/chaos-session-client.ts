@@ -8,6 +8,7 @@ import {
   pause,
   REVISION,
   textOf,
+  tokenOf,
   type Message,
 } from './chaos-messages.ts'
 import { exchange, openStream, type Asked, type OpenStream, type StreamEvent } from './chaos-wire.ts'
@@ -33,6 +34,8 @@ export type Said = SessionLine extends infer Line
 const LATER: readonly number[] = [429, 502, 503, 504]
 /** The status that means: nothing follows, so do not try again. */
 const OVER = 204
+/** Statuses with which nothing was done. */
+const UNTOUCHED: readonly number[] = [429, 503]
 const RETRY_MS = 200
 /** The part of streams whose connection the client breaks. */
 const DROP_PART = 0.6
@@ -41,6 +44,14 @@ const HEARING_MS = 90_000
 /** How long a stream says nothing before it is taken to be at its end, if that does not show in another way. */
 const QUIET_MS = 5000
 const MOST_STEPS = 20
+/** The part of JSON requests whose connection the client breaks, and when it does so at the latest. */
+const POST_DROP_PART = 0.15
+const POST_DROP_MS = 40
+/** How long clients read on after a response, in case that something follows, and the part of the calls after which they also ask for that. */
+const AFTER_RESPONSE_MS = 500
+const ASK_AGAIN_PART = 0.2
+/** No client keeps so many values. */
+const VALUES = 1_000_000
 
 /** One client. It does one thing at a time. */
 export class SessionClient {
@@ -111,11 +122,12 @@ export class SessionClient {
   }
 
   async #keep(): Promise<void> {
-    const value = ++this.#value
-    this.#log({ event: 'keep', value })
-    const reply = await this.#post('tools/call', { name: 'keep', arguments: { value } })
+    const value = this.#number * VALUES + ++this.#value
+    const id = `${++this.#calls}`
+    this.#log({ event: 'keep', id, value })
+    const reply = await this.#post(id, 'tools/call', { name: 'keep', arguments: { value } })
     const text = textOf(reply)
-    if (text !== undefined) this.#log({ event: 'kept', value, last: Number(text) })
+    if (text !== undefined) this.#log({ event: 'kept', id: idOf(reply), value, last: Number(text) })
   }
 
   /** Changes something, and waits on the stream of the session until that is announced. False if it never is. */
@@ -136,10 +148,12 @@ export class SessionClient {
     let isAnswered = false
     while (!isAnswered && !this.isGone && !isOver()) {
       if (what === 'updated') this.#sent++
-      this.#log({ event: 'touch', what })
-      const reply = await this.#post('tools/call', { name, arguments: { marker: `${this.#number}` } })
-      isAnswered = textOf(reply) !== undefined
-      if (isAnswered) this.#log({ event: 'touched', what })
+      const id = `${++this.#calls}`
+      this.#log({ event: 'touch', id, what })
+      const reply = await this.#post(id, 'tools/call', { name, arguments: { marker: `${this.#number}` } })
+      const text = textOf(reply)
+      isAnswered = text !== undefined
+      if (text !== undefined) this.#log({ event: 'touched', id: idOf(reply), what, text })
       else await pause(RETRY_MS)
     }
     if (what === 'updated' && isAnswered) this.#touched++
@@ -182,7 +196,7 @@ export class SessionClient {
     if (id === undefined) return
     this.#lastEvent = id
     this.#heardAt = performance.now()
-    this.#log({ event: 'received', call: 'session', id, what })
+    this.#log({ event: 'received', call: 'session', id, what, ...tokenOf(data) })
     if (what.startsWith('updated')) this.#updates++
     if (what === 'listed') this.#lists++
     this.#onUpdate()
@@ -198,11 +212,11 @@ export class SessionClient {
     let last: string | undefined
     let isOver = false
     let count = 0
-    log({ event: 'called', call: id, marker, steps })
+    log({ event: 'called', call: id, marker, steps, asks: name === 'ask' ? 1 : 0 })
     const onEvent = ({ id: eventId, data }: StreamEvent): void => {
       count++
       if (eventId !== undefined)
-        log({ event: 'received', call: id, id: (last = eventId), what: described(data) })
+        log({ event: 'received', call: id, id: (last = eventId), what: described(data), ...tokenOf(data) })
       if (data === '') return
       const message = JSON.parse(data) as Message
       if (message['method'] === 'elicitation/create') void this.#answer(id, message)
@@ -211,19 +225,50 @@ export class SessionClient {
         this.#logResponse(id, message)
       }
     }
-    let stream = await openStream(this.#asked('POST', { id, method: 'tools/call', params }), onEvent)
-    if (this.#isRefused(stream)) stream = undefined
+    let stream = await this.#begin(id, this.#asked('POST', { id, method: 'tools/call', params }), onEvent)
     while (stream !== undefined) {
       const wanted = this.#world.random() < DROP_PART ? count + 1 + Math.floor(this.#world.random() * 6) : 1e9
       let isEnded = false
       void stream.ended.then(() => (isEnded = true))
       while (!isEnded && !isOver && count < wanted) await pause(5)
+      // Nothing may follow the response.
+      if (isOver) await Promise.race([stream.ended, pause(AFTER_RESPONSE_MS)])
       stream.drop()
       await stream.ended
+      if (isOver && last !== undefined && this.#world.random() < ASK_AGAIN_PART)
+        await this.#readOn(id, last, onEvent)
       if (isOver || this.isGone) return
       stream = last === undefined ? undefined : await this.#resume(id, () => last as string, onEvent)
     }
     if (!isOver) log({ event: 'abandoned', call: id })
+  }
+
+  /** Sends a call, again while the server says that it does not take it now. */
+  async #begin(
+    call: string,
+    asked: Asked,
+    onEvent: (event: StreamEvent) => void,
+  ): Promise<OpenStream | undefined> {
+    while (!this.#world.isOver()) {
+      const stream = await openStream(asked, onEvent)
+      if (stream?.node !== undefined) this.#log({ event: 'served', call, node: stream.node })
+      if (!this.#isRefused(stream)) return stream
+      if (stream === undefined || !UNTOUCHED.includes(stream.status)) return undefined
+      await pause(RETRY_MS)
+    }
+    return undefined
+  }
+
+  /** Asks for what follows the response to a call: there is nothing. */
+  async #readOn(call: string, after: string, onEvent: (event: StreamEvent) => void): Promise<void> {
+    this.#log({ event: 'resumed', call, after })
+    const asked = this.#asked('GET')
+    const headers = { ...asked.headers, accept: 'text/event-stream', 'last-event-id': after }
+    const stream = await openStream({ ...asked, headers }, onEvent)
+    if (stream === undefined) return
+    if (stream.status !== OVER) this.#isRefused(stream)
+    await Promise.race([stream.ended, pause(AFTER_RESPONSE_MS)])
+    stream.drop()
   }
 
   async #resume(
@@ -279,13 +324,14 @@ export class SessionClient {
   #logResponse(call: string, message: Message): void {
     const { error } = message as { readonly error?: { readonly data?: Message; readonly message: string } }
     const text = textOf(message)
-    if (text !== undefined) this.#log({ event: 'answered', call, text })
-    else this.#log({ event: 'failed', call, kind: kindOf(error ?? { message: JSON.stringify(message) }) })
+    const id = idOf(message)
+    if (text !== undefined) this.#log({ event: 'answered', call, id, text })
+    else this.#log({ event: 'failed', call, id, kind: kindOf(error ?? { message: JSON.stringify(message) }) })
   }
 
   /** Sends a request, and answers the response; undefined if there is none. */
-  async #post(method: string, params: object): Promise<Message | undefined> {
-    const reply = await exchange(this.#asked('POST', { id: ++this.#calls, method, params }))
+  async #post(id: string, method: string, params: object): Promise<Message | undefined> {
+    const reply = await exchange(this.#dropping(this.#asked('POST', { id, method, params })))
     if (reply?.status === 404) this.#lose()
     if (reply === undefined || LATER.includes(reply.status) || this.isGone) return undefined
     const message = parsed(reply.text)
@@ -299,7 +345,7 @@ export class SessionClient {
     while (!this.#world.isOver() && !this.isGone) {
       // A request that got no answer may still run.
       const fresh = 'params' in message ? { ...message, id: ++this.#calls } : message
-      const reply = await exchange(this.#asked('POST', fresh))
+      const reply = await exchange(this.#dropping(this.#asked('POST', fresh)))
       if (reply?.status === 404) this.#lose()
       else if (reply !== undefined && reply.status < 300) return true
       else if (reply !== undefined && !LATER.includes(reply.status))
@@ -312,6 +358,17 @@ export class SessionClient {
   #lose(): void {
     if (!this.isGone) this.#log({ event: 'gone' })
     this.isGone = true
+  }
+
+  /** A request of which some connections break. */
+  #dropping(asked: Asked): Asked {
+    const { random, log } = this.#world
+    if (random() >= POST_DROP_PART) return asked
+    return {
+      ...asked,
+      dropMs: random() * POST_DROP_MS,
+      onDropped: () => log({ event: 'dropped', what: 'post' }),
+    }
   }
 
   #asked(method: Asked['method'], message?: object): Asked {
@@ -331,4 +388,8 @@ export class SessionClient {
   #log(said: Said): void {
     this.#world.log({ client: this.#number, ...said } as SessionLine)
   }
+}
+
+function idOf(message: Message | undefined): string {
+  return String(message?.['id'])
 }

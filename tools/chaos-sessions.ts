@@ -1,28 +1,39 @@
 // What the clients of a chaos test saw of their sessions. It shares no code with the server.
 import type { AddFault } from './chaos-checker.ts'
+import type { Incidents, LostCall } from './chaos-incidents.ts'
 import { ListChanges, type Listener } from './chaos-lists.ts'
-import type { FaultLine, SessionLine, TimedLine } from './chaos-log.ts'
+import type { SessionLine, TimedLine } from './chaos-log.ts'
 
 /** The stream of a session, among those of calls. */
 const OF_SESSION = 'session'
-/** The errors with which a call may end, and after which faults. */
-const EXPLAINED: ReadonlyMap<string, readonly FaultLine['kind'][]> = new Map([
-  ['node_lost', ['kill', 'stop']],
-  ['store_unreachable', ['redis', 'postgres']],
-])
-/** How long after a fault a call may end so. */
-const AFTERMATH_MS = 60_000
+/** How many calls may end without a result: this part of all, and a few. Each needs a reason, too. */
+const LOST_PART = 0.1
+const LOST_MOST = 10
 
 interface Stream {
   readonly marker: string
   readonly steps: number
+  readonly asks: number
+  readonly isOurs: boolean
   readonly began: number
+  /** The nodes that got the call. */
+  readonly nodes: Set<string>
   /** The progress that comes next. */
   next: number
-  /** The ids of all events, and the number in the last. */
+  asked: number
+  /** What the ids of all events begin with, these ids, and the number in the last. */
+  name: string | undefined
   readonly ids: Set<string>
   last: number
+  /** Whether its response was among the events. */
+  hasResponse: boolean
   isEnded: boolean
+}
+
+/** A call that ended without a result: with an error of a kind, or without an answer. */
+interface Ended extends LostCall {
+  readonly where: string
+  readonly kind: string | undefined
 }
 
 interface Client {
@@ -37,6 +48,9 @@ interface Client {
   /** The value that the session must have, and those that it may have because no answer came. */
   value: number
   readonly possible: Set<number>
+  /** The id of the last request to keep a value, and of the last one to change something. */
+  keepId: string
+  touchId: string
   /** Changes of its own resource: when they were sent, how many were answered, and how many it heard of. */
   readonly touches: number[]
   touched: number
@@ -49,14 +63,17 @@ type Line<Event extends SessionLine['event']> = Extract<SessionLine, { readonly 
 
 /** Follows what clients log, line by line. */
 export class SessionHistory {
-  readonly #faults: readonly (FaultLine & TimedLine)[]
+  readonly #incidents: Incidents
   readonly #add: AddFault
   readonly #clients = new Map<number, Client>()
+  /** The client of each value that was kept. */
+  readonly #owners = new Map<number, number>()
+  readonly #lost: Ended[] = []
   readonly #counts = { answered: 0, failedCalls: 0, abandoned: 0, events: 0, resumptions: 0 }
   readonly #lists = new ListChanges()
 
-  constructor(faults: readonly (FaultLine & TimedLine)[], add: AddFault) {
-    this.#faults = faults
+  constructor(incidents: Incidents, add: AddFault) {
+    this.#incidents = incidents
     this.#add = add
   }
 
@@ -83,11 +100,13 @@ export class SessionHistory {
         this.#add('refused', `client ${line.client}: ${line.error}`)
         break
       case 'called':
-        client.streams.set(line.call, newStream(line.marker, line.steps, line.at))
+        client.streams.set(line.call, newStream(line))
+        break
+      case 'served':
+        client.streams.get(line.call)?.nodes.add(line.node)
         break
       case 'asked':
-        if (line.marker !== client.streams.get(line.call)?.marker)
-          this.#add('wrong client', `client ${line.client} was asked ${line.marker} in ${line.call}`)
+        this.#asked(client, line)
         break
       case 'resumed':
         this.#counts.resumptions++
@@ -115,6 +134,10 @@ export class SessionHistory {
 
   /** Reports what is missing at the end, and answers the sums. */
   end(): typeof this.counts {
+    for (const call of this.#lost) this.#explain(call)
+    const most = LOST_MOST + LOST_PART * this.counts.calls
+    if (this.#lost.length > most)
+      this.#add('too many lost calls', `${this.#lost.length} of ${this.counts.calls}`)
     for (const [number, client] of this.#clients) {
       const where = `client ${number}`
       for (const [call, { isEnded }] of client.streams)
@@ -161,6 +184,8 @@ export class SessionHistory {
       isDrained: false,
       value: 0,
       possible: new Set(),
+      keepId: '',
+      touchId: '',
       touches: [],
       touched: 0,
       updates: 0,
@@ -170,30 +195,64 @@ export class SessionHistory {
     return client
   }
 
+  #asked(client: Client, { client: number, call, marker }: Line<'asked'>): void {
+    const stream = client.streams.get(call)
+    if (stream === undefined || marker !== stream.marker)
+      return this.#add('wrong client', `client ${number} was asked ${marker} in ${call}`)
+    const most = stream.isOurs && stream.asks > 0 ? stream.asks + 1 : stream.asks
+    if (++stream.asked > most)
+      this.#add('wrong questions', `client ${number} was asked ${stream.asked} times in ${call}`)
+  }
+
   #received(client: Client, line: Line<'received'>): void {
     this.#counts.events++
     const { call, id, what } = line
     const where = `client ${line.client}, ${call}: ${what || 'nothing'} (${id})`
     let stream = client.streams.get(call)
     if (stream === undefined && call === OF_SESSION)
-      client.streams.set(call, (stream = newStream('', 0, line.at)))
+      client.streams.set(call, (stream = newStream({ marker: '', steps: 0, asks: 0, at: line.at })))
     if (stream === undefined) return this.#add('wrong client', where)
+    this.#numbered(client, stream, line, where)
     if (call === OF_SESSION && client.hearsFrom === Infinity) this.#heardFirst(client, line.at)
-    const number = Number(/(\d+)$/.exec(id)?.[1])
-    if (stream.ids.has(id)) this.#add('duplicated event', where)
-    else if (!(number > stream.last)) this.#add('reordered event', where)
-    else if (stream.last >= 0 && number > stream.last + 1)
-      this.#add('lost event', `${where} came after number ${stream.last}`)
-    stream.ids.add(id)
-    if (number > stream.last) stream.last = number
+    if (stream.hasResponse) this.#add('two answers', `${where} came after the response`)
     const [kind, value = ''] = what.split(' ')
-    if (kind === 'progress') this.#progressed(stream, Number(value), where)
+    if (kind === 'response') stream.hasResponse = true
+    if (kind === 'progress') {
+      if (line.token !== call) this.#add('wrong client', `${where} is for ${line.token}`)
+      this.#progressed(stream, Number(value), where)
+    }
     if (kind === 'listed') client.heard.push({ what: kind, at: line.at })
     if (kind === 'updated') {
       client.updates++
       client.heard.push({ what: kind, at: line.at })
       if (value !== `note://${line.client}`) this.#add('wrong client', where)
     }
+  }
+
+  /** Compares the id of an event with those before. */
+  #numbered(client: Client, stream: Stream, { id, call }: Line<'received'>, where: string): void {
+    const [, name = '', digits] = /^(.*?)(\d+)$/.exec(id) ?? []
+    const number = Number(digits)
+    if (stream.name === undefined) {
+      stream.name = name
+      for (const other of client.streams.values())
+        if (other !== stream && other.name === name)
+          this.#add('wrong stream', `${where} continues another one`)
+      // Events over a connection that broke before the client knew an id cannot be asked for.
+      const most = call === OF_SESSION && client.begins > 1 ? this.#mostMissed(client) : 0
+      if (!(number <= most)) this.#add('lost event', `${where} is the first`)
+    } else if (stream.name !== name) this.#add('wrong stream', `${where} came in ${stream.name}`)
+    if (stream.ids.has(id)) this.#add('duplicated event', where)
+    else if (!(number > stream.last)) this.#add('reordered event', where)
+    else if (stream.last >= 0 && number > stream.last + 1)
+      this.#add('lost event', `${where} came after number ${stream.last}`)
+    stream.ids.add(id)
+    if (number > stream.last) stream.last = number
+  }
+
+  /** How many events a client may have missed before its first one: those of its changes, of lists, and one for each connection. */
+  #mostMissed({ begins, touches }: Client): number {
+    return begins - 1 + touches.length + this.#lists.count
   }
 
   /**
@@ -217,39 +276,91 @@ export class SessionHistory {
     if (stream === undefined) return this.#add('wrong client', where)
     if (stream.isEnded) this.#add('two answers', where)
     stream.isEnded = true
-    if (line.event === 'abandoned') this.#counts.abandoned++
-    else if (line.event === 'failed') {
-      this.#counts.failedCalls++
-      const reasons = EXPLAINED.get(line.kind) ?? []
-      const isExplained = this.#faults.some(
-        ({ kind, at }) => reasons.includes(kind) && at <= line.at && at >= stream.began - AFTERMATH_MS,
-      )
-      if (!isExplained) this.#add('wrong failure', `${where}: ${line.kind}`)
-    } else {
-      this.#counts.answered++
-      if (line.text.split(' ').some((marker) => marker !== stream.marker))
-        this.#add('wrong client', `${where}: ${line.text}`)
-      if (stream.next <= stream.steps)
-        this.#add('lost event', `${where} ended after ${stream.next - 1} of ${stream.steps}`)
+    const { nodes, began } = stream
+    const lost = { client: line.client, nodes, began, ended: line.at, where }
+    if (line.event === 'abandoned') {
+      this.#counts.abandoned++
+      this.#lost.push({ ...lost, kind: undefined })
+      return
     }
+    if (!stream.isOurs && line.id !== line.call) this.#add('wrong id', `${where} got ${line.id}`)
+    if (line.event === 'failed') {
+      this.#counts.failedCalls++
+      this.#lost.push({ ...lost, kind: line.kind })
+      return
+    }
+    this.#counts.answered++
+    if (line.text.split(' ').some((marker) => marker !== stream.marker))
+      this.#add('wrong client', `${where}: ${line.text}`)
+    if (stream.next <= stream.steps)
+      this.#add('lost event', `${where} ended after ${stream.next - 1} of ${stream.steps}`)
+    if (stream.asked < stream.asks)
+      this.#add('wrong questions', `${where} was answered after ${stream.asked} of ${stream.asks} questions`)
+  }
+
+  /** Reports a call that ended without a result for no reason. */
+  #explain({ where, kind, ...call }: Ended): void {
+    if (kind === undefined) {
+      if (!this.#incidents.explainsSilence(call)) this.#add('wrong failure', `${where} got no answer`)
+      return
+    }
+    const isExplained =
+      (kind === 'node_lost' && this.#incidents.explainsLostNode(call)) ||
+      (kind === 'store_unreachable' && this.#incidents.explainsLostStore(call))
+    if (!isExplained)
+      this.#add('wrong failure', `${where} at ${[...call.nodes].join(' and ') || 'no node'}: ${kind}`)
   }
 
   #kept(client: Client, line: Line<'keep' | 'kept'>): void {
-    if (line.event === 'keep') return void client.possible.add(line.value)
-    const { value, last } = line
+    const where = `client ${line.client}`
+    if (line.event === 'keep') {
+      client.keepId = line.id
+      if (this.#owners.has(line.value))
+        this.#add('unreadable', `${where} keeps the value ${line.value} of another`)
+      this.#owners.set(line.value, line.client)
+      return void client.possible.add(line.value)
+    }
+    const { value, last, id } = line
+    if (id !== client.keepId) this.#add('wrong id', `${where} got ${id} for ${client.keepId}`)
     client.possible.delete(value)
-    if (last !== client.value && !client.possible.has(last))
-      this.#add('lost value', `client ${line.client} had ${client.value}, and the server ${last}`)
+    const owner = this.#owners.get(last) ?? line.client
+    if (owner !== line.client) this.#add('wrong client', `${where} got the value ${last} of client ${owner}`)
+    else if (last !== client.value && !client.possible.has(last))
+      this.#add('lost value', `${where} had ${client.value}, and the server ${last}`)
     client.value = value
   }
 
-  #touched(client: Client, { client: number, event, what, at }: Line<'touch' | 'touched'>): void {
-    if (what === 'listed') this.#lists[event === 'touch' ? 'sent' : 'answered'](number, at)
-    else if (event === 'touch') client.touches.push(at)
+  #touched(client: Client, line: Line<'touch' | 'touched'>): void {
+    const { client: number, what, at, id } = line
+    if (what === 'listed') this.#lists[line.event === 'touch' ? 'sent' : 'answered'](number, at)
+    else if (line.event === 'touch') client.touches.push(at)
     else client.touched++
+    if (line.event === 'touch') {
+      client.touchId = id
+      return
+    }
+    if (id !== client.touchId) this.#add('wrong id', `client ${number} got ${id} for ${client.touchId}`)
+    if (line.text !== String(number)) this.#add('wrong client', `client ${number} got ${line.text}`)
   }
 }
 
-function newStream(marker: string, steps: number, began: number): Stream {
-  return { marker, steps, began, next: 1, ids: new Set(), last: -1, isEnded: false }
+function newStream(
+  line: Pick<Line<'called'>, 'marker' | 'steps' | 'asks' | 'at'> & { readonly isOurs?: boolean },
+): Stream {
+  const { marker, steps, asks, at, isOurs = false } = line
+  return {
+    marker,
+    steps,
+    asks,
+    isOurs,
+    began: at,
+    nodes: new Set(),
+    next: 1,
+    asked: 0,
+    name: undefined,
+    ids: new Set(),
+    last: -1,
+    hasResponse: false,
+    isEnded: false,
+  }
 }

@@ -1,5 +1,6 @@
 // How clients of the chaos test speak HTTP: without any code of ours, so that a fault of our client cannot hide one of our server.
 import { Agent, request, type IncomingMessage } from 'node:http'
+import { NODE_HEADER } from './chaos-proxy.ts'
 
 /** A request to the server. */
 export interface Asked {
@@ -7,6 +8,10 @@ export interface Asked {
   readonly method: 'POST' | 'GET' | 'DELETE'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** When to break the connection, in milliseconds from the beginning; never if it is not given. */
+  readonly dropMs?: number
+  /** Called if the connection was broken before the reply had ended. */
+  readonly onDropped?: () => void
 }
 
 export interface Replied {
@@ -24,6 +29,8 @@ export interface StreamEvent {
 /** A stream that is open. */
 export interface OpenStream {
   readonly status: number
+  /** The node that replied. */
+  readonly node: string | undefined
   /** Resolves when the connection has ended, in whatever way. */
   readonly ended: Promise<void>
   /** Breaks the connection. */
@@ -78,12 +85,25 @@ export async function openStream(
     reply.once('close', resolve)
     reply.once('error', () => resolve())
   })
-  return { status: reply.statusCode ?? 0, ended, drop: () => void reply.destroy() }
+  const node = reply.headers[NODE_HEADER]
+  return {
+    status: reply.statusCode ?? 0,
+    node: typeof node === 'string' ? node : undefined,
+    ended,
+    drop: () => void reply.destroy(),
+  }
 }
 
-function begin({ url, method, headers, body }: Asked): Promise<IncomingMessage> {
+function begin({ url, method, headers, body, dropMs, onDropped }: Asked): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, headers, agent }, resolve)
+    if (dropMs !== undefined) {
+      const timer = setTimeout(() => {
+        onDropped?.()
+        sent.destroy(new Error('dropped'))
+      }, dropMs)
+      sent.once('close', () => clearTimeout(timer))
+    }
     sent.setTimeout(SILENCE_MS, () => sent.destroy(new Error('silence')))
     sent.once('error', reject)
     sent.end(body)

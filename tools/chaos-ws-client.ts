@@ -1,6 +1,15 @@
 // A client of the chaos test whose session is a WebSocket.
 import type { SessionLine } from './chaos-log.ts'
-import { CAPABILITIES, described, kindOf, pause, REVISION, textOf, type Message } from './chaos-messages.ts'
+import {
+  CAPABILITIES,
+  described,
+  kindOf,
+  pause,
+  REVISION,
+  textOf,
+  tokenOf,
+  type Message,
+} from './chaos-messages.ts'
 import type { Said, SessionWorld } from './chaos-session-client.ts'
 import { WsWire } from './chaos-ws-wire.ts'
 
@@ -13,6 +22,8 @@ const HEARING_MS = 90_000
 /** How long a stream says nothing before it is taken to be at its end, if that does not show in another way. */
 const QUIET_MS = 5000
 const MOST_STEPS = 20
+/** No client keeps so many values. */
+const VALUES = 1_000_000
 
 /** One client. It does one thing at a time. */
 export class WsSessionClient {
@@ -92,10 +103,11 @@ export class WsSessionClient {
   }
 
   async #keep(): Promise<void> {
-    const value = ++this.#value
-    this.#log({ event: 'keep', value })
-    const text = await this.#use('keep', { value })
-    if (text !== undefined) this.#log({ event: 'kept', value, last: Number(text) })
+    const value = this.#number * VALUES + ++this.#value
+    const id = this.#newId()
+    this.#log({ event: 'keep', id, value })
+    const text = await this.#use(id, 'keep', { value })
+    if (text !== undefined) this.#log({ event: 'kept', id, value, last: Number(text) })
   }
 
   /** Changes a resource, and waits until that is announced. False if it never is. */
@@ -109,9 +121,11 @@ export class WsSessionClient {
     let isAnswered = false
     while (this.#isUsable && !isAnswered) {
       this.#sent++
-      this.#log({ event: 'touch', what: 'updated' })
-      isAnswered = (await this.#use('touch', { marker: `${this.#number}` })) !== undefined
-      if (isAnswered) this.#log({ event: 'touched', what: 'updated' })
+      const id = this.#newId()
+      this.#log({ event: 'touch', id, what: 'updated' })
+      const text = await this.#use(id, 'touch', { marker: `${this.#number}` })
+      isAnswered = text !== undefined
+      if (text !== undefined) this.#log({ event: 'touched', id, what: 'updated', text })
     }
     if (isAnswered) this.#touched++
     const began = performance.now()
@@ -130,7 +144,7 @@ export class WsSessionClient {
     const id = this.#newId()
     const marker = `m${id}`
     this.#events.set(id, 0)
-    this.#log({ event: 'called', call: id, marker, steps })
+    this.#log({ event: 'called', call: id, marker, steps, asks: name === 'ask' ? 1 : 0 })
     const params = { name, arguments: { marker, ...args }, _meta: { progressToken: id } }
     let isOver = false
     const answered = this.#request(id, 'tools/call', params).then(() => (isOver = true))
@@ -143,8 +157,8 @@ export class WsSessionClient {
   }
 
   /** Calls a tool that answers at once; undefined if nobody knows whether it did anything. */
-  async #use(name: string, args: object): Promise<string | undefined> {
-    const response = await this.#request(this.#newId(), 'tools/call', { name, arguments: args })
+  async #use(id: string, name: string, args: object): Promise<string | undefined> {
+    const response = await this.#request(id, 'tools/call', { name, arguments: args })
     const text = textOf(response)
     if (text === undefined && this.#isUsable) await pause(RETRY_MS)
     return text
@@ -188,7 +202,7 @@ export class WsSessionClient {
   #received(call: string, text: string): void {
     const count = this.#events.get(call) ?? 0
     this.#events.set(call, count + 1)
-    this.#log({ event: 'received', call, id: `${call}_${count}`, what: described(text) })
+    this.#log({ event: 'received', call, id: `${call}_${count}`, what: described(text), ...tokenOf(text) })
   }
 
   #answer({ id, params }: Message): void {
@@ -202,8 +216,9 @@ export class WsSessionClient {
   #logResponse(call: string, message: Message): void {
     const { error } = message as { readonly error?: { readonly data?: Message; readonly message: string } }
     const text = textOf(message)
-    if (text !== undefined) this.#log({ event: 'answered', call, text })
-    else this.#log({ event: 'failed', call, kind: kindOf(error ?? { message: JSON.stringify(message) }) })
+    const id = String(message['id'])
+    if (text !== undefined) this.#log({ event: 'answered', call, id, text })
+    else this.#log({ event: 'failed', call, id, kind: kindOf(error ?? { message: JSON.stringify(message) }) })
   }
 
   #newId(): string {
@@ -217,6 +232,11 @@ export class WsSessionClient {
       apiKey,
       isOver,
       onMessage: (text) => this.#take(text),
+      onSent: (text, node) => {
+        const { id: call, method } = JSON.parse(text) as Message
+        if (method === 'tools/call' && this.#events.has(String(call)))
+          this.#log({ event: 'served', call: String(call), node })
+      },
       onResumed: (received) => this.#log({ event: 'resumed', call: 'session', after: `ws_${received}` }),
       onGone: () => {
         this.isGone = true

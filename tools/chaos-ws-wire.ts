@@ -1,6 +1,7 @@
 // How clients of the chaos test keep a session over WebSockets: without any code of ours, so that a fault of our client cannot hide one of our server.
 import { WebSocket } from 'ws'
 import { pause } from './chaos-messages.ts'
+import { NODE_HEADER } from './chaos-proxy.ts'
 import { SILENCE_MS } from './chaos-wire.ts'
 
 /** What a session over WebSockets needs to know. */
@@ -9,6 +10,8 @@ export interface WsParts {
   readonly apiKey: string
   isOver(): boolean
   onMessage(text: string): void
+  /** A message was written to a connection with a node. */
+  onSent(text: string, node: string): void
   /** A connection is open that goes on after so many messages. */
   onResumed(received: number): void
   /** The server does not know the session any more, or refused a connection that it should accept. */
@@ -30,6 +33,7 @@ export class WsWire {
   #received = 0
   #session = ''
   #socket: WebSocket | undefined
+  #node = ''
   /** Resolves when the last connection has ended. */
   #ended: Promise<void> = Promise.resolve()
   #isClosed = false
@@ -52,7 +56,12 @@ export class WsWire {
   send(text: string): void {
     this.#sent.push(text)
     // A socket that is about to end takes messages, too; they are sent again.
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(text, () => undefined)
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#write(this.#socket, text)
+  }
+
+  #write(socket: WebSocket, text: string): void {
+    this.#parts.onSent(text, this.#node)
+    socket.send(text, () => undefined)
   }
 
   /** Breaks the connection. */
@@ -98,6 +107,7 @@ export class WsWire {
         const [session, count] = [replied['mcp-session-id'], Number(replied['last-event-id'] ?? 0)]
         if (!isFirst && session !== this.#session) return this.#lose(socket)
         this.#session = String(session)
+        this.#node = String(replied[NODE_HEADER])
         socket.once('open', () => this.#begin(socket, count))
       })
       socket.once('open', () => resolve(true))
@@ -117,7 +127,7 @@ export class WsWire {
   /** Sends what the server has not got, and reads. */
   #begin(socket: WebSocket, count: number): void {
     this.#socket = socket
-    for (const text of this.#sent.slice(count)) socket.send(text, () => undefined)
+    for (const text of this.#sent.slice(count)) this.#write(socket, text)
     let heardAt = performance.now()
     const timer = setInterval(() => {
       if (performance.now() - heardAt > SILENCE_MS || this.#parts.isOver()) socket.terminate()

@@ -21,6 +21,10 @@ export interface CrashClients {
   readonly log: (line: CrashLine) => void
   /** Further arguments of every call. */
   readonly more?: Readonly<Record<string, unknown>>
+  /** When to break the connection of a request, in milliseconds from its beginning; undefined for most. Default: never. */
+  readonly dropMs?: () => number | undefined
+  /** Called if a connection was broken before the answer. */
+  readonly onDropped?: () => void
   /** Whether to stop waiting: something is badly wrong. */
   readonly isOver: () => boolean
 }
@@ -92,11 +96,14 @@ function outcomeText(result: unknown, error: unknown): string {
 
 /** Sends a request; undefined if no answer came. */
 async function request(
-  { urls, apiKey }: CrashClients,
+  { urls, apiKey, dropMs, onDropped }: CrashClients,
   method: string,
   params: object,
   name: string,
 ): Promise<Answer | undefined> {
+  const drop = new AbortController()
+  const ms = dropMs?.()
+  const timer = ms === undefined ? undefined : setTimeout(() => drop.abort(), ms)
   try {
     const url = urls[Math.floor(Math.random() * urls.length)] as string
     const response = await fetch(url, {
@@ -110,14 +117,17 @@ async function request(
         'mcp-name': name,
       },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: META } }),
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.any([AbortSignal.timeout(PATIENCE_MS), drop.signal]),
     })
     const text = await response.text()
     // A server that is about to start or stop answers so, or a proxy whose server has died; the client asks again.
     if ([429, 502, 503].includes(response.status)) return undefined
     return JSON.parse(text.replace(/^(event: .*\n)?data: /, '')) as Answer
   } catch {
+    if (drop.signal.aborted) onDropped?.()
     return undefined
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -145,9 +145,8 @@ async function withMemory(store: ServerStore): Promise<ServerStore> {
 
 /** The kinds of store that other nodes cannot see. Tasks count only if the server has any. */
 function inMemory(store: ServerStore, hasTasks: boolean): readonly string[] {
-  const missing = USED.filter((kind) => store[kind] === undefined)
-  const lacksTasks = hasTasks && (store.tasks === undefined || store.tasks.isInMemory === true)
-  return lacksTasks ? [...missing, 'tasks'] : missing
+  const kinds = hasTasks ? ([...USED, 'tasks'] as const) : USED
+  return kinds.filter((kind) => store[kind] === undefined || store[kind].isInMemory === true)
 }
 
 function toSent(change: Change): SentChange {

@@ -19,6 +19,7 @@ import {
   type MountOptions,
   type ServerOptions,
 } from './options.ts'
+import { checkStore, withNodes } from './store-option.ts'
 import type { StoresInUse } from './stores-in-use.ts'
 
 /** The name, version and other facts that a server reports about itself. */
@@ -102,21 +103,12 @@ export function readOptions(
 
 /** The stores to begin with: those of the options, or none, and so the memory of the process, if `PIERHEAD_STORE` is `memory`, as in a test. */
 export function storeOf(options: Partial<ServerOptions> | undefined): ServerOptions['store'] {
-  return readEnv('PIERHEAD_STORE') === 'memory' ? undefined : options?.store
+  return readEnv('PIERHEAD_STORE') === 'memory' ? undefined : withNodes(options?.store)
 }
 
 /** Opens the store of tasks: the given one, or the memory of the process. */
 function tasksOpener({ store }: ServerOptions, stores: StoresInUse): ServiceOptions['openTasks'] {
-  if (store !== undefined && 'then' in store)
-    throw badOption('createServer', 'store is a promise; await it before you pass it')
-  const given = store?.tasks
-  if (given !== undefined) {
-    if ('tasks' in given)
-      throw badOption('createServer store', 'tasks is a whole driver; write tasks: postgres(url).tasks')
-    const lacks = TASK_STEPS.find((step) => typeof given[step] !== 'function')
-    if (lacks !== undefined)
-      throw badOption('createServer store', `tasks has no function ${lacks}; use a driver of pierhead/stores`)
-  }
+  if (store !== undefined) checkStore(store)
   return async () => {
     const used = stores.current?.tasks
     if (used !== undefined) return { store: used, isInMemory: used.isInMemory === true }
@@ -124,9 +116,6 @@ function tasksOpener({ store }: ServerOptions, stores: StoresInUse): ServiceOpti
     return { store: new MemoryTaskStore(), isInMemory: true }
   }
 }
-
-/** The functions that a store of tasks must have. */
-const TASK_STEPS = ['create', 'get', 'head', 'change', 'list', 'expire', 'claim', 'beat', 'watch'] as const
 
 /** The transports that `listen` opens without options. */
 export function defaultListen({ transports = ['stdio'] }: ServerOptions): ListenOptions {

@@ -1,3 +1,4 @@
+import type { NodeStore } from './node-store.ts'
 import type { Soon } from './soon.ts'
 
 /** A message to all nodes. */
@@ -13,6 +14,10 @@ export interface BusMessage {
  * All nodes get all messages in the same order, also those that were published while they could not reach the store, as long as they are kept.
  */
 export interface ChangeBus {
+  /** Whether everything is in the memory of this process, where no other node sees it. */
+  readonly isInMemory?: boolean | undefined
+  /** Knows the nodes that share the store. A server asks it if it has the store without its driver. */
+  readonly nodes?: NodeStore | undefined
   /** Publishes a message. Answers its position once it is certain that the others get it. */
   publish(text: string): Soon<number>
   /**

@@ -1,3 +1,4 @@
+import type { NodeStore } from './node-store.ts'
 import type { Soon } from './soon.ts'
 
 /** An event for a client. */
@@ -69,6 +70,10 @@ export interface EventHead {
  * unique in its session. Each method is one atomic step, and one exchange with the server behind the store.
  */
 export interface EventStore {
+  /** Whether everything is in the memory of this process, where no other node sees it. */
+  readonly isInMemory?: boolean | undefined
+  /** Knows the nodes that share the store. A server asks it if it has the store without its driver. */
+  readonly nodes?: NodeStore | undefined
   /** Begins a stream. `writer` tells others which node and request will end it. A stream that exists lives longer, as with an event. */
   open(session: string, stream: string, writer: string, room: EventRoom): Soon<void>
   /**

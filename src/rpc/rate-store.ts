@@ -12,6 +12,8 @@ export interface RateUse {
 
 /** Counts requests for all nodes. */
 export interface RateStore {
+  /** Whether everything is in the memory of this process, where no other node sees it. */
+  readonly isInMemory?: boolean | undefined
   /**
    * Counts a request for a key: at most `limit` within `windowMs`, which begins with the first one. A request counts `cost`, or 1; one
    * that is not within the limit does not count.

@@ -1,3 +1,4 @@
+import type { NodeStore } from './node-store.ts'
 import type { Soon } from './soon.ts'
 
 /**
@@ -60,6 +61,10 @@ export interface EvictedSession {
  * server behind the store.
  */
 export interface SessionStore {
+  /** Whether everything is in the memory of this process, where no other node sees it. */
+  readonly isInMemory?: boolean | undefined
+  /** Knows the nodes that share the store. A server asks it if it has the store without its driver. */
+  readonly nodes?: NodeStore | undefined
   /**
    * Adds a session. If there is no room, the session that was unused for the longest time, of the owner with the most sessions, is evicted
    * first; answers its id then. If that session is fresh, it is evicted only if its owner has at least two sessions, and the owner of the

@@ -27,6 +27,7 @@ interface Kept {
  * those whose time is over soonest. So a caller who leaves many long texts here does not make the next one of somebody else go at once.
  */
 export class MemoryCacheStore implements CacheStore {
+  readonly isInMemory = true
   readonly #lifetime: Lifetime
   readonly #room: CacheRoom
   readonly #kept = new Map<string, HeapEntry<Kept>>()

@@ -11,6 +11,7 @@ export const BUS_PAGE = 200
 
 /** Carries messages between the servers of one process. Every method answers at once. */
 export class MemoryChangeBus implements ChangeBus {
+  readonly isInMemory = true
   readonly #lifetime: Lifetime
   readonly #room: LogRoom
   readonly #log = new TextLog()

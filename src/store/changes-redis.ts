@@ -1,5 +1,6 @@
 import { pause } from '../base/backoff.ts'
 import type { BusMessage, ChangeBus } from '../rpc/change-bus.ts'
+import type { NodeStore } from '../rpc/node-store.ts'
 import { BusReader, messagesAfter, type BusPage } from './bus-reader.ts'
 import { BUS_PAGE } from './changes-memory.ts'
 import { BLOCK_MS, type Client } from './redis-client.ts'
@@ -14,6 +15,7 @@ const RETRY_MS = 500
 
 /** Carries messages between nodes in a stream of Redis. One connection waits for new ones, for all subscribers of this driver. */
 export class RedisChangeBus implements ChangeBus {
+  readonly nodes: NodeStore
   readonly #link: RedisLink
   readonly #log: RedisLog
   readonly #room: LogRoom
@@ -25,7 +27,8 @@ export class RedisChangeBus implements ChangeBus {
   #following: RedisConnection | undefined
   #isFollowing = false
 
-  constructor(link: RedisLink, room: LogRoom) {
+  constructor(link: RedisLink, room: LogRoom, nodes: NodeStore) {
+    this.nodes = nodes
     this.#link = link
     this.#log = new RedisLog(link)
     this.#room = room

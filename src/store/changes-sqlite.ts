@@ -1,4 +1,5 @@
 import type { BusMessage, ChangeBus } from '../rpc/change-bus.ts'
+import type { NodeStore } from '../rpc/node-store.ts'
 import type { Soon } from '../rpc/soon.ts'
 import { BusReader, messagesAfter, type BusPage } from './bus-reader.ts'
 import { BUS_PAGE } from './changes-memory.ts'
@@ -9,6 +10,7 @@ import type { LogRoom } from './text-log.ts'
 
 /** Carries messages between processes in a file of SQLite. */
 export class SqliteChangeBus implements ChangeBus {
+  readonly nodes: NodeStore
   readonly #file: SqliteFile
   readonly #room: LogRoom
   readonly #log: SqliteLog
@@ -16,7 +18,8 @@ export class SqliteChangeBus implements ChangeBus {
   readonly #readers = new Set<BusReader>()
   #isPassing = false
 
-  constructor(file: SqliteFile, room: LogRoom) {
+  constructor(file: SqliteFile, room: LogRoom, nodes: NodeStore) {
+    this.nodes = nodes
     this.#file = file
     this.#room = room
     this.#log = new SqliteLog(file)

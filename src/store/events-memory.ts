@@ -55,6 +55,7 @@ class Stream implements Sized {
  * events but their newest, and then go.
  */
 export class MemoryEventStore implements EventStore {
+  readonly isInMemory = true
   readonly #lifetime: Lifetime
   /** The streams of each session, by name. */
   readonly #sessions = new Map<string, Map<string, Stream>>()

@@ -1,4 +1,5 @@
 import type { EventHead, EventPage, EventRoom, EventStore, NewEvent } from '../rpc/event-store.ts'
+import type { NodeStore } from '../rpc/node-store.ts'
 import type { RedisLink } from './redis-link.ts'
 import { RedisLog, type LogKeys } from './redis-log.ts'
 import type { RedisNews } from './redis-news.ts'
@@ -7,11 +8,13 @@ import { lifeMs } from './times.ts'
 
 /** Keeps the events of streams in Redis, each in a stream of its own beside its session. */
 export class RedisEventStore implements EventStore {
+  readonly nodes: NodeStore
   readonly #link: RedisLink
   readonly #log: RedisLog
   readonly #news: RedisNews
 
-  constructor(link: RedisLink, news: RedisNews) {
+  constructor(link: RedisLink, news: RedisNews, nodes: NodeStore) {
+    this.nodes = nodes
     this.#link = link
     this.#log = new RedisLog(link)
     this.#news = news

@@ -1,4 +1,5 @@
 import type { EventHead, EventPage, EventRoom, EventStore, NewEvent } from '../rpc/event-store.ts'
+import type { NodeStore } from '../rpc/node-store.ts'
 import type { Soon } from '../rpc/soon.ts'
 import type { SqliteFile } from './sqlite-file.ts'
 import { logOf, SqliteLog } from './sqlite-log.ts'
@@ -7,6 +8,7 @@ import { streamKey, Watchers } from './watchers.ts'
 
 /** Keeps the events of streams in a file of SQLite. */
 export class SqliteEventStore implements EventStore {
+  readonly nodes: NodeStore
   readonly #file: SqliteFile
   readonly #log: SqliteLog
   readonly #watchers = new Watchers()
@@ -16,7 +18,8 @@ export class SqliteEventStore implements EventStore {
   /** The last change that watchers have heard of. */
   #heard = 0
 
-  constructor(file: SqliteFile) {
+  constructor(file: SqliteFile, nodes: NodeStore) {
+    this.nodes = nodes
     this.#file = file
     this.#log = new SqliteLog(file)
     this.#poll = new SqlitePoll(file, () => this.#pass())

@@ -12,6 +12,7 @@ interface Count {
 
 /** Counts requests in memory. If there are too many keys, the count goes first whose window ends soonest. */
 export class MemoryRateStore implements RateStore {
+  readonly isInMemory = true
   readonly #lifetime: Lifetime
   readonly #keys: number
   readonly #counts = new Map<string, HeapEntry<Count>>()

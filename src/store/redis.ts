@@ -98,14 +98,15 @@ export function openRedis(given: string | RedisOptions, busRoom: LogRoom): Redis
   const link = new RedisLink({ url: urlOf(url), template: client, timeoutMs, place, prefix, warn })
   const news = new RedisNews(link)
   const tasks = new RedisTaskStore(link, news, leaseMs)
+  const nodes = new RedisNodeStore(link)
   return {
     tasks,
-    sessions: new RedisSessionStore(link),
-    events: new RedisEventStore(link, news),
-    changes: new RedisChangeBus(link, busRoom),
+    sessions: new RedisSessionStore(link, nodes),
+    events: new RedisEventStore(link, news, nodes),
+    changes: new RedisChangeBus(link, busRoom, nodes),
     cache: new RedisCacheStore(link),
     rates: new RedisRateStore(link),
-    nodes: new RedisNodeStore(link),
+    nodes,
     close: () => tasks.close(),
   }
 }

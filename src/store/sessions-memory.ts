@@ -62,6 +62,7 @@ class Owner {
 
 /** Keeps sessions in memory. Every method answers at once. */
 export class MemorySessionStore implements SessionStore {
+  readonly isInMemory = true
   readonly #lifetime: Lifetime
   readonly #sessions = new Map<string, Kept>()
   readonly #expiry = new Heap<Kept>()

@@ -1,3 +1,4 @@
+import type { NodeStore } from '../rpc/node-store.ts'
 import type {
   EvictedSession,
   FieldChanges,
@@ -18,12 +19,14 @@ const TAG = 'sessions'
  * which one to evict; it hears of uses up to a second late.
  */
 export class RedisSessionStore implements SessionStore {
+  readonly nodes: NodeStore
   readonly #link: RedisLink
   /** The keys of the index, and the beginning of those of owners. */
   readonly #index: readonly string[]
   readonly #owners: string
 
-  constructor(link: RedisLink) {
+  constructor(link: RedisLink, nodes: NodeStore) {
+    this.nodes = nodes
     this.#link = link
     this.#index = ['ends', 'owners', 'owner'].map((name) => link.key(TAG, `:${name}`))
     this.#owners = link.key(TAG, ':of:')

@@ -10,6 +10,7 @@ import {
   type SessionStore,
   type StoredSession,
 } from '../rpc/session-store.ts'
+import type { NodeStore } from '../rpc/node-store.ts'
 import type { Soon } from '../rpc/soon.ts'
 import type { Row } from './sqlite-engine.ts'
 import type { SqliteFile } from './sqlite-file.ts'
@@ -21,9 +22,11 @@ const SWEPT = 100
 
 /** Keeps sessions in a file of SQLite. Uses that follow each other closely are not written. */
 export class SqliteSessionStore implements SessionStore {
+  readonly nodes: NodeStore
   readonly #file: SqliteFile
 
-  constructor(file: SqliteFile) {
+  constructor(file: SqliteFile, nodes: NodeStore) {
+    this.nodes = nodes
     this.#file = file
   }
 

@@ -77,16 +77,17 @@ export function openSqlite(
   const file = new SqliteFile({ path: absolute, open, synchronous, busyMs }, schemas)
   const tasks = new SqliteTaskStore(file, leaseMs)
   if (!shared) return { tasks, close: () => tasks.close() }
-  const events = new SqliteEventStore(file)
-  const changes = new SqliteChangeBus(file, BUS_ROOM)
+  const nodes = new SqliteNodeStore(file)
+  const events = new SqliteEventStore(file, nodes)
+  const changes = new SqliteChangeBus(file, BUS_ROOM, nodes)
   return {
-    sessions: new SqliteSessionStore(file),
+    sessions: new SqliteSessionStore(file, nodes),
     events,
     tasks,
     changes,
     cache: new SqliteCacheStore(file),
     rates: new SqliteRateStore(file),
-    nodes: new SqliteNodeStore(file),
+    nodes,
     close() {
       events.close()
       changes.close()

@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest'
+import type { ServerStore } from '../index.ts'
+import type { ChangeBus } from '../rpc/change-bus.ts'
+import type { NodeStore } from '../rpc/node-store.ts'
 import { memory } from '../store/memory.ts'
 import type { TaskStore } from '../tasks/store.ts'
 import { combineStores } from './combine.ts'
@@ -24,10 +27,19 @@ test('tasks that are not in memory stay with a driver that knows no nodes', () =
 })
 
 test('of a driver that knows nodes, everything is used, and others learn what is in the parent', () => {
-  const shared = openParentStores()
+  const far = Object.entries(openParentStores()).map(([kind]) => [kind, {}])
+  const shared = Object.fromEntries(far) as ServerStore
   const { stores, inParent } = combineStores({ ...shared, rates: undefined, tasks: memory().tasks }, parent)
   for (const kind of ['sessions', 'events', 'changes', 'cache', 'nodes'] as const)
     expect(stores[kind]).toBe(shared[kind])
   expect([stores.rates, stores.tasks]).toEqual([parent.rates, parent.tasks])
   expect(inParent).toEqual(['rates', 'tasks'])
+})
+
+test('a kind that the driver keeps only in the memory of the process is in the parent', () => {
+  const nodes = {} as NodeStore
+  const changes = {} as ChangeBus
+  const { stores, inParent } = combineStores({ ...memory(), changes, nodes }, parent)
+  expect([stores.sessions, stores.changes, stores.nodes]).toEqual([parent.sessions, changes, nodes])
+  expect(inParent).toEqual(['sessions', 'events', 'cache', 'rates', 'tasks'])
 })

@@ -18,11 +18,14 @@ export function combineStores(
 ): CombinedStores {
   const { sessions, events, changes, cache, rates, nodes } = parent
   const own = { sessions, events, changes, cache, rates, nodes, tasks: parent.tasks }
-  const tasks = given?.tasks?.isInMemory === true ? undefined : given?.tasks
-  if (given?.nodes === undefined) return { stores: { ...own, tasks: tasks ?? own.tasks }, inParent: [] }
-  const kept = Object.entries({ ...given, tasks }).filter(
-    ([kind, store]) => Object.hasOwn(own, kind) && store !== undefined,
-  )
+  const tasks = isShared(given?.tasks) ? given?.tasks : own.tasks
+  if (given?.nodes === undefined) return { stores: { ...own, tasks }, inParent: [] }
+  const kept = Object.entries(given).filter(([kind, store]) => Object.hasOwn(own, kind) && isShared(store))
   const inParent = (Object.keys(own) as StoreKind[]).filter((kind) => !kept.some(([name]) => name === kind))
   return { stores: { ...own, ...Object.fromEntries(kept) }, inParent }
+}
+
+/** Whether all processes that have a store see the same in it. */
+function isShared(store: object | undefined): boolean {
+  return store !== undefined && !('isInMemory' in store && store.isInMemory === true)
 }

@@ -98,6 +98,36 @@ export const options: readonly Mistake[] = [
   created("{ icons: 'icon.png' }", { icons: 'icon.png' }, 'icons must be a list', '{ src }'),
   created('{ limits: { drain: 5000 } }', { limits: { drain: 5000 } }, '"drain"', 'did you mean "drainMs"?'),
   created(
+    '{ store: { ...redis(url), task: postgres(url).tasks } }',
+    { store: { ...redis(), task: postgres().tasks } },
+    'createServer store: there is no kind "task"',
+    'did you mean "tasks"?',
+  ),
+  created(
+    '{ store: { queue: redis(url) } }',
+    { store: { queue: redis() } },
+    'createServer store: there is no kind "queue"',
+    'the kinds are sessions, events, tasks, changes, cache, rates, nodes',
+  ),
+  created(
+    '{ store: { sessions: redis(url) } }',
+    { store: { sessions: redis() } },
+    'createServer store: sessions is a whole driver',
+    'write sessions: redis(url).sessions',
+  ),
+  created(
+    '{ store: { events: postgres(url) } }',
+    { store: { events: postgres() } },
+    'createServer store: events is a whole driver without events',
+    'it keeps tasks, cache, rates',
+  ),
+  created(
+    "{ store: { cache: 'redis://127.0.0.1' } }",
+    { store: { cache: 'redis://127.0.0.1' } },
+    'createServer store: cache is not a store',
+    'write cache: redis(url).cache',
+  ),
+  created(
     '{ store: { tasks: postgres(url) } }',
     { store: { tasks: postgres() } },
     'createServer store: tasks is a whole driver',

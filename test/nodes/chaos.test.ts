@@ -110,7 +110,7 @@ test.each([1, 2, 3])(
 test('with real stores, processes that die and clocks that differ, nothing is lost, repeated, reordered or mixed up', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pierhead-chaos-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const extent = { tasks: 120, sessions: 24, kills: 3, minutes: 0.4, seed: 4, taskStore: 'postgres' } as const
-  const { faults, crashes } = await chaos(extent, folder)
+  const extent = { tasks: 120, sessions: 24, kills: 3, minutes: 0.4, limitMinutes: 4, seed: 4 }
+  const { faults, crashes } = await chaos({ ...extent, taskStore: 'postgres' }, folder)
   expect({ faults, crashes }).toEqual({ faults: [], crashes: [] })
 }, 300_000)

@@ -122,6 +122,8 @@ export class View {
   #far(kind: string, store: object): object {
     return new Proxy(store, {
       get: (target, name: string) => {
+        // Far away, nothing is in the memory of the process.
+        if (name === 'isInMemory') return undefined
         if (name === 'watch') return this.#watch.bind(this, target as EventStore)
         if (name === 'subscribe') return this.#subscribe.bind(this, target as ChangeBus)
         const step: unknown = Reflect.get(target, name)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import type { NodeStore } from '../../src/rpc/node-store.ts'
 import { RedisChangeBus } from '../../src/store/changes-redis.ts'
 import { Lifetime } from '../../src/store/lifetime.ts'
 import type { RedisConnection } from '../../src/store/redis-connection.ts'
@@ -138,7 +139,7 @@ test('a subscription that ends while its connection is made leaves none behind',
     release: (one: unknown) => void released.push(one),
     connection: () => ((isAsked = true), connecting),
   } as unknown as RedisLink
-  const stop = new RedisChangeBus(link, ROOM).subscribe(
+  const stop = new RedisChangeBus(link, ROOM, {} as NodeStore).subscribe(
     0,
     () => undefined,
     () => undefined,

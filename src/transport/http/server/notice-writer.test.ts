@@ -33,7 +33,7 @@ function toWriter(
 ): Written {
   const written = { isAway: true }
   const events = new Proxy(store, {
-    get: (target, name: keyof EventStore) => {
+    get: (target, name: Exclude<keyof EventStore, 'nodes'>) => {
       const step = target[name] as (...args: unknown[]) => unknown
       return (...args: unknown[]) => {
         if (written.isAway) throw mcpError(STORE_UNREACHABLE, {})
