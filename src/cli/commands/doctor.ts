@@ -14,6 +14,7 @@ import { projectServer, serverObstacle } from '../project-server.ts'
 import { safeLine } from '../safe-text.ts'
 import { onlyTarget, type ResolvedTarget } from '../target.ts'
 import { shellWord } from '../shell-word.ts'
+import { ownedText, trustHint } from '../trust.ts'
 
 export const doctor: Command = {
   name: 'doctor',
@@ -64,10 +65,10 @@ async function findTarget(
   if (!isNamed) {
     const files = config === undefined ? foundConfigs(io) : [resolve(io.cwd, config)]
     for (const file of files) checkConfig(file, io, findings)
-    for (const file of config === undefined ? foreignFiles(io) : [])
+    for (const { file, part } of config === undefined ? foreignFiles(io) : [])
       findings.advise(
-        `${file} belongs to another user, so its servers are not used`,
-        `If you trust it, name it: --config ${shellWord(file)}`,
+        `the servers of ${file} are not used, because ${ownedText(file, part)}`,
+        `If you trust it, name it: --config ${shellWord(file)}, or set ${trustHint(part)}`,
       )
     if (config !== undefined) return undefined
     const obstacle = serverObstacle(io)
