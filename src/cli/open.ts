@@ -73,8 +73,11 @@ export async function open(
   return { client, target: resolved, printed, answers: byOption, [Symbol.asyncDispose]: close }
 }
 
-/** A file is run by this program, which trusts the same users there. */
-function trustOf({ from }: ResolvedTarget, { env }: Invocation['io']): Readonly<Record<string, string>> {
+/** The variables for a file, which this program runs: it trusts the same users there. */
+export function trustOf(
+  { from }: ResolvedTarget,
+  { env }: Invocation['io'],
+): Readonly<Record<string, string>> {
   return from === 'file' || from === 'project' ? trustVariables(env) : {}
 }
 
