@@ -96,6 +96,10 @@ function isOfProgram(error: unknown, { target }: ResolvedTarget): boolean {
   return 'command' in target && (!(error instanceof McpError) || ENDS.includes(error.kind))
 }
 
+function isFile({ from }: ResolvedTarget): boolean {
+  return from === 'file' || from === 'project'
+}
+
 function addFailure(error: unknown, target: ResolvedTarget, env: Io['env'], findings: Findings): void {
   const failure = failureOf(withLoginHint(error, target, env))
   // What the user typed says nothing about the server.
@@ -112,7 +116,7 @@ function addFailure(error: unknown, target: ResolvedTarget, env: Io['env'], find
       : hint
   findings.problem(
     findings.redacted(message).slice(0, 4000),
-    known[0] ?? (other || 'Look into the log of the server.'),
+    known[0] ?? (other || (isFile(target) ? 'Correct the program.' : 'Look into the log of the server.')),
   )
 }
 
