@@ -12,7 +12,7 @@ import { readText } from './read-text.ts'
 
 /** The configurations that concern the user here: those of the project, and those of the clients on this machine. */
 export function foundConfigs(io: Pick<Io, 'cwd' | 'env'>): readonly string[] {
-  const own = CLIENT_APPS.flatMap((app) => [appFile(app, io, false), appFile(app, io, true)]).filter(
+  const own = CLIENT_APPS.map((app) => appFile(app, io, true)).filter(
     (file): file is string => file !== undefined && existsSync(file),
   )
   return [...new Set([...projectFiles(io), ...own])]

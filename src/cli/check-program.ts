@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs'
+import { accessSync, constants, statSync, type Stats } from 'node:fs'
 import { delimiter, extname, isAbsolute, join, resolve } from 'node:path'
 import type { Findings } from './finding.ts'
 import { redactedLine } from './redaction.ts'
@@ -44,8 +44,7 @@ export function checkProgram(
 }
 
 function checkPath(command: string, path: string, findings: Findings): boolean {
-  const stat = statSync(path, { throwIfNoEntry: false })
-  if (stat?.isFile() !== true) {
+  if (statsOf(path)?.isFile() !== true) {
     findings.problem(`there is no file ${redactedLine(path)}`, `Correct the path ${redactedLine(command)}.`)
     return false
   }
@@ -72,7 +71,7 @@ function onPath(command: string, env: Io['env']): string | undefined {
       // Programs in the current folder are never run by accident, and neither is one named here.
       .filter((folder) => isAbsolute(folder))
       .flatMap((folder) => endings.map((ending) => join(folder, command + ending)))
-      .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true && isExecutable(path))
+      .find((path) => statsOf(path)?.isFile() === true && isExecutable(path))
   )
 }
 
@@ -86,5 +85,14 @@ function isExecutable(path: string): boolean {
 }
 
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  return statsOf(path)?.isDirectory() === true
+}
+
+/** What is at a path; undefined if there is nothing, or nothing that this user may see. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path)
+  } catch {
+    return undefined
+  }
 }

@@ -2,6 +2,7 @@ import { McpError, type Client } from 'pierhead/client'
 import type { Invocation } from './command.ts'
 import { failureOf } from './failure.ts'
 import type { Findings } from './finding.ts'
+import type { Io } from './io.ts'
 import { withLoginHint } from './login-hint.ts'
 import { open } from './open.ts'
 import type { ResolvedTarget } from './target.ts'
@@ -44,7 +45,7 @@ export async function checkServer(
       )
     await checkLists(client, findings)
   } catch (error) {
-    addFailure(error, target, findings)
+    addFailure(error, target, invocation.io.env, findings)
   }
   for (const text of warnings) addWarning(text, findings)
 }
@@ -85,7 +86,7 @@ const PROGRAM_FIXES: readonly (readonly [RegExp, (found: string) => string])[] =
     () => 'stdout is for messages only: print with console.error. Is it an MCP server on stdio?',
   ],
   [/neither exports a server nor calls listen/, () => 'End the file with: export default app'],
-  [/needs esbuild/, () => 'npm install --save-dev esbuild'],
+  [/needs esbuild.*does not have it/, () => 'npm install --save-dev esbuild'],
 ]
 
 /** Kinds of errors that tell what a program printed before it ended. Others may repeat what a server said, or one behind the program. */
@@ -95,8 +96,12 @@ function isOfProgram(error: unknown, { target }: ResolvedTarget): boolean {
   return 'command' in target && (!(error instanceof McpError) || ENDS.includes(error.kind))
 }
 
-function addFailure(error: unknown, target: ResolvedTarget, findings: Findings): void {
-  const failure = failureOf(withLoginHint(error, target))
+function isFile({ from }: ResolvedTarget): boolean {
+  return from === 'file' || from === 'project'
+}
+
+function addFailure(error: unknown, target: ResolvedTarget, env: Io['env'], findings: Findings): void {
+  const failure = failureOf(withLoginHint(error, target, env))
   // What the user typed says nothing about the server.
   if (failure.kind === 'usage') throw failure
   const { message, hint } = failure
@@ -111,7 +116,7 @@ function addFailure(error: unknown, target: ResolvedTarget, findings: Findings):
       : hint
   findings.problem(
     findings.redacted(message).slice(0, 4000),
-    known[0] ?? (other || 'Look into the log of the server.'),
+    known[0] ?? (other || (isFile(target) ? 'Correct the program.' : 'Look into the log of the server.')),
   )
 }
 

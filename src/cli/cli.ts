@@ -100,7 +100,7 @@ async function runParsed(line: ParsedLine, io: Io, output: Output): Promise<Exit
     // What the command does not expect of a server is the fault of the server.
     if (opened.length > 0 && error instanceof TypeError)
       throw wrongAnswer('a part of it is not of the type that it must be', error)
-    throw withLoginHint(error, target)
+    throw withLoginHint(error, target, io.env)
   } finally {
     output.status('')
     await Promise.allSettled(opened.map((one) => one[Symbol.asyncDispose]()))

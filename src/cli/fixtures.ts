@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { failureOf, wrongUsage } from './failure.ts'
-import { isForeign } from './project-files.ts'
+import type { Surroundings } from './project-files.ts'
 import { readText } from './read-text.ts'
+import { foreignPart, ownedText, trustHint } from './trust.ts'
 import { realProjectFile } from './write-file.ts'
 
 /** How a fixture answers the questions of its tool: values by field, or as `--answer accept` and `--answer decline` do. */
@@ -43,38 +44,39 @@ export interface FixturePlace {
 /** Reads `fixtures/<tool>.json` of a folder, in the order of the names. */
 export function readFixtures(
   { folder, project, isNamed }: FixturePlace,
-  cwd: string,
+  { cwd, env }: Surroundings,
 ): readonly FixtureFile[] {
   if (!isFolder(folder)) return []
-  if (!isNamed) checkOwner(folder, project)
+  if (!isNamed) checkOwner(folder, project, env)
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
     .toSorted()
     .map((name) => {
       const path = join(folder, name)
       const shown = relative(cwd, path)
-      const file = placeOf(path, project)
-      if (!isNamed) checkOwner(path, project)
+      const file = placeOf(path, project, env)
+      if (!isNamed) checkOwner(path, project, env)
       const text = textOf(file, shown)
       return { file, tool: name.slice(0, -'.json'.length), text, fixtures: fixturesIn(text, shown) }
     })
 }
 
 /** The file that a fixture is, which --update also writes. */
-function placeOf(path: string, project: string): string {
+function placeOf(path: string, project: string, env: Surroundings['env']): string {
   try {
-    return realProjectFile(path, project)
+    return realProjectFile(path, project, { env })
   } catch (error) {
     const { message, hint } = failureOf(error)
     throw wrongUsage(message, hint)
   }
 }
 
-function checkOwner(path: string, project: string): void {
-  if (isForeign(path, project))
+function checkOwner(path: string, project: string, env: Surroundings['env']): void {
+  const foreign = foreignPart(path, project, { env })
+  if (foreign !== undefined)
     throw wrongUsage(
-      `${path} was not read, because it belongs to another user`,
-      'If you trust the fixtures, name their folder: --fixtures fixtures',
+      `${path} was not read, because ${ownedText(path, foreign)}`,
+      `If you trust the fixtures, name their folder: --fixtures fixtures, or set ${trustHint(foreign)}`,
     )
 }
 

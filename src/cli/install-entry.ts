@@ -10,9 +10,10 @@ import { wrongUsage } from './failure.ts'
 import type { Io } from './io.ts'
 import { headersOf } from './option-values.ts'
 import { ownProgram } from './own-program.ts'
-import { nearestFile } from './project-files.ts'
+import { foreignPackage, nearestFile } from './project-files.ts'
 import { readText } from './read-text.ts'
 import type { ResolvedTarget } from './target.ts'
+import { ownerOf } from './trust.ts'
 import { parseUrl } from '../protocol/url.ts'
 
 /** The entry of a target, for a file that an app reads from anywhere. */
@@ -24,7 +25,7 @@ export function entryOf(resolved: ResolvedTarget, app: ClientApp, flags: Flags, 
     return { url: String(target.url), headers: { ...target.headers, ...headersOf(flags.list('header')) } }
   const env = { ...target.env, ...envOf(flags.list('env'), app, io) }
   if (resolved.from === 'file' || resolved.from === 'project') {
-    const [command, ...args] = programFor(resolved.file ?? '')
+    const [command, ...args] = programFor(resolved.file ?? '', io.env)
     // The last argument is the whole path, with the export that holds the server.
     return { command, args: [...args, 'run', '--stdio', ...(target.args ?? []).slice(-1)], env }
   }
@@ -52,11 +53,13 @@ function absolute(arg: string, cwd: string): string {
 }
 
 /** The program that runs a file: the command of its own project, or this one. */
-function programFor(file: string): readonly [string, ...string[]] {
+function programFor(file: string, env: Io['env']): readonly [string, ...string[]] {
   try {
     const manifest = createRequire(file).resolve('pierhead/package.json')
     const main = join(dirname(manifest), 'dist', 'cli', 'main.js')
-    if (existsSync(main)) return [process.execPath, main]
+    const isForeign =
+      foreignPackage('pierhead', main, { source: file, env, also: ownerOf(file) }) !== undefined
+    if (existsSync(main) && !isForeign) return [process.execPath, main]
   } catch {
     // The project does not have the package.
   }

@@ -1,9 +1,11 @@
+import { dirname } from 'node:path'
 import type { Vault } from 'pierhead/auth/client'
 import { Failure } from './failure.ts'
 import type { Io } from './io.ts'
 import type { Output } from './output.ts'
 import { safe } from './safe-text.ts'
-import { loginFile } from './user-folders.ts'
+import { loginFile, userFolders } from './user-folders.ts'
+import { checkLinks } from './write-file.ts'
 import { parseUrl } from '../protocol/url.ts'
 
 /** A stored login, without its secrets. */
@@ -31,6 +33,7 @@ export interface LoginEntry {
 export async function openLogins(io: Pick<Io, 'env'>, output: Output): Promise<Vault | undefined> {
   const path = loginFile(io.env)
   if (path === undefined) return undefined
+  checkLinks(path, userFolders(io.env).home ?? dirname(path), io.env)
   const { fileVault } = await import('pierhead/auth/client')
   return fileVault({ path, warn: (text) => output.warn(safe(text)) })
 }

@@ -1,23 +1,27 @@
 import { McpError } from 'pierhead/client'
 import { withAddressHint } from './address-hint.ts'
 import { EXIT } from './exit.ts'
+import { heldToken } from './environment-token.ts'
 import { Failure } from './failure.ts'
+import type { Io } from './io.ts'
 import { safeLine } from './safe-text.ts'
 import { shellWord } from './shell-word.ts'
 import type { ResolvedTarget } from './target.ts'
 import { targetWord } from './target-word.ts'
 
 /** What a command throws, with the way to log in if the server asks for that. */
-export function withLoginHint(thrown: unknown, target: ResolvedTarget | undefined): unknown {
+export function withLoginHint(thrown: unknown, target: ResolvedTarget | undefined, env: Io['env']): unknown {
   if (!(thrown instanceof McpError) || target === undefined || !('url' in target.target)) return thrown
   const { kind, data } = thrown
   const where = targetWord(target)
+  const token = heldToken(target, env)
+  const held = token && `${token.text}. ${token.fix}`
   if (kind === 'login_needed') {
     const { reason = '' } = (data ?? {}) as { readonly reason?: string }
     const login = `pierhead auth login ${where}${scopeOptions(data)}`
     return new Failure(`${target.label} asks for a login${REASONS[reason] ?? ''}`, {
       exit: EXIT.auth,
-      hint: `Log in on a terminal: ${login}\nWithout a terminal, set PIERHEAD_TOKEN to a token.`,
+      hint: `Log in on a terminal: ${login}\n${held ?? 'Without a terminal, set PIERHEAD_TOKEN to a token.'}`,
       cause: thrown,
     })
   }
@@ -30,7 +34,9 @@ export function withLoginHint(thrown: unknown, target: ResolvedTarget | undefine
   if (kind === 'http_failed' && (data as { readonly status?: unknown } | undefined)?.status === 401)
     return new Failure(thrown.message, {
       exit: EXIT.auth,
-      hint: `It rejected the token that was sent. Correct PIERHEAD_TOKEN or --header, or remove them and log in: pierhead auth login ${where}`,
+      hint:
+        held ??
+        `It rejected the token that was sent. Correct PIERHEAD_TOKEN or --header, or remove them and log in: pierhead auth login ${where}`,
       cause: thrown,
     })
   if (kind !== 'login_failed') return withAddressHint(thrown, target)

@@ -8,6 +8,7 @@ import { headersOf } from './option-values.ts'
 import { ProgramOutput, startFailure } from './program-output.ts'
 import { safe } from './safe-text.ts'
 import type { ResolvedTarget } from './target.ts'
+import { trustVariables } from './trust.ts'
 import { ownVersion } from './version.ts'
 
 /** An open connection to a target. */
@@ -47,7 +48,9 @@ export async function open(
     throw wrongUsage('--env sets variables of a program, and the target is a URL', 'Remove --env.')
   output.hide(configuredSecrets(target))
   const complete =
-    'command' in target ? { ...target, env: { ...env, ...target.env, ...envOf(more, io.env) } } : target
+    'command' in target
+      ? { ...target, env: { ...trustOf(resolved, io), ...env, ...target.env, ...envOf(more, io.env) } }
+      : target
   const client = createClient(complete, options)
   if (flags.is('verbose')) {
     client.on('stderr', (line) => output.note(output.noteColors.dim(`server: ${safe(line)}`)))
@@ -68,6 +71,14 @@ export async function open(
     throw startFailure(error, resolved, printed)
   }
   return { client, target: resolved, printed, answers: byOption, [Symbol.asyncDispose]: close }
+}
+
+/** The variables for a file, which this program runs: it trusts the same users there. */
+export function trustOf(
+  { from }: ResolvedTarget,
+  { env }: Invocation['io'],
+): Readonly<Record<string, string>> {
+  return from === 'file' || from === 'project' ? trustVariables(env) : {}
 }
 
 /** The values of a target that may be secrets. */

@@ -105,9 +105,11 @@ function once(lines: readonly string[]): readonly string[] {
   return lines.length % 2 === 0 && half.every((line, i) => line === lines[half.length + i]) ? half : lines
 }
 
-/** The first lines of a text. */
+/** The first lines of a text, and the place at its end. */
 function shortened(text: string): string {
-  const lines = safe(text.trim()).split('\n')
+  const [, before = '', place = ''] = /^([^]*?)(\n {2}at [^\n]+:\d+:\d+)?$/.exec(safe(text.trim())) ?? []
+  const lines = before.split('\n')
   const more = lines.length - MOST_LINES
-  return more <= 0 ? lines.join('\n') : [...lines.slice(0, MOST_LINES), `… ${more} more lines`].join('\n')
+  const shown = more <= 0 ? lines : [...lines.slice(0, MOST_LINES), `… ${more} more lines`]
+  return shown.join('\n') + place
 }

@@ -6,7 +6,7 @@ import type { createServer } from 'pierhead'
 import { McpError } from 'pierhead/client'
 import type * as Stores from 'pierhead/stores'
 import { Failure } from './failure.ts'
-import { isForeign } from './project-files.ts'
+import { foreignPackage, type Surroundings } from './project-files.ts'
 import { packageFolder } from './scaffold.ts'
 
 /** What the command needs to look into a store. */
@@ -16,8 +16,8 @@ export interface StoreModules {
 }
 
 /** The modules of the copy of this package that a project has, which finds packages such as `pg` there; those of this copy if it has none, or one of another user. */
-export async function storeModules(cwd: string): Promise<StoreModules> {
-  const [main, stores] = [urlIn(cwd, 'pierhead'), urlIn(cwd, 'pierhead/stores')]
+export async function storeModules({ cwd, env }: Surroundings): Promise<StoreModules> {
+  const [main, stores] = [urlIn(cwd, env, 'pierhead'), urlIn(cwd, env, 'pierhead/stores')]
   if (main === undefined || stores === undefined)
     return { createServer: (await import('pierhead')).createServer, stores: await import('pierhead/stores') }
   const other = (await import(main)) as Pick<StoreModules, 'createServer'>
@@ -33,10 +33,11 @@ export function ownError(thrown: unknown): unknown {
 }
 
 /** The URL of a module in another copy of this package; undefined if the project has none. */
-function urlIn(cwd: string, name: string): string | undefined {
+function urlIn(cwd: string, env: Surroundings['env'], name: string): string | undefined {
   try {
-    const path = realpathSync(createRequire(join(cwd, 'any.js')).resolve(name))
-    if (isForeign(path, cwd)) return undefined
+    const source = join(cwd, 'any.js')
+    const path = realpathSync(createRequire(source).resolve(name))
+    if (foreignPackage('pierhead', path, { source, env }) !== undefined) return undefined
     return path.startsWith(realpathSync(packageFolder()) + sep) ? undefined : pathToFileURL(path).href
   } catch {
     return undefined

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { wrongUsage } from './failure.ts'
-import { foreignFiles, isForeign, nearestFile, type Surroundings } from './project-files.ts'
+import { foreignFiles, foreignIn, nearestFile, type ForeignFile, type Surroundings } from './project-files.ts'
 import { readText } from './read-text.ts'
 import { shellWord } from './shell-word.ts'
+import { ownedText, trustHint } from './trust.ts'
 
 /** The server that a project has of its own: its file, perhaps with the name of an export, and the folder of the project. */
 export interface ProjectServer {
@@ -28,8 +29,8 @@ export function obstacles(io: Surroundings): readonly string[] {
 }
 
 /** Why a configuration was not read. */
-function notRead(file: string): string {
-  return `${file} was not read, because it belongs to another user. If you trust it, name it: --config ${shellWord(file)}`
+function notRead({ file, part }: ForeignFile): string {
+  return `${file} was not read, because ${ownedText(file, part)}. If you trust it, name it: --config ${shellWord(file)}, or set ${trustHint(part)}`
 }
 
 interface Found {
@@ -40,9 +41,10 @@ interface Found {
 function find(io: Surroundings): Found {
   const manifest = nearestFile('package.json', io)
   if (manifest === undefined) return {}
-  if (isForeign(manifest, io.cwd))
+  const foreign = foreignIn(manifest, io)
+  if (foreign !== undefined)
     return {
-      obstacle: `${manifest} was not read, because it belongs to another user. If you trust its server, name the file of that, such as ${shellWord(resolve(dirname(manifest), 'server.ts'))}`,
+      obstacle: `${manifest} was not read, because ${ownedText(manifest, foreign)}. If you trust its server, name the file of that, such as ${shellWord(resolve(dirname(manifest), 'server.ts'))}, or set ${trustHint(foreign)}`,
     }
   const cwd = dirname(manifest)
   let server: string | undefined
@@ -54,9 +56,10 @@ function find(io: Surroundings): Found {
   if (server === undefined) return {}
   const file = resolve(cwd, server)
   const source = sourcePath(file)
-  if (existsSync(source) && isForeign(source, io.cwd))
+  const foreignSource = existsSync(source) ? foreignIn(source, io) : undefined
+  if (foreignSource !== undefined)
     return {
-      obstacle: `${source} was not run, because it belongs to another user. If you trust it, name it: ${shellWord(file)}`,
+      obstacle: `${source} was not run, because ${ownedText(source, foreignSource)}. If you trust it, name it: ${shellWord(file)}, or set ${trustHint(foreignSource)}`,
     }
   return { server: { file, cwd } }
 }

@@ -1,6 +1,7 @@
 import type { LoadHook, ResolveHook } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { readText } from './read-text.ts'
+import { sourceError } from './source-error.ts'
 import type { HookData } from './typescript.ts'
 
 /** The part of esbuild that is used. */
@@ -50,12 +51,17 @@ export const load: LoadHook = async (url, context, next) => {
   const [, kind] = /\.[cm]?(tsx?)(?:\?.*)?$/.exec(url) ?? []
   if (esbuild === undefined || kind === undefined || !url.startsWith('file:')) return next(url, context)
   const path = fileURLToPath(url)
-  const { code } = await esbuild.transform(readText(path, MOST_BYTES) ?? '', {
-    loader: kind,
-    format: 'esm',
-    target: 'node20',
-    sourcemap: 'inline',
-    sourcefile: path,
-  })
+  const { code } = await esbuild
+    .transform(readText(path, MOST_BYTES) ?? '', {
+      loader: kind,
+      format: 'esm',
+      target: 'node20',
+      sourcemap: 'inline',
+      sourcefile: path,
+      logLevel: 'silent',
+    })
+    .catch((error: unknown) => {
+      throw sourceError(error, path)
+    })
   return { format: 'module', source: code, shortCircuit: true }
 }

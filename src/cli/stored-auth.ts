@@ -1,6 +1,7 @@
 import type { BrowserOptions, LoginMethod } from 'pierhead/auth/client'
 import type { ClientAuth } from 'pierhead/client'
 import type { Flags } from './command.ts'
+import { environmentToken } from './environment-token.ts'
 import type { Io } from './io.ts'
 import { loginEntries, openLogins } from './login-entries.ts'
 import type { Output } from './output.ts'
@@ -11,15 +12,16 @@ import type { ResolvedTarget } from './target.ts'
  * renewed silently. If there is none and the server asks for one, a person at a terminal may log in; elsewhere the command fails.
  */
 export async function authOf(
-  { target }: ResolvedTarget,
+  resolved: ResolvedTarget,
   flags: Flags,
   io: Io,
   output: Output,
 ): Promise<ClientAuth | undefined> {
+  const { target } = resolved
   if (!('url' in target) || !/^(?:http|ws)s?:/i.test(String(target.url))) return undefined
   if (sendsCredentials(flags.list('header'), target.headers)) return undefined
-  const secret = io.env['PIERHEAD_TOKEN']
-  if (secret !== undefined && secret !== '') {
+  const secret = environmentToken(resolved, io.env)
+  if (secret !== undefined) {
     const { token } = await import('pierhead/auth/client')
     return token(() => secret)
   }
@@ -61,7 +63,10 @@ export function hasPerson({ stdin, stderr }: Io): boolean {
 }
 
 /** Whether the headers that the user chose authenticate already. */
-function sendsCredentials(lines: readonly string[], headers: Readonly<Record<string, string>> = {}): boolean {
+export function sendsCredentials(
+  lines: readonly string[],
+  headers: Readonly<Record<string, string>> = {},
+): boolean {
   const names = [...lines.map((line) => line.split(':')[0] ?? ''), ...Object.keys(headers)]
   return names.some((name) => name.trim().toLowerCase() === 'authorization')
 }

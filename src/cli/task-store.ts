@@ -32,7 +32,7 @@ export async function withTaskStore<Result>(
     )
   output.hide([passwordOf(place)])
   try {
-    const modules = await storeModules(io.cwd)
+    const modules = await storeModules(io)
     return await withStore(modules, await openStore(modules, place, io.cwd), name, use)
   } catch (error) {
     throw withReach(ownError(error))

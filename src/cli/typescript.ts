@@ -2,8 +2,9 @@ import { createRequire, register } from 'node:module'
 import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Failure } from './failure.ts'
-import { isForeign } from './project-files.ts'
+import { foreignPackage } from './project-files.ts'
 import { isTypeScript } from './source-file.ts'
+import { ownedText, ownerOf, trustHint } from './trust.ts'
 
 /** The data of the hooks. */
 export interface HookData {
@@ -34,15 +35,30 @@ function needsEsbuild(file: string): boolean {
 
 /** The esbuild of the project that a file belongs to. `user` is what needs it: `build`, or Node for TypeScript. */
 export function esbuildOf(file: string, user: 'build' | 'Node'): string {
-  try {
-    const path = createRequire(file).resolve('esbuild')
-    if (isForeign(path, dirname(file))) throw new Error(`${path} belongs to another user`)
-    return pathToFileURL(path).href
-  } catch (cause) {
-    const needs = user === 'build' ? 'build needs esbuild' : `${process.version} needs esbuild for TypeScript`
+  const needs = user === 'build' ? 'build needs esbuild' : `${process.version} needs esbuild for TypeScript`
+  const path = packagePath('esbuild', file)
+  if (path === undefined)
     throw new Failure(`${needs}, and the project does not have it`, {
       hint: 'npm install --save-dev esbuild',
-      cause,
     })
+  const foreign = foreignPackage('esbuild', path, { source: file, env: process.env, also: namedOwner(file) })
+  if (foreign !== undefined)
+    throw new Failure(`${needs}, and ${path} was not used, because ${ownedText(path, foreign)}`, {
+      hint: `If you trust it, set ${trustHint(foreign)}`,
+    })
+  return pathToFileURL(path).href
+}
+
+/** The main file of a package that a file can import; undefined if it has none. */
+function packagePath(name: string, file: string): string | undefined {
+  try {
+    return createRequire(file).resolve(name)
+  } catch {
+    return undefined
   }
+}
+
+/** The owner of a program that the user runs, and so of the packages that it imports. */
+export function namedOwner(file: string): number | undefined {
+  return ownerOf(file) ?? ownerOf(dirname(file))
 }

@@ -1,7 +1,10 @@
 import type { Invocation } from './command.ts'
 import { wrongUsage, type Failure } from './failure.ts'
-import { configuredSecrets, envOf } from './open.ts'
+import { environmentToken, heldToken } from './environment-token.ts'
+import { configuredSecrets, envOf, trustOf } from './open.ts'
 import { headersOf } from './option-values.ts'
+import { safe } from './safe-text.ts'
+import { sendsCredentials } from './stored-auth.ts'
 import type { ResolvedTarget } from './target.ts'
 import type { RunProgress } from './validate-text.ts'
 import type { Revision } from '../protocol/revisions.ts'
@@ -34,28 +37,37 @@ export interface Checked extends ServerRun {
 const LOOK_MS = 2_000
 
 /** The ways to a target. A server over HTTP may also have the older HTTP+SSE, at the same path or at `/sse`. */
-export async function doorsOf({ target }: ResolvedTarget, invocation: Invocation): Promise<readonly Door[]> {
+export async function doorsOf(resolved: ResolvedTarget, invocation: Invocation): Promise<readonly Door[]> {
+  const { target } = resolved
   const { flags, io, output } = invocation
   output.hide(configuredSecrets(target))
   if (!('url' in target)) {
     const { command, args, cwd, env } = target
     const inherit = flags.text('inherit') as 'none' | 'safe' | 'all' | undefined
     return [
-      programDoor({ command, args, cwd, inherit, env: { ...env, ...envOf(flags.list('env'), io.env) } }),
+      programDoor({
+        command,
+        args,
+        cwd,
+        inherit,
+        env: { ...trustOf(resolved, io), ...env, ...envOf(flags.list('env'), io.env) },
+      }),
     ]
   }
-  const token = io.env['PIERHEAD_TOKEN'] ?? ''
+  const token = environmentToken(resolved, io.env)
   const headersBeside = headersOf(flags.list('header'))
   const { url, authorization } = withoutUser(parseUrl(target.url), output)
   const given: Readonly<Record<string, string>> = {
     ...(authorization !== undefined && { authorization }),
-    ...(token !== '' && { authorization: `Bearer ${token}` }),
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
     ...target.headers,
     ...headersBeside,
   }
   output.hide(url.searchParams.values())
   const stored = await storedFor(url, given, invocation)
   const headers = { ...(stored !== undefined && { authorization: stored }), ...given }
+  const held = heldToken(resolved, io.env)
+  if (held !== undefined && !sendsCredentials([], headers)) output.warn(safe(`${held.text}. ${held.fix}`))
   const framing = flags.text('framing') as Framing | undefined
   const door: Door = { ...urlDoor(url, headers, { framing }), headersBeside }
   if (door.transport !== 'http') return [door]

@@ -15,6 +15,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { Failure } from './failure.ts'
 import { makeFolder } from './make-folder.ts'
 import { contains, userProject, type Surroundings } from './project-files.ts'
+import { foreignLink, trustHint } from './trust.ts'
 
 const MOST_LINKS = 40
 
@@ -38,13 +39,30 @@ export function realFile(path: string): string {
  * The same for a file of a project, whose author is not the user. Neither the file nor a folder on the way to it may lead out of the
  * project, since the author would choose what is read or written. `called` is what people call the folder of the project.
  */
-export function realProjectFile(path: string, project: string, called: string = 'the project'): string {
+export function realProjectFile(
+  path: string,
+  project: string,
+  { env, called = 'the project' }: Pick<Surroundings, 'env'> & { readonly called?: string },
+): string {
   const file = realFile(path)
   const real = join(realFolder(dirname(file)), basename(file))
-  if (contains(realpathSync(project), real)) return real
+  if (contains(realpathSync(project), real)) {
+    checkLinks(path, project, env)
+    return real
+  }
   throw new Failure(`${path} leads out of ${called}, to ${real}`, {
     hint: 'Remove the link. If you want to change that file, change it there.',
   })
+}
+
+/** Throws if a link between a folder and a path belongs to another user, or leads to what does. */
+export function checkLinks(path: string, root: string, env: Surroundings['env']): void {
+  const foreign = foreignLink(path, root, { env })
+  if (foreign === undefined) return
+  throw new Failure(
+    `${path} is not written, because a link leads to another place and ${foreign.path} belongs to another user (uid ${foreign.owner})`,
+    { hint: `Remove the link. If you trust that user, set ${trustHint(foreign)}` },
+  )
 }
 
 /**
@@ -55,9 +73,9 @@ export function outputFile(path: string, io: Surroundings, project?: string): st
   const folder = dirname(path)
   const root =
     userProject(path, io) ?? (project !== undefined && contains(project, path) ? project : undefined)
-  const real = root === undefined ? path : realProjectFile(path, root)
+  const real = root === undefined ? path : realProjectFile(path, root, io)
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return real
-  return realProjectFile(path, folder, 'its folder')
+  return realProjectFile(path, folder, { ...io, called: 'its folder' })
 }
 
 /** Where a folder really is, or will be if it does not exist yet. */

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { delimiter, dirname, join, resolve } from 'node:path'
 import { createServer, type App } from 'pierhead'
 import { devAuth } from 'pierhead/auth/dev'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
@@ -249,6 +249,17 @@ describe('doctor of a program', () => {
     )
     expect((await examine(['--', './tool'])).problems).toContain('chmod +x')
     expect((await examine(['--', './missing'])).problems).toContain('there is no file')
+  })
+
+  it.skipIf(process.platform === 'win32')('passes over folders of PATH that cannot be read', async () => {
+    mkdirSync(join(cwd, 'closed'), { mode: 0 })
+    // The administrator can read any folder, but follows no link without end.
+    symlinkSync('round', join(cwd, 'round'))
+    const PATH = ['closed', 'round', 'bin'].map((name) => join(cwd, name)).join(delimiter)
+    const missing = await examine(['--', 'some-tool'], { env: { PATH } })
+    expect(missing.problems).toContain('no program some-tool on the PATH')
+    chmodSync(write('bin/some-tool', '#!/bin/sh\n'), 0o755)
+    expect((await examine(['--', 'some-tool'], { env: { PATH } })).all).toContain(`some-tool is ${cwd}`)
   })
 
   it('checks a file and its project, and starts it', async () => {

@@ -83,7 +83,7 @@ describe('a stack trace', () => {
 
 describe('a file that does not start', () => {
   it.each([
-    ["throw new Error('no database')", /^error: bad\.ts did not start: no database\n$/],
+    ["throw new Error('no database')", /^error: bad\.ts did not start: no database\n {2}at bad\.ts:1:7\n$/],
     [
       'export const a = 1',
       /^error: bad\.ts did not start: .*neither exports[^]*\nfix: End it with: export default app\n$/,
@@ -91,7 +91,7 @@ describe('a file that does not start', () => {
     ['process.exit(3)', /^error: bad\.ts did not start: it ended with code 3\nfix: /],
     [
       `throw new Error(Array.from({ length: 50 }, (_, i) => 'line ' + i).join('\\n'))`,
-      /did not start: line 0\nline 1\n[^]*line 19\n… 30 more lines\n$/,
+      /did not start: line 0\nline 1\n[^]*line 19\n… 30 more lines\n {2}at bad\.ts:1:7\n$/,
     ],
   ])('says only what is wrong with it: %s', async (text, expected) => {
     const { code, stderr } = await spawnLine(['list', file('bad.ts', text), '--no-json'], { cwd: folder })

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { isTrusted, projectFiles } from '../../src/cli/project-files.ts'
+import { projectFiles } from '../../src/cli/project-files.ts'
+import { isTrusted } from '../../src/cli/trust.ts'
 import { COMMAND, line } from './line.ts'
 
 let folder = ''
@@ -54,12 +55,14 @@ describe('configurations of a project', () => {
   })
 
   it('of other users are not trusted', () => {
-    expect(isTrusted(1000, 1000, 1000)).toBe(true)
-    expect(isTrusted(0, 1000, 1000)).toBe(true)
-    // In a container, the administrator works in a folder of the user outside.
-    expect(isTrusted(1000, 0, 1000)).toBe(true)
-    expect(isTrusted(1001, 1000, 1000)).toBe(false)
-    expect(isTrusted(1001, 0, 0)).toBe(false)
+    expect(isTrusted(1000, 1000, {})).toBe(true)
+    expect(isTrusted(0, 1000, {})).toBe(true)
+    expect(isTrusted(1001, 1000, {})).toBe(false)
+    expect(isTrusted(1001, 0, {})).toBe(false)
+    // The administrator by sudo is still that user; nobody else becomes one by a variable.
+    expect(isTrusted(1000, 0, { SUDO_UID: '1000' })).toBe(true)
+    expect(isTrusted(1001, 0, { SUDO_UID: '1000' })).toBe(false)
+    expect(isTrusted(1001, 1000, { SUDO_UID: '1001' })).toBe(false)
   })
 })
 

@@ -40,7 +40,7 @@ export const add: Command = {
     if (there !== undefined) throw wrongUsage(`${there.path} already exists`, 'Choose another name.')
     const text = withItem(user, item)
     const written = text === undefined ? files : [...files, { path: user.path, text }]
-    const places = written.map(({ path, text }) => ({ place: placeIn(home, join(home, path)), text }))
+    const places = written.map(({ path, text }) => ({ place: placeIn(home, join(home, path), io), text }))
     for (const one of places) replaceFile(one.place, one.text, 0o666)
     const next =
       text === undefined
@@ -66,7 +66,7 @@ function placed(kind: ItemKind, name: string, io: Surroundings): Placed {
   if (own === undefined) throw noServer(io)
   const home = own.cwd
   const source = sourceFile(own.file, home)
-  placeIn(home, source.path)
+  placeIn(home, source.path, io)
   const server = { path: relative(home, source.path), name: source.name }
   // Beside the server, unless the project has such items, or tools, at its top.
   const atTop = [`${kind}s`, 'tools'].some((folder) => existsSync(join(home, folder)))
@@ -87,12 +87,12 @@ function placed(kind: ItemKind, name: string, io: Surroundings): Placed {
 }
 
 /** The place of a file. A project of somebody else must not lead us to other files, or put words into the code that we write. */
-function placeIn(home: string, file: string): string {
+function placeIn(home: string, file: string, io: Surroundings): string {
   const path = relative(home, file)
   if (/['"`\\\p{C}]/u.test(path.split(sep).join('/')))
     throw wrongUsage(`${JSON.stringify(path)} has characters that code cannot name`, 'Rename the file.')
   try {
-    return realProjectFile(file, home)
+    return realProjectFile(file, home, io)
   } catch (error) {
     const { message } = failureOf(error)
     throw wrongUsage(message, 'Name a server inside the project, and replace links to other folders.')

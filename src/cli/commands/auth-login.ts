@@ -59,7 +59,7 @@ export const authLogin: Command = {
     try {
       await client.open()
     } catch (error) {
-      throw withLoginHint(error, resolved)
+      throw withLoginHint(error, resolved, io.env)
     } finally {
       await close()
     }

@@ -22,7 +22,12 @@ export const authStatus: Command = {
     const file = loginFile(io.env)
     await output.data({ file, hasToken, logins: logins.map(shownEntry) }, () =>
       [
-        ...(hasToken ? ['PIERHEAD_TOKEN is set, so its token is used for every URL.', ''] : []),
+        ...(hasToken
+          ? [
+              'PIERHEAD_TOKEN is set, so its token is used for every URL that you name, and for those of configurations at an origin in PIERHEAD_TOKEN_ORIGIN.',
+              '',
+            ]
+          : []),
         logins.length === 0
           ? 'There are no stored logins. pierhead auth login <url> stores one.'
           : logins.map(entryText).join('\n\n'),

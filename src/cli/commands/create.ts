@@ -14,6 +14,8 @@ import {
   TEMPLATES,
   type TemplateName,
 } from '../scaffold.ts'
+import { isWithin } from '../trust.ts'
+import { checkLinks } from '../write-file.ts'
 
 /** The packages that every project needs while it is developed. Their versions are those that this package was tested with. */
 const DEV_DEPENDENCIES = ['@types/node', 'esbuild', 'typescript']
@@ -37,6 +39,7 @@ export const create: Command = {
   async run({ words: [word = ''], flags, io, output }) {
     const template = templateOf(flags.text('template') ?? 'minimal')
     const folder = resolve(io.cwd, word)
+    if (isWithin(io.cwd, folder)) checkLinks(folder, io.cwd, io.env)
     const name = checkFolder(folder)
     copyTemplate(template, folder, name)
     writeFileSync(

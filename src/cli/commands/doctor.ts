@@ -3,6 +3,7 @@ import { checkConfig, foundConfigs } from '../check-config.ts'
 import { checkNode, checkProject } from '../check-project.ts'
 import type { Command, Invocation } from '../command.ts'
 import { TARGET_OPTIONS } from '../common-options.ts'
+import { environmentToken, heldToken } from '../environment-token.ts'
 import { EXIT } from '../exit.ts'
 import { Failure } from '../failure.ts'
 import { Findings, type Finding } from '../finding.ts'
@@ -12,8 +13,10 @@ import type { Output } from '../output.ts'
 import { foreignFiles } from '../project-files.ts'
 import { projectServer, serverObstacle } from '../project-server.ts'
 import { safeLine } from '../safe-text.ts'
+import { sendsCredentials } from '../stored-auth.ts'
 import { onlyTarget, type ResolvedTarget } from '../target.ts'
 import { shellWord } from '../shell-word.ts'
+import { ownedText, trustHint } from '../trust.ts'
 
 export const doctor: Command = {
   name: 'doctor',
@@ -64,10 +67,10 @@ async function findTarget(
   if (!isNamed) {
     const files = config === undefined ? foundConfigs(io) : [resolve(io.cwd, config)]
     for (const file of files) checkConfig(file, io, findings)
-    for (const file of config === undefined ? foreignFiles(io) : [])
+    for (const { file, part } of config === undefined ? foreignFiles(io) : [])
       findings.advise(
-        `${file} belongs to another user, so its servers are not used`,
-        `If you trust it, name it: --config ${shellWord(file)}`,
+        `the servers of ${file} are not used, because ${ownedText(file, part)}`,
+        `If you trust it, name it: --config ${shellWord(file)}, or set ${trustHint(part)}`,
       )
     if (config !== undefined) return undefined
     const obstacle = serverObstacle(io)
@@ -99,12 +102,14 @@ async function checkTarget(
     return
   if ('url' in target) {
     const { checkUrl } = await import('../check-url.ts')
-    const token = io.env['PIERHEAD_TOKEN'] ?? ''
+    const token = environmentToken(resolved, io.env)
+    const held = heldToken(resolved, io.env)
     const headers = {
-      ...(token !== '' && { authorization: `Bearer ${token}` }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...target.headers,
       ...headersOf(flags.list('header')),
     }
+    if (held !== undefined && !sendsCredentials([], headers)) findings.advise(held.text, held.fix)
     if (!(await checkUrl(String(target.url), headers, io, findings))) return
   } else if (from === 'program' || from === 'configuration') {
     const { checkProgram } = await import('../check-program.ts')

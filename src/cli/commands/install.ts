@@ -22,7 +22,8 @@ import { JsoncError, parseJsonc } from '../jsonc.ts'
 import { hiddenValues, isReference, redactedEntry } from '../redaction.ts'
 import { safe, safeJson, safeLine } from '../safe-text.ts'
 import { onlyTarget } from '../target.ts'
-import { realFile, realProjectFile, replaceFile } from '../write-file.ts'
+import { userFolders } from '../user-folders.ts'
+import { checkLinks, realFile, realProjectFile, replaceFile } from '../write-file.ts'
 
 const NAMES = CLIENT_APPS.map(({ name }) => name)
 
@@ -93,7 +94,11 @@ function placeOf(path: string, app: ClientApp, { flags, io }: Invocation): Place
     path,
     isOfProject,
     where: shortened(path, io.cwd),
-    real: () => (isOfProject ? realProjectFile(path, io.cwd) : realFile(path)),
+    real() {
+      if (isOfProject) return realProjectFile(path, io.cwd, io)
+      checkLinks(path, userFolders(io.env).home ?? dirname(path), io.env)
+      return realFile(path)
+    },
   }
 }
 

@@ -5,6 +5,8 @@ import { wrongUsage } from '../failure.ts'
 import { ADDRESS_OPTIONS, FILE_ARGUMENT, fileOf, STDIO_OPTION } from '../file-argument.ts'
 import { Interruption } from '../io.ts'
 import { addressOf, httpAt, namesAddress, stdioOf, type Address } from '../listen-address.ts'
+import { programFailure } from '../program-failure.ts'
+import { projectFolder } from '../project-files.ts'
 
 export const run: Command = {
   name: 'run',
@@ -44,7 +46,7 @@ export const run: Command = {
     const running = await starting.catch((error: unknown) => {
       // The processes of --workers get the same signal, so none of them says more than its exit code.
       if (error instanceof Interruption) return error.exit
-      throw error
+      throw programFailure(error, projectFolder(file.path, io.env), io.cwd)
     })
     if (typeof running === 'number') return running
     if (running.url !== undefined) output.note(`listening at ${output.noteColors.cyan(running.url)}`)

@@ -59,7 +59,7 @@ export const test: Command = {
     const isMeant = (name: string): boolean => only.length === 0 || only.includes(name)
     const tools = all.filter(({ name }) => isMeant(name))
     const place = given === undefined ? fixturePlace(target, io) : namedPlace(resolve(io.cwd, given), io)
-    const files = readFixtures(place, io.cwd).filter(({ tool }) => isMeant(tool))
+    const files = readFixtures(place, io).filter(({ tool }) => isMeant(tool))
     const answers = files.some(({ fixtures }) => fixtures.some((one) => one.answers !== undefined))
       ? new FixtureAnswers()
       : undefined

@@ -1,6 +1,8 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { failureOf } from '../failure.ts'
+import { McpError } from 'pierhead/client'
+import { addressProblem, AS_OPTIONS } from '../address-problem.ts'
+import { Failure, failureOf } from '../failure.ts'
 import type { FailedEvent } from './events.ts'
 
 /** What a program threw: the message, and where in the project it happened. */
@@ -11,11 +13,24 @@ const LONGEST = 2_000
 
 /** Describes an error of a program that does not start. */
 export function shownError(thrown: unknown, root: string): ShownError {
-  const { message, hint } = failureOf(thrown)
+  const { message, hint } = failureIn(thrown)
   const stack = thrown instanceof Error ? (thrown.stack ?? '') : ''
   const where = placeIn(`${stack}\n${message}`, root)
   const name = thrown instanceof Error && !/Error:/.test(message) ? kindOf(thrown) : ''
   return { message: `${name}${message}`.trim().slice(0, LONGEST), where, hint }
+}
+
+/** What a program throws is not about the command line, unless it is about the address, which options can change. */
+export function failureIn(thrown: unknown): Failure {
+  const isOption = thrown instanceof McpError && thrown.kind === 'bad_option'
+  return isOption && !isAboutAddress(thrown)
+    ? new Failure(thrown.message, { hint: thrown.hint, cause: thrown })
+    : failureOf(thrown)
+}
+
+/** Whether an error says where a server cannot serve. */
+export function isAboutAddress(thrown: unknown): boolean {
+  return thrown instanceof McpError && addressProblem(thrown.message, AS_OPTIONS) !== undefined
 }
 
 function kindOf({ name }: Error): string {

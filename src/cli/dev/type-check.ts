@@ -2,9 +2,10 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { constants, setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
-import { isForeign, nearestFile } from '../project-files.ts'
+import { foreignIn, foreignPackage, nearestFile } from '../project-files.ts'
 import { readText } from '../read-text.ts'
 import { isTypeScript } from '../source-file.ts'
+import { ownerOf } from '../trust.ts'
 
 export interface TypeErrors {
   readonly errors: number
@@ -28,9 +29,10 @@ export class TypeCheck {
 
   constructor(file: string, onErrors: (errors: TypeErrors) => void) {
     this.#compiler = isTypeScript(file) ? compilerOf(file) : undefined
-    const folder = dirname(file)
-    const config = nearestFile('tsconfig.json', { cwd: folder, env: process.env })
-    this.#config = config === undefined || isForeign(config, folder) ? undefined : config
+    const io = { cwd: dirname(file), env: process.env }
+    const config = nearestFile('tsconfig.json', io)
+    const isForeign = config !== undefined && foreignIn(config, io, ownerOf(file)) !== undefined
+    this.#config = isForeign ? undefined : config
     this.#onErrors = onErrors
   }
 
@@ -79,7 +81,8 @@ export class TypeCheck {
 function compilerOf(file: string): string | undefined {
   try {
     const home = createRequire(file).resolve('typescript/package.json')
-    if (isForeign(home, dirname(file))) return undefined
+    const options = { source: file, env: process.env, also: ownerOf(file) }
+    if (foreignPackage('typescript', home, options) !== undefined) return undefined
     const { bin } = JSON.parse(readText(home) ?? '') as { bin?: { tsc?: unknown } }
     return typeof bin?.tsc === 'string' ? join(dirname(home), bin.tsc) : undefined
   } catch {
