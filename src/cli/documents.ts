@@ -24,7 +24,7 @@ export const DOCUMENTS: Readonly<Record<string, string>> = {
     '{ target, at, places: [{ transport, revisions, left, problem, refused }], score, isComplete, problem, counts, outcomes: [{ id, level, role, revision, transport, rule, how, fix, is, isIgnored, found, entries, ms }] }',
   doctor: '{ isOk, target, findings: [{ level, text, fix }] }',
   install:
-    '{ client, file, name, isChanged, entry, backup }; with --print { client, file, config }; with --undo { client, file, isRestored }',
+    '{ client, file, name, isChanged, entry, backup }; with --print { client, file, config }; with --undo { client, file, isRestored, name }',
   'auth login':
     '{ target, isNew, logins: [{ url, issuer, resource, clientId, scopes, expiresAt, isRenewable, isLoggedIn }] }',
   'auth status': '{ file, hasToken, logins }',

@@ -19,17 +19,21 @@ export async function untilInterrupted<Result>(
     if (task === undefined) return controller.abort()
     const id = safeLine(task, 200)
     output.status('')
-    output.note(
-      'url' in resolved.target
-        ? `Task ${id} is still running: pierhead tasks show ${wordsOf(targetWord(resolved), id)}`
-        : `Task ${id} ended with the program that this command had started.`,
-    )
+    output.note(whereIs(id, resolved))
   })
   try {
     return await run({ signal: controller.signal, onTask: (id) => (task = id) })
   } finally {
     remove()
   }
+}
+
+/** What becomes of a task that nobody follows any more. Whether a program keeps its tasks is not known here. */
+function whereIs(id: string, resolved: ResolvedTarget): string {
+  const show = `pierhead tasks show ${wordsOf(targetWord(resolved), id)}`
+  if ('url' in resolved.target) return `Task ${id} is still running: ${show}`
+  const again = resolved.from === 'program' ? '.' : `: ${show}`
+  return `The program that this command had started ends, and task ${id} with it. If its server keeps tasks in a store, the task goes on when it runs again${again}`
 }
 
 /** The words for a task at a target. A server may choose an id that looks like an option. */

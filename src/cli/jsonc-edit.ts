@@ -15,8 +15,42 @@ export function withMember(text: string, section: string, name: string, value: u
     parent === undefined
       ? inserted(whole, root, section, { [name]: value }, style, 1)
       : changedIn(whole, parent, name, value, style)
-  checkChange(root.value as Record<string, unknown>, changed, section, name, value)
+  const before = root.value as Record<string, unknown>
+  const servers = { ...(before[section] as object | undefined), [name]: value }
+  checkChange(changed, { ...before, [section]: servers })
   return changed
+}
+
+/**
+ * Removes `text[section][name]` from a text of JSON with comments, and the section with it if that is then empty and `isSectionKept` is
+ * false. Everything else stays as it is. Throws if the text cannot be changed in this way.
+ */
+export function withoutMember(text: string, section: string, name: string, isSectionKept: boolean): string {
+  const root = parseJsonc(text)
+  const before = root.value as Record<string, Record<string, unknown>>
+  const { [name]: _, ...servers } = before[section] ?? {}
+  const { [section]: __, ...others } = before
+  const isWhole = !isSectionKept && Object.keys(servers).length === 0
+  const parent = isWhole ? root : (memberOf(root, section) ?? root)
+  const changed = removed(text, parent, isWhole ? section : name)
+  checkChange(changed, isWhole ? others : { ...before, [section]: servers })
+  return changed
+}
+
+/** Removes a member with its line, and the comma that would be left before the end of the object. */
+function removed(text: string, { members = [] }: JsoncNode, name: string): string {
+  const index = members.findLastIndex((one) => one.name === name)
+  const member = members[index]
+  if (member === undefined) return text
+  const before = members[index - 1]
+  const isLast = index === members.length - 1
+  const comma = isLast && member.commaEnd === undefined ? before?.commaEnd : undefined
+  const head = text.slice(0, member.start)
+  const left = comma === undefined ? head : head.slice(0, comma - 1) + head.slice(comma)
+  const right = text.slice(member.commaEnd ?? member.node.end)
+  // A line of its own goes with it, but not a comment after it.
+  const isOwnLine = /(?:^|\n)[\t ]*$/.test(left) && /^[\t ]*(?:\r?\n|[\t ]*\}|$)/.test(right)
+  return isOwnLine ? left.replace(/\r?\n[\t ]*$/, '') + right : left + right.replace(/^[\t ]+(?=")/, '')
 }
 
 interface Style {
@@ -58,7 +92,7 @@ function inserted(
   const last = members.at(-1)
   // Comments before the brace stay before the new member.
   const body = text.slice(last?.node.end ?? start + 1, close).trimEnd()
-  const comma = last === undefined || last.hasComma ? '' : ','
+  const comma = last === undefined || last.commaEnd !== undefined ? '' : ','
   const head = text.slice(0, last?.node.end ?? start + 1)
   return `${head}${comma}${body}${eol}${indent.repeat(level)}${member}${eol}${indent.repeat(level - 1)}${text.slice(close)}`
 }
@@ -68,15 +102,8 @@ function jsonOf(value: unknown, { indent, eol }: Style, level: number): string {
 }
 
 /** Makes sure that nothing else changed: the settings of a user are at stake. */
-function checkChange(
-  before: Readonly<Record<string, unknown>>,
-  text: string,
-  section: string,
-  name: string,
-  value: unknown,
-): void {
-  const servers = { ...(before[section] as object | undefined), [name]: value }
-  const expected = JSON.parse(JSON.stringify({ ...before, [section]: servers })) as unknown
-  if (isDeepStrictEqual(JSON.parse(JSON.stringify(parseJsonc(text).value)), expected)) return
+function checkChange(text: string, expected: object): void {
+  const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+  if (isDeepStrictEqual(plain(parseJsonc(text).value), plain(expected))) return
   throw new Error('the change would damage the file, so nothing is written')
 }

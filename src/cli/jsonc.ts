@@ -16,8 +16,8 @@ interface JsoncMember {
   readonly name: string
   readonly start: number
   readonly node: JsoncNode
-  /** Whether a comma follows. */
-  readonly hasComma: boolean
+  /** Where the comma that follows it ends; undefined if none follows. */
+  readonly commaEnd: number | undefined
 }
 
 /** What is wrong with a text, and where. Lines and columns count from 1. */
@@ -121,8 +121,8 @@ class Parser {
       this.#at++
       this.#skip()
       const node = this.#value(depth + 1)
-      const hasComma = this.#comma('}')
-      members.push({ name, start: at, node, hasComma })
+      const commaEnd = this.#comma('}')
+      members.push({ name, start: at, node, commaEnd })
     }
     this.#at++
     const value = Object.fromEntries(members.map(({ name, node }) => [name, node.value]))
@@ -141,17 +141,17 @@ class Parser {
     return { start, end: this.#at, items, value: items.map(({ value }) => value) }
   }
 
-  /** Reads a comma, or finds the end of the list. */
-  #comma(end: string): boolean {
+  /** Reads a comma and returns where it ends, or finds the end of the list. */
+  #comma(end: string): number | undefined {
     const after = this.#at
     this.#skip()
     const char = this.#text[this.#at]
     if (char === ',') {
-      this.#at++
+      const commaEnd = ++this.#at
       this.#skip()
-      return true
+      return commaEnd
     }
     if (char !== end) throw this.#error(`expected , or ${end}`, char === undefined ? this.#at : after)
-    return false
+    return undefined
   }
 }

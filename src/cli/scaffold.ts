@@ -24,7 +24,7 @@ export interface Template {
   readonly start?: string
   /** The packages that it needs besides this one. */
   readonly needs: readonly string[]
-  /** The commands to try, after those that start it. */
+  /** The commands to try; `{url}` is where `npm run dev` serves. */
   readonly tries: readonly string[]
 }
 
@@ -36,7 +36,7 @@ export const TEMPLATES: Readonly<Record<TemplateName, Template>> = {
     server: 'server.ts',
     program: 'server.ts',
     needs: ['zod'],
-    tries: ['npm run dev', 'npx pierhead call add a=1 b=2'],
+    tries: ['npm run dev', 'npx pierhead call {url} add a=1 b=2'],
   },
   http: {
     about: 'a server over HTTP whose callers log in',
@@ -51,13 +51,13 @@ export const TEMPLATES: Readonly<Record<TemplateName, Template>> = {
     server: 'server.ts',
     program: 'server.ts',
     needs: ['zod', 'libsql'],
-    tries: ['npm run dev', 'npx pierhead call report pages=3'],
+    tries: ['npm run dev', 'npx pierhead call {url} report pages=3'],
   },
   client: {
     about: 'a program that calls servers',
     program: 'client.ts',
     needs: [],
-    tries: ['npm test', 'npm start -- http://127.0.0.1:3000/mcp'],
+    tries: ['npm test', 'npm start -- {url}'],
   },
 }
 

@@ -6,13 +6,15 @@ import { TEMPLATES } from '../../src/cli/scaffold.ts'
 import { COMMAND, line, spawnLine, type Outcome } from './line.ts'
 import { linkPackages, programFolder } from './program-folder.ts'
 
+const URL_OF_DEV = 'http://127.0.0.1:3000/mcp'
+
 /** Creates a project with an npm that only runs a line of shell. */
 async function created(npm: string, ...args: readonly string[]): Promise<Outcome & { readonly cwd: string }> {
   const cwd = programFolder({})
   mkdirSync(join(cwd, 'bin'))
   writeFileSync(join(cwd, 'bin/npm'), `#!/bin/sh\n${npm}\n`)
   chmodSync(join(cwd, 'bin/npm'), 0o755)
-  const env = { PATH: `${join(cwd, 'bin')}${delimiter}${process.env['PATH'] ?? ''}` }
+  const env = { PORT: '3000', PATH: `${join(cwd, 'bin')}${delimiter}${process.env['PATH'] ?? ''}` }
   return { ...(await spawnLine(['create', ...args], { cwd, env })), cwd }
 }
 
@@ -23,9 +25,10 @@ describe('create', () => {
       const { code, stdout } = await created('exit 0', 'films', '--template', template, '--no-json')
       expect(code).toBe(0)
       expect(stdout.split('\n').filter((one) => one.startsWith('  '))).toEqual(
-        ['cd films', ...tries].map((one) => `  ${one}`),
+        ['cd films', ...tries].map((one) => `  ${one.replace('{url}', URL_OF_DEV)}`),
       )
       expect(tries).toHaveLength(2)
+      expect(stdout.includes('a second terminal')).toBe(tries.includes('npm run dev'))
     },
   )
 
@@ -36,8 +39,10 @@ describe('create', () => {
         'Created films, without its packages. Next:',
         'cd films',
         'npm install',
-        ...TEMPLATES.minimal.tries,
-      ].map((one, at) => (at === 0 ? one : `  ${one}`)),
+        'npm run dev',
+        `npx pierhead call ${URL_OF_DEV} add a=1 b=2`,
+        'The last one is for a second terminal, in the same folder.',
+      ].map((one, at) => (at === 0 || at === 5 ? one : `  ${one}`)),
     )
   })
 
@@ -73,7 +78,7 @@ describe('create', () => {
     const { stdout } = await created('exit 0', "ann's films")
     expect(JSON.parse(stdout)).toMatchObject({
       name: 'ann-s-films',
-      next: ["cd 'ann'\\''s films'", ...TEMPLATES.minimal.tries],
+      next: ["cd 'ann'\\''s films'", 'npm run dev', expect.stringContaining(` ${URL_OF_DEV} `)],
     })
   })
 })

@@ -86,7 +86,7 @@ describe('install into the project of a stranger', () => {
     writeFileSync(key, 'PRIVATE', { mode: 0o600 })
     writeFileSync(join(cwd, '.mcp.json'), '{}')
     const digest = createHash('sha256').update('{}').digest('hex').slice(0, 12)
-    symlinkSync(key, join(cwd, `.mcp.json.before-pierhead-${digest}`))
+    symlinkSync(key, join(cwd, `.mcp.json.before-pierhead-${digest}-${digest}`))
     const { code, stderr } = await run('install', '--client', 'claude-code', '--undo', '--yes')
     expect(code).toBe(1)
     expect(stderr).toContain('there is no backup')

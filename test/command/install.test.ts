@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { appFile, CLIENT_APPS } from '../../src/cli/client-apps.ts'
-import { withMember } from '../../src/cli/jsonc-edit.ts'
+import { withMember, withoutMember } from '../../src/cli/jsonc-edit.ts'
 import { parseJsonc } from '../../src/cli/jsonc.ts'
 import { userFolders } from '../../src/cli/user-folders.ts'
 import { line, type Outcome } from './line.ts'
@@ -214,19 +214,51 @@ describe('install', () => {
     expect(readFileSync(real, 'utf8')).toBe(text)
   })
 
-  it('does not undo what was changed since, unless the user insists', async () => {
+  it('takes back only its entry if the file was changed since, and keeps the changes', async () => {
     await run('server.ts', '--client', 'claude-code', '--yes')
-    writeFileSync(join(cwd, '.mcp.json'), '{"mine":true}')
-    const refused = await line(['install', '--client', 'claude-code', '--undo'], {
-      cwd,
-      env: env(),
-      terminal: true,
-    })
-    expect(refused.code).toBe(1)
-    expect(refused.stderr).toContain('was changed since')
-    expect(readJson('.mcp.json')).toEqual({ mine: true })
+    const written = readFileSync(join(cwd, '.mcp.json'), 'utf8')
+    const edited = written.replace(
+      '"mcpServers": {',
+      '"mine": true,\n  "mcpServers": {\n    // notes\n    "notes": { "command": "notes" },',
+    )
+    writeFileSync(join(cwd, '.mcp.json'), edited)
+    const { code, stdout, stderr } = await run('--client', 'claude-code', '--undo', '--yes')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ isRestored: true, name: 'films' })
+    expect(stderr).toContain('-   "films": {')
+    expect(readFileSync(join(cwd, '.mcp.json'), 'utf8')).toBe(
+      '{\n  "mine": true,\n  "mcpServers": {\n    // notes\n    "notes": { "command": "notes" }\n  }\n}\n',
+    )
+    expect(backups(cwd)).toEqual([])
+  })
+
+  it('brings back the entry that it replaced, and keeps later changes', async () => {
+    writeFileSync(join(cwd, '.mcp.json'), '{"mcpServers":{"films":{"command":"old"}}}')
+    await run('server.ts', '--client', 'claude-code', '--yes')
+    const changed = { ...(readJson('.mcp.json') as object), mine: true }
+    writeFileSync(join(cwd, '.mcp.json'), JSON.stringify(changed))
     expect((await run('--client', 'claude-code', '--undo', '--yes')).code).toBe(0)
-    expect(existsSync(join(cwd, '.mcp.json'))).toBe(false)
+    expect(readJson('.mcp.json')).toEqual({ mcpServers: { films: { command: 'old' } }, mine: true })
+  })
+
+  it.each([
+    ['removed', () => ({ mine: true })],
+    [
+      'changed',
+      ({ films }: Readonly<Record<string, object>>) => ({
+        mcpServers: { films: { ...films, env: { A: 'b' } } },
+      }),
+    ],
+  ])('leaves a file alone whose entry was %s since', async (_, edited) => {
+    await run('server.ts', '--client', 'claude-code', '--yes')
+    const { mcpServers } = readJson('.mcp.json') as Readonly<Record<string, Record<string, object>>>
+    const text = JSON.stringify(edited(mcpServers!))
+    writeFileSync(join(cwd, '.mcp.json'), text)
+    const { code, stderr } = await run('--client', 'claude-code', '--undo', '--yes')
+    expect(code).toBe(1)
+    expect(stderr).toContain('does not have the entry as it was written')
+    expect(readFileSync(join(cwd, '.mcp.json'), 'utf8')).toBe(text)
+    expect(backups(cwd)).toHaveLength(1)
   })
 
   it.each([
@@ -240,7 +272,7 @@ describe('install', () => {
       '"__proto__" is not a usable name',
     ],
     [['server.ts', '--client', 'cursor', '--name', 'a b', '--yes'], 2, 'letters, digits, -, _ and .,'],
-    [['server.ts', '--client', 'cursor', '--undo', '--yes'], 2, '--undo brings back the whole file'],
+    [['server.ts', '--client', 'cursor', '--undo', '--yes'], 2, '--undo takes the last entry back'],
     [['server.ts', '--client', 'windsurf', '--yes'], 1, 'Windsurf is not installed'],
     [['server.ts', '--client', 'claude-code', '--global'], 2, 'Leave --global out'],
     [['tcp://127.0.0.1:1', '--client', 'cursor', '--yes'], 2, 'only knows http'],
@@ -285,6 +317,22 @@ describe('a change of JSON with comments', () => {
     ['\uFEFF{"s":{"m":2 // two\n}}', '\uFEFF{"s":{"m":2, // two\n    "n": 1\n  }}'],
   ])('turns %j into %j', (before, after) => {
     expect(withMember(before, 's', 'n', 1)).toBe(after)
+  })
+
+  it.each([
+    ['{\n  "s": {\n    "n": 1\n  }\n}\n', '{\n}\n'],
+    ['{"a":1,\n  "s": {\n    "n": 1\n  }\n}', '{"a":1\n}'],
+    ['{"s":{"n":1,"m":2}}', '{"s":{"m":2}}'],
+    ['{"s":{"m":2,"n":1}}', '{"s":{"m":2}}'],
+    ['{"s":{"m":2, // two\n    "n": 1\n  }}', '{"s":{"m":2 // two\n  }}'],
+    ['{"s":{"m":2, // two\r\n    "n": 1, // one\r\n  }}', '{"s":{"m":2, // two\r\n     // one\r\n  }}'],
+    ['\uFEFF{"s":{\n    /* , */ "n": {}, "m":2 }}', '\uFEFF{"s":{\n    /* , */ "m":2 }}'],
+  ])('takes a member out of %j, which leaves %j', (before, after) => {
+    expect(withoutMember(before, 's', 'n', false)).toBe(after)
+  })
+
+  it('keeps an empty section that was there before', () => {
+    expect(withoutMember('{"s":{"n":1}}', 's', 'n', true)).toBe('{"s":{}}')
   })
 
   it.each(['[]', '{"s":1}', '{', '{"a" 1}', '{"a":1 "b":2}', '/*', '{"a":"x\ny"}', '{} x', '['.repeat(5000)])(

@@ -1,10 +1,13 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { createServer } from 'pierhead'
 import { connect } from 'pierhead/client'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Invocation } from '../../src/cli/command.ts'
 import { untilInterrupted } from '../../src/cli/interrupted-call.ts'
-import { line } from './line.ts'
+import { COMMAND, line, spawnLine } from './line.ts'
+import { programFolder } from './program-folder.ts'
 import { Terminal } from './terminal.ts'
 
 describe('Ctrl-C', () => {
@@ -29,6 +32,34 @@ describe('Ctrl-C', () => {
     await using client = await connect(url)
     expect(await (await client.resume(id)).status()).toMatchObject({ status: 'working' })
   })
+
+  it.skipIf(process.platform === 'win32')(
+    'says that a task of a program goes on if its store keeps it, and how to find it then',
+    async () => {
+      const cwd = programFolder({
+        'server.mjs': `import { createServer } from 'pierhead'
+import { sqlite } from 'pierhead/stores'
+const app = createServer({ name: 'films', version: '1.0.0', store: sqlite('films.db'), limits: { drainMs: 1 } })
+app.tool('render', { task: { mode: 'required', onRestart: 'retry' } }, () => new Promise(() => undefined))
+const isFollowing = (method) => method === 'subscriptions/listen' || method === 'tasks/get'
+app.use({ observer: { start: ({ method }) => void (isFollowing(method) && console.error('followed')) } })
+export default app
+`,
+      })
+      const args = [...COMMAND, 'call', 'server.mjs', 'render', '--verbose']
+      const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'] })
+      let stderr = ''
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        stderr += text
+        if (text.includes('followed')) child.kill('SIGINT')
+      })
+      const [code] = (await once(child, 'close')) as [number]
+      expect({ code, stderr }).toMatchObject({ code: 130, stderr: expect.stringContaining('with it. If') })
+      const [, id = ''] = /pierhead tasks show server\.mjs (\S+)/.exec(stderr) ?? []
+      const shown = await spawnLine(['tasks', 'show', 'server.mjs', id], { cwd })
+      expect(JSON.parse(shown.stdout)).toMatchObject({ task: { id, status: 'working' } })
+    },
+  )
 
   it.skipIf(process.platform === 'win32').each([
     ['--store=sqlite:x', '--server URL -- --store=sqlite:x'],

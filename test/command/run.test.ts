@@ -104,6 +104,23 @@ describe('run', () => {
     },
   )
 
+  it.each([`await app.listen({ http: { path: '/api', port: 1 }, stdio: false })`, `export default app`])(
+    'serves at the address in the environment, also if the program names another: %s',
+    async (end) => {
+      const server = SERVER.replace("'1.0.0'", "'1.0.0', transports: ['http']")
+      const home = programFolder({ 'server.mjs': `${server}${end}\n` })
+      const env = { PORT: '0', HOST: 'localhost' }
+      const url = new URL(await startedUrl(['run', 'server.mjs'], { cwd: home, env }))
+      expect(url.port).not.toBe('1')
+      expect({ host: url.hostname, path: url.pathname }).toEqual({
+        host: 'localhost',
+        path: end.startsWith('export') ? '/mcp' : '/api',
+      })
+      await using client = await connect(url)
+      expect(await client.call('hello', {})).toBe('hello')
+    },
+  )
+
   it('keeps the port of the program with --http', async () => {
     const listens = `${SERVER}await app.listen({ http: { port: 0 } })\n`
     const home = programFolder({ 'server.mjs': listens })

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { nearest } from '../../base/nearest.ts'
+import { portIn } from '../address-problem.ts'
 import type { Command } from '../command.ts'
 import { Failure, wrongUsage } from '../failure.ts'
 import { runProgram } from '../run-program.ts'
@@ -60,13 +61,14 @@ export const create: Command = {
     }
     const next = [
       `cd ${shellWord(shownFolder(word, relative(io.cwd, folder)))}`,
-      ...nextOf(template, installs),
+      ...nextOf(template, installs, io.env),
     ]
     await output.data({ name, template, folder, next }, () =>
       [
         `Created ${output.colors.bold(name)}${installs ? '' : ', without its packages'}. Next:`,
         '',
         ...next.map((one) => `  ${output.colors.cyan(one)}`),
+        ...(next.includes(SERVES) ? ['', 'The last one is for a second terminal, in the same folder.'] : []),
       ].join('\n'),
     )
   },
@@ -81,9 +83,18 @@ function templateOf(word: string): TemplateName {
   )
 }
 
-/** The commands to try, after `cd`. */
-function nextOf(template: TemplateName, isInstalled: boolean): readonly string[] {
-  const { tries } = TEMPLATES[template]
+/** The command that serves a project until it is interrupted. */
+const SERVES = 'npm run dev'
+
+/** The commands to try, after `cd`. `dev` heeds PORT too. */
+function nextOf(
+  template: TemplateName,
+  isInstalled: boolean,
+  { PORT }: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const port = PORT === undefined ? 3000 : portIn(PORT)
+  const url = `http://127.0.0.1:${typeof port === 'number' && port > 0 ? port : 3000}/mcp`
+  const tries = TEMPLATES[template].tries.map((one) => one.replace('{url}', url))
   return isInstalled ? tries : ['npm install', ...tries]
 }
 

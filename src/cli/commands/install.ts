@@ -12,12 +12,20 @@ import {
 } from '../client-apps.ts'
 import type { Command, Invocation } from '../command.ts'
 import { TARGET_OPTIONS } from '../common-options.ts'
-import { backUp, configText, findBackup, restore } from '../config-write.ts'
+import {
+  backUp,
+  configText,
+  entryDigest,
+  findBackup,
+  replaceBacked,
+  restore,
+  type Backup,
+} from '../config-write.ts'
 import { confirmed } from '../confirm.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
 import { Failure, wrongUsage } from '../failure.ts'
 import { defaultName, entryOf } from '../install-entry.ts'
-import { withMember } from '../jsonc-edit.ts'
+import { withMember, withoutMember } from '../jsonc-edit.ts'
 import { JsoncError, parseJsonc } from '../jsonc.ts'
 import { hiddenValues, isReference, redactedEntry } from '../redaction.ts'
 import { safe, safeJson, safeLine } from '../safe-text.ts'
@@ -35,7 +43,7 @@ export const install: Command = {
   summary: 'add a server to the configuration of a client',
   details:
     `The clients are ${CLIENT_APPS.map(({ name, title }) => `${name} (${title})`).join(', ')}. ` +
-    'The change is shown first, without secrets. The old file is kept beside the new one, and --undo brings it back. ' +
+    'The change is shown first, without secrets. The old file is kept beside the new one. --undo brings it back, or takes back only the entry if the file was changed since. ' +
     'Comments in the file stay. --env NAME writes a reference to the variable where the client knows such references, and its value otherwise.',
   arguments: [
     {
@@ -53,7 +61,7 @@ export const install: Command = {
     },
     { flags: '-y, --yes', summary: 'do not ask' },
     { flags: '--print', summary: 'only show the entry' },
-    { flags: '--undo', summary: 'bring back the file as it was before' },
+    { flags: '--undo', summary: 'take the last entry back' },
     ...TARGET_OPTIONS.filter(({ flags }) => FROM_TARGET.some((name) => flags.includes(`${name} `))),
   ],
   examples: [
@@ -158,7 +166,7 @@ async function add(invocation: Invocation, app: ClientApp, place: Place): Promis
   const file = place.real()
   const called = calledOf(place, file, io.cwd)
   const before = configText(file)
-  const old = oldEntry(before, app, name, path)
+  const old = entryIn(serversOf(before, app, path), name)
   const after = withMember(before, app.section, name, spelled)
   if (after === before) {
     await output.data(
@@ -167,7 +175,7 @@ async function add(invocation: Invocation, app: ClientApp, place: Place): Promis
     )
     return
   }
-  const change = diffText(called, name, app, old, shown)
+  const change = diffText(called, name, app, old, spelled)
   const isSecret = hasSecrets(spelled)
   if (isOfProject && isSecret)
     output.warn(
@@ -176,7 +184,7 @@ async function add(invocation: Invocation, app: ClientApp, place: Place): Promis
       }`,
     )
   if (!(await confirmed(invocation, `Write it to ${safe(called)}?`, change))) return unchanged(invocation)
-  const backup = backUp(file, before, after)
+  const backup = backUp(file, { before, after, entry: entryDigest(name, spelled) })
   replaceFile(file, after, isOfProject && !isSecret ? 0o644 : 0o600)
   await output.data({ client: app.name, file: path, name, isChanged: true, entry: shown, backup }, () =>
     [
@@ -221,15 +229,20 @@ function checkInstalled(app: ClientApp, path: string, { io }: Invocation): void 
   })
 }
 
-/** The entry that is replaced; undefined if there is none. Explains a file that cannot be read. */
-function oldEntry(text: string, app: ClientApp, name: string, path: string): unknown {
+/** The entry with a name; undefined if there is none. */
+function entryIn(servers: Servers | undefined, name: string): unknown {
+  return servers !== undefined && Object.hasOwn(servers, name) ? servers[name] : undefined
+}
+
+type Servers = Readonly<Record<string, unknown>>
+
+/** The servers in a file, if it has any. Explains a file that cannot be read. */
+function serversOf(text: string, app: ClientApp, path: string): Servers | undefined {
   if (text.trim() === '') return undefined
   try {
-    const value = parseJsonc(text).value as Readonly<Record<string, Readonly<Record<string, unknown>>>>
+    const value = parseJsonc(text).value as Readonly<Record<string, Servers>> | null
     const servers = value?.[app.section]
-    return typeof servers === 'object' && servers !== null && Object.hasOwn(servers, name)
-      ? servers[name]
-      : undefined
+    return typeof servers === 'object' && servers !== null ? servers : undefined
   } catch (error) {
     if (!(error instanceof JsoncError)) throw error
     throw new Failure(`${path} is not valid JSON: ${error.message}`, {
@@ -240,7 +253,7 @@ function oldEntry(text: string, app: ClientApp, name: string, path: string): unk
 }
 
 /** The change for people: lines that go and lines that come. */
-function diffText(where: string, name: string, app: ClientApp, old: unknown, shown: unknown): string {
+function diffText(where: string, name: string, app: ClientApp, old: unknown, wanted: unknown): string {
   const lines = (mark: string, value: unknown): readonly string[] =>
     safeJson({ [name]: value }, 2)
       .split('\n')
@@ -249,24 +262,58 @@ function diffText(where: string, name: string, app: ClientApp, old: unknown, sho
   return [
     `${safe(where)}, in "${app.section}":`,
     ...(old === undefined ? [] : lines('-', redactedEntry(old))),
-    ...lines('+', shown),
+    ...(wanted === undefined ? [] : lines('+', redactedEntry(wanted))),
   ].join('\n')
 }
 
 async function undo(invocation: Invocation, app: ClientApp, place: Place): Promise<ExitCode | void> {
   const { output, flags, words, rest } = invocation
   if (words.length > 0 || rest.length > 0 || flags.text('server') !== undefined)
-    throw wrongUsage('--undo brings back the whole file, and takes no target', 'Leave the target out.')
+    throw wrongUsage('--undo takes the last entry back, and takes no target', 'Leave the target out.')
   const { path, where } = place
   const file = place.real()
   const backup = findBackup(file)
   if (backup === undefined)
     throw new Failure(`there is no backup of ${where}`, { hint: 'Remove the entry from the file yourself.' })
-  if (!backup.isCurrent && !flags.is('yes'))
-    throw new Failure(`${where} was changed since, and going back would lose these changes`, {
-      hint: `Remove the entry yourself, or add --yes to go back to ${backup.path}.`,
-    })
+  if (!backup.isCurrent) return undoEntry(invocation, app, { file, backup, place })
   if (!(await confirmed(invocation, `Bring back ${where} as it was?`))) return unchanged(invocation)
   restore(file, backup.path)
   await output.data({ client: app.name, file: path, isRestored: true }, () => `${where} is as it was before.`)
+}
+
+interface ChangedFile {
+  readonly file: string
+  readonly backup: Backup
+  readonly place: Place
+}
+
+/** Takes an entry back in a file that was changed since, and keeps what was changed. */
+async function undoEntry(
+  invocation: Invocation,
+  app: ClientApp,
+  { file, backup, place: { path, where } }: ChangedFile,
+): Promise<ExitCode | void> {
+  const text = configText(file)
+  const written = Object.entries(serversOf(text, app, path) ?? {}).find(
+    ([key, entry]) => entryDigest(key, entry) === backup.entry,
+  )
+  if (written === undefined)
+    throw new Failure(`${where} was changed since, and does not have the entry as it was written`, {
+      hint: `Change or remove the entry yourself. ${backup.path} is the file as it was before.`,
+    })
+  const [name, entry] = written
+  const before = serversOf(configText(backup.path), app, backup.path)
+  const old = entryIn(before, name)
+  const after =
+    old === undefined
+      ? withoutMember(text, app.section, name, before !== undefined)
+      : withMember(text, app.section, name, old)
+  const change = diffText(where, name, app, entry, old)
+  const question = `${where} was changed since. Take back only this entry?`
+  if (!(await confirmed(invocation, question, change))) return unchanged(invocation)
+  replaceBacked(file, after, backup.path)
+  await invocation.output.data(
+    { client: app.name, file: path, isRestored: true, name },
+    () => `Took back "${name}" in ${where}, and kept what was changed since.`,
+  )
 }

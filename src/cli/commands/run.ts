@@ -15,7 +15,7 @@ export const run: Command = {
   details:
     'Runs a file that exports a server (`export default app`) or calls `listen()`. Without options, the program decides which transports open; ' +
     'for one that only exports a server without the option `transports`, it is HTTP on a terminal or if PORT is set, and stdio otherwise. ' +
-    'HOST and HOSTS say where HTTP is served, and to whom. With options, the transports that they name open, with what else the program says of them.',
+    'PORT, HOST and HOSTS say where HTTP is served, and to whom, also if the program names another place. With options, the transports that they name open, with what else the program says of them.',
   arguments: [FILE_ARGUMENT],
   options: [
     STDIO_OPTION,
@@ -39,8 +39,7 @@ export const run: Command = {
       // The command names the port of a server that is only exported.
       exported: (own) => {
         const isHttp = io.stdin.isTTY === true || address.port !== undefined
-        if (own === undefined) return isHttp ? httpAt({}, address) : { stdio: true }
-        return own.http === true ? { ...own, ...httpAt(own, address) } : own
+        return own ?? (isHttp ? { http: true } : { stdio: true })
       },
     })
     const running = await starting.catch((error: unknown) => {
@@ -55,11 +54,8 @@ export const run: Command = {
   },
 }
 
-/** Opens the transports that the options name, with what else the program says of them; undefined if they name none. */
-function chosenTransports(
-  flags: Flags,
-  address: Address,
-): ((own: ListenOptions) => ListenOptions) | undefined {
+/** Opens the transports that the options name, with what else the program says of them; those of the program if they name none. */
+function chosenTransports(flags: Flags, address: Address): (own: ListenOptions) => ListenOptions {
   const workers = workersOf(flags)
   const isHttp = flags.is('http') || namesAddress(flags) || workers !== undefined
   const isStdio = flags.is('stdio')
@@ -68,7 +64,8 @@ function chosenTransports(
       '--workers is for HTTP alone, and --stdio serves one client from one process',
       'Leave out --stdio or --workers.',
     )
-  if (!isHttp && !isStdio) return undefined
+  // The environment says where HTTP is served, if the program opens it.
+  if (!isHttp && !isStdio) return (own) => (own.http ? { ...own, ...httpAt(own, address) } : own)
   return (own) => ({
     ...(isStdio && stdioOf(own)),
     ...(isHttp && { ...httpAt(own, address), workers: workers ?? (isStdio ? undefined : own.workers) }),
