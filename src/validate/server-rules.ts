@@ -12,6 +12,7 @@ import { JSON_RPC_RULES } from './server-rules/json-rpc.ts'
 import { LIFECYCLE_RULES } from './server-rules/lifecycle.ts'
 import { LINE_RULES } from './server-rules/lines.ts'
 import { LOG_LEVEL_RULES } from './server-rules/log-levels.ts'
+import { METHOD_RULES } from './server-rules/method-rules.ts'
 import { PROGRESS_RULES } from './server-rules/progress.ts'
 import { PROMPT_RULES } from './server-rules/prompts.ts'
 import { QUESTION_RULES } from './server-rules/questions.ts'
@@ -33,6 +34,7 @@ import type { ServerSubject } from './server-subject.ts'
 /** The rules for servers, in the order in which they are checked. */
 export const SERVER_RULES: readonly Rule<ServerSubject>[] = [
   ...HANDSHAKE_RULES,
+  ...METHOD_RULES,
   ...JSON_RPC_RULES,
   ...BATCH_RULES,
   ...LIFECYCLE_RULES,
