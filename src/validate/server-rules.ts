@@ -13,6 +13,7 @@ import { LIFECYCLE_RULES } from './server-rules/lifecycle.ts'
 import { LINE_RULES } from './server-rules/lines.ts'
 import { LOG_LEVEL_RULES } from './server-rules/log-levels.ts'
 import { METHOD_RULES } from './server-rules/method-rules.ts'
+import { PING_RULES } from './server-rules/pings.ts'
 import { PROGRESS_RULES } from './server-rules/progress.ts'
 import { PROMPT_RULES } from './server-rules/prompts.ts'
 import { QUESTION_RULES } from './server-rules/questions.ts'
@@ -24,6 +25,7 @@ import { TASK_EXTENSION_RULES } from './server-rules/task-extension.ts'
 import { TASK_RULES } from './server-rules/tasks.ts'
 import { TOOL_LIST_RULES } from './server-rules/tool-lists.ts'
 import { TOOL_RULES } from './server-rules/tools.ts'
+import { UNKNOWN_TASK_RULES } from './server-rules/unknown-tasks.ts'
 import { HANDSHAKE_RULES } from './server-rules/handshake.ts'
 import { SCHEMA_RULES } from './server-rules/schemas.ts'
 import { TEXT_RULES } from './server-rules/texts.ts'
@@ -39,6 +41,7 @@ export const SERVER_RULES: readonly Rule<ServerSubject>[] = [
   ...BATCH_RULES,
   ...LIFECYCLE_RULES,
   ...ENVELOPE_RULES,
+  ...PING_RULES,
   ...LINE_RULES,
   ...HTTP_REQUEST_RULES,
   ...HTTP_STREAM_RULES,
@@ -59,6 +62,7 @@ export const SERVER_RULES: readonly Rule<ServerSubject>[] = [
   ...AUTHORIZATION_RULES,
   ...TASK_RULES,
   ...TASK_EXTENSION_RULES,
+  ...UNKNOWN_TASK_RULES,
   ...SCHEMA_RULES,
   ...TEXT_RULES,
   ...WEB_SAFETY_RULES,
