@@ -12,6 +12,8 @@ import { JSON_RPC_RULES } from './server-rules/json-rpc.ts'
 import { LIFECYCLE_RULES } from './server-rules/lifecycle.ts'
 import { LINE_RULES } from './server-rules/lines.ts'
 import { LOG_LEVEL_RULES } from './server-rules/log-levels.ts'
+import { METHOD_RULES } from './server-rules/method-rules.ts'
+import { PING_RULES } from './server-rules/pings.ts'
 import { PROGRESS_RULES } from './server-rules/progress.ts'
 import { PROMPT_RULES } from './server-rules/prompts.ts'
 import { QUESTION_RULES } from './server-rules/questions.ts'
@@ -23,6 +25,7 @@ import { TASK_EXTENSION_RULES } from './server-rules/task-extension.ts'
 import { TASK_RULES } from './server-rules/tasks.ts'
 import { TOOL_LIST_RULES } from './server-rules/tool-lists.ts'
 import { TOOL_RULES } from './server-rules/tools.ts'
+import { UNKNOWN_TASK_RULES } from './server-rules/unknown-tasks.ts'
 import { HANDSHAKE_RULES } from './server-rules/handshake.ts'
 import { SCHEMA_RULES } from './server-rules/schemas.ts'
 import { TEXT_RULES } from './server-rules/texts.ts'
@@ -33,10 +36,12 @@ import type { ServerSubject } from './server-subject.ts'
 /** The rules for servers, in the order in which they are checked. */
 export const SERVER_RULES: readonly Rule<ServerSubject>[] = [
   ...HANDSHAKE_RULES,
+  ...METHOD_RULES,
   ...JSON_RPC_RULES,
   ...BATCH_RULES,
   ...LIFECYCLE_RULES,
   ...ENVELOPE_RULES,
+  ...PING_RULES,
   ...LINE_RULES,
   ...HTTP_REQUEST_RULES,
   ...HTTP_STREAM_RULES,
@@ -57,6 +62,7 @@ export const SERVER_RULES: readonly Rule<ServerSubject>[] = [
   ...AUTHORIZATION_RULES,
   ...TASK_RULES,
   ...TASK_EXTENSION_RULES,
+  ...UNKNOWN_TASK_RULES,
   ...SCHEMA_RULES,
   ...TEXT_RULES,
   ...WEB_SAFETY_RULES,

@@ -1,15 +1,14 @@
 import { REVISIONS, type Revision } from '../protocol/revisions.ts'
 import type { Door } from './door.ts'
+import { greetAt, revisionsToCheck, type Greeted } from './greetings.ts'
 import { unchecked } from './rule.ts'
 import { checkServer, outcomeOf, TIME_OVER, type Outcome, type RunOptions } from './run.ts'
 import { AUTHORIZATION_RULES, hasMetadata } from './server-rules/authorization.ts'
 import { GIST_RULES } from './server-rules/gist.ts'
 import { SERVER_RULES } from './server-rules.ts'
 import { ServerSubject } from './server-subject.ts'
-import { Session } from './session.ts'
 import { Memory } from './memory.ts'
 import { Trace } from './trace.ts'
-import { member } from './message.ts'
 import { within } from './within.ts'
 
 /** The most time for closing a connection, and for ending programs. Those that are left end with this process. */
@@ -19,6 +18,10 @@ const NEEDS_TOKEN = 'the server requires a token'
 
 /** A server whose quickest greeting takes this long waits for something: most rules begin with one. */
 const SLOW_MS = 300
+
+/** How long to wait for answers of a server that leaves greetings unanswered, and how many it leaves before. */
+const SHORT_MS = 1_500
+const MOST_SILENT = 2
 
 export interface ServerRunOptions extends RunOptions {
   /** The ways to the server, such as Streamable HTTP and HTTP+SSE. */
@@ -59,11 +62,11 @@ export async function validateServer(options: ServerRunOptions): Promise<ServerR
   const places: Place[] = []
   for (const door of options.doors) {
     try {
-      const { place, isSlow } = await placeOf(door, options)
+      const { place, ...looked } = await placeOf(door, options)
       const revisions = (options.revisions ?? place.revisions).filter((one) => isSpoken(one, door.transport))
       places.push(place.problem === undefined ? { ...place, revisions } : place)
       if (place.problem === undefined)
-        outcomes.push(...(await checkDoor(door, { revisions, isSlow }, options)))
+        outcomes.push(...(await checkDoor(door, { ...looked, revisions }, options)))
       else if (place.refused !== undefined) outcomes.push(...(await checkProtected(door, place, options)))
     } finally {
       await within(door.close?.(), CLOSE_MS)
@@ -74,7 +77,7 @@ export async function validateServer(options: ServerRunOptions): Promise<ServerR
 
 async function checkDoor(
   door: Door,
-  { revisions, isSlow }: { readonly revisions: readonly Revision[]; readonly isSlow: boolean },
+  { revisions, isSlow, silent }: Omit<Looked, 'place'> & { readonly revisions: readonly Revision[] },
   options: ServerRunOptions,
 ): Promise<readonly Outcome[]> {
   const { mayCall, mayDestroy, ms, latency, signal } = options
@@ -87,7 +90,7 @@ async function checkDoor(
       trace: new Trace(memory),
       mayCall,
       mayDestroy,
-      ms,
+      ms: silent.includes(revision) ? Math.min(ms, SHORT_MS) : ms,
       latency,
     })
     try {
@@ -166,59 +169,49 @@ export function isSpoken(revision: Revision, transport: Door['transport']): bool
   return transport !== 'http' || revision !== '2024-11-05'
 }
 
-/** The revisions that a server supports (it echoes those before 2026-07-28, and answers `server/discover` at that one), and whether it greets slowly. */
-async function placeOf(
-  door: Door,
-  options: ServerRunOptions,
-): Promise<{ readonly place: Place; readonly isSlow: boolean }> {
+/** How a server can be reached, and which revisions are checked there. */
+interface Looked {
+  readonly place: Place
+  readonly isSlow: boolean
+  /** The revisions at which it does not answer the greeting. */
+  readonly silent: readonly Revision[]
+}
+
+/** Greets a server at every revision, to find those that it supports, and whether it greets slowly. */
+async function placeOf(door: Door, options: ServerRunOptions): Promise<Looked> {
   const { ms, until, signal } = options
-  const revisions: Revision[] = []
-  const refused: Revision[] = []
+  const all: Greeted[] = []
   let problem: string | undefined
-  let quickest = Infinity
   let left: readonly Revision[] = []
   for (const revision of REVISIONS.filter((one) => isSpoken(one, door.transport))) {
+    const silent = all.filter(({ is }) => is === 'silent').length
+    const most = silent >= MOST_SILENT && revision !== '2026-07-28' ? Math.min(ms, SHORT_MS) : ms
     // Some timers take whole numbers only.
-    const wait = Math.min(ms, Math.ceil(until - performance.now()))
+    const wait = Math.min(most, Math.ceil(until - performance.now()))
     if (signal.aborted || wait <= 0) {
       problem ??= signal.aborted ? 'the run was stopped' : TIME_OVER
       if (options.revisions === undefined)
         left = REVISIONS.filter((one) => one >= revision && isSpoken(one, door.transport))
       break
     }
-    try {
-      const wire = await door.open(new Trace(), wait)
-      const session = new Session(wire, { revision, capabilities: {}, ms: wait })
-      try {
-        const began = performance.now()
-        const { result, problem: silence, http } = await session.greet()
-        if (http?.status === 401) refused.push(revision)
-        const versions = member(result, 'supportedVersions')
-        const isSupported = session.isModern
-          ? Array.isArray(versions) && versions.includes(revision)
-          : member(result, 'protocolVersion') === revision
-        if (isSupported) {
-          revisions.push(revision)
-          quickest = Math.min(quickest, performance.now() - began)
-        }
-        problem ??= silence !== undefined && performance.now() >= until ? TIME_OVER : silence
-      } finally {
-        await within(session.close(), CLOSE_MS)
-      }
-    } catch (error) {
-      const { message, hint } = error as Error & { readonly hint?: unknown }
-      if (/(?:response:|with|status|HTTP) 401\b/.test(message)) refused.push(revision)
-      problem ??= typeof hint === 'string' ? `${message}; fix: ${hint}` : message
-    }
+    const greeted = await greetAt(door, revision, wait)
+    all.push(greeted)
+    if (greeted.problem !== undefined)
+      problem ??= greeted.is === 'silent' && performance.now() >= until ? TIME_OVER : greeted.problem
   }
-  // Programs compete for the processors of this machine, so they are checked in turn.
-  const isSlow = door.transport !== 'stdio' && quickest >= SLOW_MS && quickest < Infinity
   const { transport } = door
-  if (revisions.length > 0)
-    return { place: { transport, revisions, ...(left.length > 0 && { left }) }, isSlow }
-  if (refused.length > 0)
-    return { place: { transport, revisions, problem: refusalOf(door), refused }, isSlow }
-  return { place: { transport, revisions, problem: problem ?? 'the server supports no revision' }, isSlow }
+  const quickest = Math.min(...all.filter(({ is }) => is === 'spoken').map((one) => one.ms))
+  // Programs compete for the processors of this machine.
+  const isSlow = transport !== 'stdio' && quickest >= SLOW_MS && quickest < Infinity
+  const revisionsOf = (is: Greeted['is']): readonly Revision[] =>
+    all.filter((one) => one.is === is).map(({ revision }) => revision)
+  const [refused, silent, revisions] = [revisionsOf('refused'), revisionsOf('silent'), revisionsToCheck(all)]
+  const isThere = options.revisions !== undefined && refused.length === 0 && all.some((one) => one.isThere)
+  if (revisions.length > 0 || isThere)
+    return { place: { transport, revisions, ...(left.length > 0 && { left }) }, isSlow, silent }
+  const found = refused.length > 0 ? refusalOf(door) : (problem ?? 'the server supports no revision')
+  const place = { transport, revisions, problem: found, ...(refused.length > 0 && { refused }) }
+  return { place, isSlow, silent }
 }
 
 function refusalOf({ headers = {} }: Door): string {

@@ -81,11 +81,15 @@ async function setLevel(session: Session, capabilities: Message): Promise<void> 
     await session.request('logging/setLevel', { level: 'debug' })
 }
 
-async function getPrompt(session: Session, { name, arguments: declared }: Message): Promise<Reply> {
+async function getPrompt(session: Session, prompt: Message): Promise<Reply> {
+  return (await withRounds(session, 'prompts/get', promptParams(prompt))).reply
+}
+
+/** Parameters for a prompt, with a text for each of its arguments. */
+export function promptParams({ name, arguments: declared }: Message): Message {
   const list = Array.isArray(declared) ? declared.filter(isObject) : []
   const given = Object.fromEntries(list.map((one) => [String(one['name']), 'validated']))
-  const params = { name, ...(list.length > 0 && { arguments: given }) }
-  return (await withRounds(session, 'prompts/get', params)).reply
+  return { name, ...(list.length > 0 && { arguments: given }) }
 }
 
 /** Tokens are unique among all conversations, so that rules can tell their calls apart. */

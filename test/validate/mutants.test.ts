@@ -8,6 +8,7 @@ import { createFixture } from './fixture.ts'
 import type { Mutant } from './mutant-parts.ts'
 import { MUTANTS } from './mutants.ts'
 import { outcomesOf } from './prove.ts'
+import { wholeRun } from './whole-run.ts'
 
 /** How many mutants are checked at once: most of the time is spent waiting for answers that do not come. */
 const AT_ONCE = 4
@@ -48,11 +49,7 @@ test(
   },
 )
 
-async function isFound({ does, revision, transport, fault }: Mutant): Promise<boolean> {
-  const outcomes = await outcomesOf(served, SERVER_RULES, {
-    revision,
-    transport,
-    fault: { rule: '', does, ...fault },
-  })
+async function isFound({ revision, transport, fault }: Mutant): Promise<boolean> {
+  const { outcomes } = await wholeRun(served, { revisions: [revision], transport, fault })
   return outcomes.some(({ is }) => is === 'failed')
 }

@@ -13,6 +13,9 @@ const AT_ONCE_MS = 20
 const MOST_TRIED = 3
 const CALL_MS = 2_000
 
+/** A tool that takes a while, with arguments for it. */
+type SlowTool = Pick<SurveyedCall, 'tool' | 'input' | 'ms'>
+
 /** Calls a tool that takes a while, cancels the call, and fails if it is answered all the same. */
 export async function cancelCall(subject: ServerSubject): Promise<Verdict> {
   const session = await subject.session()
@@ -33,10 +36,11 @@ export async function cancelCall(subject: ServerSubject): Promise<Verdict> {
 }
 
 /** A tool that takes long by itself. The survey calls several at once, and a server may run them one after the other. */
-async function slowTool(
-  subject: ServerSubject,
-  session: Session,
-): Promise<Pick<SurveyedCall, 'tool' | 'input' | 'ms'> | undefined> {
+export function slowTool(subject: ServerSubject, session: Session): Promise<SlowTool | undefined> {
+  return subject.once('slow tool', () => findSlow(subject, session))
+}
+
+async function findSlow(subject: ServerSubject, session: Session): Promise<SlowTool | undefined> {
   const { calls } = await subject.survey()
   const candidates = calls
     .filter(({ reply, ms }) => reply.result !== undefined && ms >= SLOW_MS)

@@ -13,8 +13,11 @@ import {
 import type { ServerSubject } from '../server-subject.ts'
 import { CLIENT_CAPABILITIES, CLIENT_INFO, PROTOCOL_VERSION, type Reply } from '../session.ts'
 import { requestTool } from '../tool-call.ts'
+import { wrongInGreeting } from './greeting.ts'
 import { initializeMessage, refusal, textOf, UNKNOWN_VERSION } from './refusal.ts'
 import { allMessages, isModernResult } from './json-rpc.ts'
+
+const SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
 
 /** Rules about the versions and capabilities in each request of 2026-07-28. */
 export const ENVELOPE_RULES: readonly Rule<ServerSubject>[] = [
@@ -100,6 +103,8 @@ export const ENVELOPE_RULES: readonly Rule<ServerSubject>[] = [
       if (!Array.isArray(versions) || !versions.includes(subject.revision))
         return failed(`supportedVersions is ${JSON.stringify(versions)}`)
       if (!isObject(result['capabilities'])) return failed('there are no capabilities')
+      const [wrong] = wrongInGreeting(result)
+      if (wrong !== undefined) return failed(`server/discover returns no proper ${wrong}`)
       return untrueCapability(subject, result['capabilities'])
     },
   },
@@ -119,9 +124,11 @@ export const ENVELOPE_RULES: readonly Rule<ServerSubject>[] = [
       )
       if (results.length === 0) return unchecked('the server sent no result')
       const wrong = results.find(
-        (result) => typeof member(result, '_meta', 'io.modelcontextprotocol/serverInfo', 'name') !== 'string',
+        (result) =>
+          typeof member(result, '_meta', SERVER_INFO, 'name') !== 'string' ||
+          typeof member(result, '_meta', SERVER_INFO, 'version') !== 'string',
       )
-      return unless(wrong && `a result has no serverInfo: ${JSON.stringify(wrong).slice(0, 150)}`)
+      return unless(wrong && `a result has no proper serverInfo: ${JSON.stringify(wrong).slice(0, 150)}`)
     },
   },
   {

@@ -1,9 +1,10 @@
 import { isRevision, REVISIONS } from '../../protocol/revisions.ts'
-import { isObject, member } from '../message.ts'
+import { member } from '../message.ts'
 import { A_TO_D, failed, passed, TRANSPORTS, unchecked, unless, type Rule } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
 import type { Reply } from '../session.ts'
 import { initializeMessage, textOf, UNKNOWN_VERSION } from './refusal.ts'
+import { wrongInGreeting } from './greeting.ts'
 import { NEGOTIATED_RULES } from './negotiated.ts'
 
 /** How long to wait for messages that must not come. */
@@ -24,7 +25,7 @@ export const LIFECYCLE_RULES: readonly Rule<ServerSubject>[] = [
         return failed(problem ?? `initialize is answered with an error: ${textOf(error)}`)
       const wrong = [
         typeof result['protocolVersion'] === 'string' ? [] : ['protocolVersion'],
-        isObject(result['capabilities']) ? [] : ['capabilities'],
+        wrongInGreeting(result),
         typeof member(result, 'serverInfo', 'name') === 'string' ? [] : ['serverInfo.name'],
         typeof member(result, 'serverInfo', 'version') === 'string' ? [] : ['serverInfo.version'],
       ].flat()
