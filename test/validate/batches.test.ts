@@ -76,9 +76,7 @@ const FAULTS: readonly Fault[] = [
     does: 'refuses a list of responses over HTTP',
     transports: ['http'],
     http: ({ body }, next) =>
-      body.startsWith('[') && !body.includes('"method"')
-        ? { status: 400, headers: {}, body: null }
-        : next(),
+      body.startsWith('[') && !body.includes('"method"') ? { status: 400, headers: {}, body: null } : next(),
   },
   {
     rule: 'R013',
@@ -104,7 +102,9 @@ const FAULTS: readonly Fault[] = [
   {
     rule: 'R015',
     does: 'turns ids in lists into texts',
-    answerText: answering((batch) => JSON.stringify(requestsOf(batch).map((one) => answerTo(one, String(one['id']))))),
+    answerText: answering((batch) =>
+      JSON.stringify(requestsOf(batch).map((one) => answerTo(one, String(one['id'])))),
+    ),
   },
   {
     rule: 'R015',
