@@ -4,6 +4,7 @@ import { CAPABILITY_RULES } from './server-rules/capabilities.ts'
 import { PAGE_RULES } from './server-rules/pages.ts'
 import { TOOL_INPUT_RULES } from './server-rules/tool-input.ts'
 import { BATCH_RULES } from './server-rules/batches.ts'
+import { MEDIA_TYPE_RULES } from './server-rules/media-types.ts'
 import { ENVELOPE_RULES } from './server-rules/envelope.ts'
 import { HTTP_MODERN_RULES } from './server-rules/http-modern.ts'
 import { HTTP_REQUEST_RULES } from './server-rules/http-requests.ts'
@@ -44,6 +45,7 @@ export const SERVER_RULES: readonly Rule<ServerSubject>[] = [
   ...PING_RULES,
   ...LINE_RULES,
   ...HTTP_REQUEST_RULES,
+  ...MEDIA_TYPE_RULES,
   ...HTTP_STREAM_RULES,
   ...HTTP_MODERN_RULES,
   ...TOOL_RULES,

@@ -6,6 +6,7 @@ import type { Fault, FaultReply, FaultRequest } from './fault.ts'
 import { serveEverywhere } from './faulty-door.ts'
 import { createFixture } from './fixture.ts'
 import { outcomesOf, prove } from './prove.ts'
+import { SESSION_FAULTS, SESSION_VARIANTS } from './session-faults.ts'
 
 /** Changes headers before the server sees them. */
 function seen(
@@ -55,6 +56,7 @@ function naming(name: (nth: number) => string): Pick<Fault, 'request' | 'http'> 
 }
 
 const FAULTS: readonly Fault[] = [
+  ...SESSION_FAULTS,
   {
     rule: 'R070',
     does: 'looks at the Origin of initialize only',
@@ -206,6 +208,7 @@ const FAULTS: readonly Fault[] = [
 
 /** Servers that are right in another way. */
 const VARIANTS: readonly Fault[] = [
+  ...SESSION_VARIANTS,
   {
     rule: 'R085',
     does: 'does not let clients end sessions',
