@@ -1,6 +1,6 @@
 import { copyOf, put } from '../base/copy-of.ts'
 import { badOption } from '../base/options.ts'
-import { type McpError, mcpError } from '../errors/error.ts'
+import { McpError, mcpError } from '../errors/error.ts'
 import { UNKNOWN_METHOD } from '../errors/rpc.ts'
 import { BAD_PARAMS } from '../errors/wire.ts'
 import { isObject, isWide, MAX_MEMBERS, type JsonObject } from '../protocol/jsonrpc.ts'
@@ -194,8 +194,19 @@ function withDefaults(schema: JsonObject, content: JsonObject): JsonObject {
   return filled
 }
 
-function unsupported(method: string): McpError {
-  return mcpError(UNKNOWN_METHOD, { method, revision: 'this client' })
+/** The functions that answer questions, by method. */
+const FUNCTIONS = {
+  'roots/list': 'roots',
+  'sampling/createMessage': 'sample',
+  'elicitation/create': 'elicit',
+} as const
+
+function unsupported(method: keyof typeof FUNCTIONS): McpError {
+  const name = FUNCTIONS[method]
+  const hint = `Pass answers: { ${name} } to connect, or to client.answer. A task that asked waits: resume it with such a client.`
+  return new McpError('unknown_method', `this client cannot answer ${method}: it has no answers.${name}`, {
+    hint,
+  })
 }
 
 function unsupportedMode(mode: unknown, answers: Answers): McpError {

@@ -67,7 +67,7 @@ export function callAsTask(tasks: Tasks, ways: ToolCall): Result | Promise<Resul
   if (wish !== 'maybe') return soon(ways.check(), (input) => atOnce(run, context, ways, input, wish))
   if (plan.key === undefined || !isScoped) return later(run, context, ways)
   return soon(ways.check(), (input) =>
-    soon(keyOf(plan, input, context), (key) =>
+    soon(keyOf(tool.key, plan, input, context), (key) =>
       input.ok && key !== '' ? keyed(run, context, ways, input, key) : later(run, context, ways),
     ),
   )
@@ -168,7 +168,7 @@ function atOnce(
   // A client that takes any answer gets the error at once. One that asked for an official task expects a task.
   if (!input.ok && (call.asTask !== undefined || call.peer.dialect.tasks === 'extension'))
     return ways.run(input)
-  const stored = soon(keyOf(plan as TaskPlan, input, context), (key) =>
+  const stored = soon(keyOf(ways.tool.key, plan as TaskPlan, input, context), (key) =>
     store(run, context, input, { key, ttlMs }),
   )
   return soon(stored, (begun) => {
@@ -346,10 +346,14 @@ function abandon(tasks: Tasks, run: Run, { id }: TaskHead): Soon<Begun> {
   )
 }
 
-function keyOf({ key }: TaskPlan, input: Checked<unknown>, context: Context): Soon<string> {
+function keyOf(tool: string, { key }: TaskPlan, input: Checked<unknown>, context: Context): Soon<string> {
   if (key === undefined || !input.ok) return ''
   const made: unknown = key(input.value as never, context as never)
-  if (made === undefined) return ''
+  if (made === undefined) {
+    const problem = `the option key of tool "${tool}" returned undefined, so that call is a task of its own`
+    partsOf(context).warnOnce('undefined key', tool, `${problem}; return a text that identifies the work`)
+    return ''
+  }
   if (typeof made !== 'string' && typeof made !== 'number')
     throw new TypeError(`the key of a task must be a string; the option key returned ${typeof made}`)
   const text = String(made)
