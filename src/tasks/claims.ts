@@ -100,6 +100,7 @@ export class Claims {
     this.#isShort ||= limit === places
     if (limit <= 0 || this.#tasks.isClosing) return false
     const records = await store.claim(node, now, limit, { server: host.server, tools })
+    this.#reportOrphans(records)
     const left = await this.#runAll(records, now)
     this.#isShort ||= left > 0
     const isAll = records.length === limit
@@ -110,6 +111,14 @@ export class Claims {
     else if (isAll) this.#limit = Math.min(this.#limit * 2, AT_ONCE.most)
     // Those behind a task that has no room may have some.
     return isAll && (limit < places || left > 0)
+  }
+
+  /** Says that another process died. Its tasks have no time when they are due; those that wait for something have one. */
+  #reportOrphans(records: readonly TaskRecord[]): void {
+    const [first, ...others] = records.filter(({ dueAt }) => dueAt <= 0)
+    if (first === undefined) return
+    const facts = { tasks: 1 + others.length, first: first.id }
+    this.#tasks.host.report('warning', 'this process takes over tasks of one that died', facts)
   }
 
   /** Runs tasks, with a turn for others after long ones, and gives back those that cannot run here. Answers how many these are. */

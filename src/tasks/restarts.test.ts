@@ -72,6 +72,19 @@ test('a crash uses up no retry, and an error no crash', async () => {
   })
 })
 
+test('a process that takes over tasks of one that died says so once for all of them, and not after an orderly stop', async () => {
+  const server = new Restarting()
+  const first = await server.start(never)
+  for (let count = 0; count < 3; count++) await first.start('work')
+  expect(first.reports).toEqual([])
+  await server.stop()
+  const second = await server.start(never)
+  expect(second.reports).toEqual([])
+  await server.crash()
+  const third = await server.start(never)
+  expect(third.reports).toEqual([expect.stringContaining('takes over')])
+})
+
 test('a task that ended its process ten times fails, and an operator can retry it', async () => {
   const server = new Restarting()
   const attempts: number[] = []
