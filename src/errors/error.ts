@@ -1,3 +1,4 @@
+import { showHints } from '#hints'
 import type { RefusalName } from '../protocol/refusals.ts'
 import { BAD_OPTION } from './base.ts'
 import { ANSWER_TOO_LARGE, BAD_ANSWER, HTTP_FAILED, NO_REVISION, REMOTE, SESSION_LOST } from './client.ts'
@@ -140,25 +141,6 @@ export class McpError extends Error {
   override get name(): string {
     return 'McpError'
   }
-}
-
-interface NodeProcess {
-  readonly process?: { on?(event: 'uncaughtExceptionMonitor', listener: (thrown: unknown) => void): unknown }
-}
-
-let showsHints = false
-
-/** Node prints an uncaught error with its members after all frames. What to do belongs right under the message. */
-function showHints(): void {
-  if (showsHints) return
-  showsHints = true
-  const { process } = globalThis as NodeProcess
-  process?.on?.('uncaughtExceptionMonitor', (thrown) => {
-    if (!(thrown instanceof McpError)) return
-    const { stack, hint } = thrown
-    if (stack?.includes(hint) === false)
-      thrown.stack = stack.replace(/\n {4}at /, (frame) => `\n${hint}${frame}`)
-  })
 }
 
 /** The row of a kind. Unknown kinds are treated as `remote`. */

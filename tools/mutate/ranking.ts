@@ -129,6 +129,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   '#tcp': 'src/transport/tcp/client.ts',
   '#listen': 'src/app/listen/listen.ts',
   '#node': 'src/transport/http/server/node.ts',
+  '#hints': 'src/errors/hints.ts',
   '#lifetime': 'src/transport/http/server/lifetime.ts',
   '#pinned': 'src/auth/client/pinned.ts',
 }
