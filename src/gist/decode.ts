@@ -3,7 +3,7 @@ import { BAD_PARAMS, DUPLICATE_KEY, PARSE_FAILED, TOO_DEEP } from '../errors/wir
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
 import { VENDOR } from '../protocol/meta.ts'
 import { checkStrings, type Bounds } from '../wire/bounds.ts'
-import { scan } from '../wire/scan.ts'
+import { scanParams } from '../wire/full-scan.ts'
 import { checkValues } from '../wire/values.ts'
 import type { HttpIn } from '../transport/http/server/parts.ts'
 import { isUuid } from './envelopes.ts'
@@ -39,8 +39,7 @@ export function readBody({ body, parsed }: HttpIn, limits: Bounds): unknown {
   if (parsed !== undefined) return parsed
   checkStrings(body, limits)
   checkValues(body, limits)
-  // The scanner checks the params of a message, so the envelope is wrapped as params.
-  const finding = scan(`{"params":${body}}`, maxDepth + 1)
+  const finding = scanParams(body, maxDepth)
   if (finding?.kind === 'deep') throw mcpError(TOO_DEEP, { limit: maxDepth })
   const value = parse(body)
   if (finding?.kind === 'duplicate') throw mcpError(DUPLICATE_KEY, { key: finding.key.slice(0, 64) })

@@ -17,6 +17,7 @@ import type { Headers, HttpHead, HttpIn, HttpOut } from '../transport/http/serve
 import { dropBody } from '../transport/http/server/responder.ts'
 import { Sessions, type HttpSession } from '../transport/http/server/sessions.ts'
 import { Sweeper } from '../transport/http/server/sweeper.ts'
+import { parseProblem } from '../transport/io/heap-guard.ts'
 import { noJobs, readBody, readEnvelope, requestIdOf, type Asked, type Handshake } from './decode.ts'
 import { encodeCallResult, encodeJobHandle, encodeToolList } from './encode.ts'
 import { EnvelopeEndpoint, type EnvelopeEndpointOptions } from './envelope-endpoint.ts'
@@ -82,6 +83,8 @@ export class GistEndpoint extends EnvelopeEndpoint {
     begun: number,
     onId: (id: string | undefined) => void,
   ): HttpOut | Promise<HttpOut> {
+    const problem = parseProblem(this.service, this.limits, request.body)
+    if (problem !== undefined) throw problem
     const value = readBody(request, this.limits)
     dropBody(request)
     onId(requestIdOf(value))

@@ -65,8 +65,8 @@ const MAX_SUGGESTED = 100
  * The steps of work that one request may take to find resources: some, and more for each character of its URIs. A step takes a few
  * nanoseconds.
  */
-const MIN_STEPS = 1_000_000
-const STEPS_PER_CHAR = 160
+const MIN_STEPS = 400_000
+const STEPS_PER_CHAR = 200
 const MAX_STEPS = 16_000_000
 
 /** The work to find the resources of some URIs of a request. */

@@ -59,9 +59,9 @@ export function mayUseLike(
 ): boolean {
   if (restricted.length === 0) return true
   spend(work, uri.length * PER_LIKENESS)
-  const likeness = new Likeness(uri)
+  const likeness = new Likeness(uri, by)
   return restricted.every(({ key, template }) => {
-    if (!resembles(template, likeness, by, work)) return true
+    if (!resembles(template, likeness, work)) return true
     const item = usable.get(key)
     return item !== undefined && mayUse(item, context)
   })

@@ -18,20 +18,32 @@ import { spend, type Work } from './reach.ts'
 /** The steps of work for each character of a URI of which a template reads the values again. */
 const PER_MERGED = 16
 
+/** The steps of work to compare a template. */
+const PER_TEMPLATE = 80
+
 /** The loose spellings of a URI, to be compared with any number of templates. */
 export class Likeness {
   readonly #uri: LooseUri
   readonly #subjects = new Map<string, Subject>()
-  /** The number of steps that no loose spelling has. */
-  readonly emptySteps: number
+  readonly #known: (Subject | undefined)[] = []
+  /** The template that would serve the URI. */
+  readonly by: UriTemplate
+  /** Whether variables may be empty: the URI has empty steps that the template does not have itself. */
+  readonly hasEmptySteps: boolean
 
-  constructor(uri: LooseUri) {
+  constructor(uri: LooseUri, by: UriTemplate) {
     this.#uri = uri
-    this.emptySteps = uri.emptySteps
+    this.by = by
+    this.hasEmptySteps = uri.emptySteps > countEmptySteps(by.text)
   }
 
   /** The same object for the same spelling. */
   subject(without: number, isEmptiable: boolean): Subject {
+    const key = without * 2 + Number(isEmptiable)
+    return (this.#known[key] ??= this.#read(without, isEmptiable))
+  }
+
+  #read(without: number, isEmptiable: boolean): Subject {
     const usual = this.#uri.spelling(without)
     const spelling = isEmptiable ? withFirstSlash(usual) : usual
     let subject = this.#subjects.get(spelling)
@@ -42,28 +54,26 @@ export class Likeness {
 
 /**
  * Whether a template has the URI, in any of its loose spellings. A variable that takes no `/` takes an encoded one, so it may have the URI
- * of a template with more steps; that counts only if `other`, the template that would serve the URI, takes the encoded spelling too. If
- * the URI has empty steps that `other` does not have itself, they may be variables that are empty.
+ * of a template with more steps; that counts only if the template that would serve the URI takes the encoded spelling too.
  */
-export function resembles(
-  template: UriTemplate,
-  likeness: Likeness,
-  other: UriTemplate,
-  work: Work,
-): boolean {
-  const ways = likeness.emptySteps > countEmptySteps(other.text) ? [false, true] : [false]
-  return ways.some((isEmptiable) => {
-    work.steps++
-    const loose = toLoose(template, isEmptiable)
-    const whole = likeness.subject(NOTHING, isEmptiable)
-    const bare = likeness.subject(loose.without, isEmptiable)
-    const has = (form: Form, subject: Subject): boolean =>
-      begins(form.exact, subject) && takes(template, form, subject, { other, work })
-    return (
-      loose.whole.some((form) => has(form, whole)) ||
-      loose.bare.some((form) => (bare !== whole || !loose.whole.includes(form)) && has(form, bare))
-    )
-  })
+export function resembles(template: UriTemplate, likeness: Likeness, work: Work): boolean {
+  return (
+    resemblesForm(template, likeness, work, false) ||
+    (likeness.hasEmptySteps && resemblesForm(template, likeness, work, true))
+  )
+}
+
+function resemblesForm(template: UriTemplate, likeness: Likeness, work: Work, isEmptiable: boolean): boolean {
+  spend(work, PER_TEMPLATE)
+  const loose = toLoose(template, isEmptiable)
+  const whole = likeness.subject(NOTHING, isEmptiable)
+  const bare = likeness.subject(loose.without, isEmptiable)
+  const has = (form: Form, subject: Subject): boolean =>
+    begins(form.exact, subject) && takes(template, form, subject, { other: likeness.by, work })
+  return (
+    loose.whole.some((form) => has(form, whole)) ||
+    loose.bare.some((form) => (bare !== whole || !loose.whole.includes(form)) && has(form, bare))
+  )
 }
 
 function takes(

@@ -11,7 +11,7 @@ export type Matched = Record<string, string | string[]>
 export const MAX_URI_LENGTH = 8192
 
 /** What it takes to look for the literals of a template, in steps of work. */
-const PER_MATCH = 8
+const PER_MATCH = 16
 /** What it takes where the first character of a literal is. */
 const PER_FIRST = 3
 /** What it takes to collect a character, and a value. */

@@ -59,9 +59,9 @@ export function toRun(program: Program, { units, text }: Pick<Run, 'units' | 'te
 }
 
 /** What a step costs at any length, in steps of work. */
-const PER_STEP = 16
+const PER_STEP = 32
 /** How many times as long lists and pairs take. */
-const SLOW = 2
+const SLOW = 3
 
 /**
  * Walks the URI backwards, once for each step of the program from the last to the first, and records where the end can be reached from, so

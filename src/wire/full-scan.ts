@@ -26,6 +26,15 @@ export function scanFully(text: string, maxDepth: number): Finding | undefined {
   return id === UNUSABLE ? { kind: 'id' } : { kind: 'ids', ids: [id] }
 }
 
+/** Finds the same in the text of one value, which is scanned like the params of a message. */
+export function scanParams(text: string, maxDepth: number): Finding | undefined {
+  escapeAt = -1
+  keys[MESSAGE] ??= new Keys()
+  level = MESSAGE + 1
+  const end = scanValue(text, skipSpace(text, 0), true, maxDepth)
+  return end < 0 ? toFinding(end) : undefined
+}
+
 const QUOTE = 34
 const COMMA = 44
 const COLON = 58

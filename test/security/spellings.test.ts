@@ -315,6 +315,22 @@ const CLOSED: readonly (readonly [string, readonly string[]])[] = [
     ['docs://find?kind=secret&q=1', 'docs:///find?kind=secret&q=1', 'docs://u@find:80?kind=secret'],
   ],
   ['docs://{user}/private', ['docs://ann/private', 'docs:///ann/private', 'docs://ann%2Fprivate']],
+  // Steps with nothing in them, which may be variables.
+  [
+    'docs://{user}/private',
+    [
+      'docs:///private',
+      'docs:////private',
+      'docs://%2F/private',
+      'docs://%20/private',
+      'docs://%5C%5C/private?x',
+      'docs:///private/',
+    ],
+  ],
+  [
+    'docs://private/{id}/{+path}',
+    ['docs://private//a', 'docs://private/%20/a/b', 'docs://private/%2F/a', 'docs://private//'],
+  ],
 ]
 
 describe.each(Object.entries(CLOSING))('a template that %s closes', (_, close) => {
