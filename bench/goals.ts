@@ -5,6 +5,7 @@ import { LATENCIES } from './latency-rows.ts'
 import { OURS, OURS_IN_MEMORY, OURS_JSON, OURS_OPEN, V2 } from './subjects.ts'
 import { CREATE_WORK, FIRST_CALL_WORK, VERSION_WORK } from './workloads/command.ts'
 import { scalingWork } from './workloads/nodes.ts'
+import { growthWork } from './workloads/tasks.ts'
 import { workersWork } from './workloads/workers.ts'
 
 /** What a goal bounds: the ratio to the limit, to official v2, to our server without `auth` or with its sessions in memory, the difference from the limit, or the value itself. */
@@ -36,6 +37,9 @@ const HELD = [
   { work: 'sessions held over WebSocket', least: 15_000 },
   { work: 'sessions held over SSE', least: 15_000 },
 ]
+const TASK_GROWTH = (['memory', 'sqlite'] as const).flatMap((store) =>
+  (['call', 'poll'] as const).map((work) => growthWork(work, store)),
+)
 const LISTS = ['HTTP tools/list, 100 tools of ten fields', 'HTTP tools/list, 1,000 tools of ten fields']
 
 /** Our goals. Cold start and memory are judged without a schema library, since bare Node loads none. */
@@ -135,6 +139,7 @@ export const GOALS: readonly Goal[] = [
     of: 'value',
     most: 5,
   },
+  ...TASK_GROWTH.map((work) => ({ work, unit: '%', of: 'value', most: 5 }) as const),
   { work: scalingWork(10), unit: 'times one node', of: 'value', least: 10 },
   { work: 'HTTP, three times what the server can do', unit: 'answers/s', of: 'limit', least: 0.8 },
   { work: 'client tools/call over HTTP, 2026-07-28', unit: 'µs p50', of: 'limit', most: 1.5 },

@@ -45,8 +45,6 @@ interface Answer {
 }
 
 const WINDOW = 64
-/** The number of tasks that are polled in turn. */
-const POLLED = 10
 /** Long enough for every round. */
 const TTL_MS = 600_000
 
@@ -126,8 +124,8 @@ class TaskClient {
   }
 
   async #poll(): Promise<void> {
-    // Clients poll the few tasks that run, among all that are kept.
-    const place = Math.floor(((this.#next % POLLED) * this.#tasks.length) / POLLED)
+    // All in turn, so that no cache has just those that are polled.
+    const place = this.#next % this.#tasks.length
     const { status } = await this.#request('tasks/get', { taskId: this.#tasks[place] })
     if (status !== 'completed') throw new Error(`a finished task is ${status}`)
   }

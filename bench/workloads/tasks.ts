@@ -90,6 +90,13 @@ async function growth(
   return [...(await costs(worker, { store, work: 'call', counts }, plan, log)), ...polls]
 }
 
+const TITLES = { call: 'a task from the call to the result', poll: 'tasks/get' } as const
+
+/** What a call or a poll costs more with many tasks than with few. */
+export function growthWork(work: 'call' | 'poll', store: Store): string {
+  return `${TITLES[work]}, what it costs more with many tasks than with few, ${titleOf(store)}`
+}
+
 interface Growth {
   readonly store: Store
   readonly work: 'call' | 'poll'
@@ -102,7 +109,7 @@ async function costs(
   plan: Plan,
   log: (line: string) => void,
 ): Promise<readonly Sample[]> {
-  const title = work === 'call' ? 'a task from the call to the result' : 'tasks/get'
+  const title = TITLES[work]
   const brief = { ...plan, rounds: plan.rounds * SLICES }
   const results = await interleave([...counts.keys()], brief, async (subject) => {
     const held = counts.get(subject) ?? 0
@@ -130,9 +137,11 @@ async function costs(
       busy: mostlyBusy(rounds),
     }
   })
-  const more = `${title}, what it costs more with many tasks than with few, ${titleOf(store)}`
   const busy = samples.some((sample) => sample.busy)
-  return [...samples, { ...common, work: more, value: increasePercent(series), unit: '%', busy }]
+  return [
+    ...samples,
+    { ...common, work: growthWork(work, store), value: increasePercent(series), unit: '%', busy },
+  ]
 }
 
 async function open(

@@ -1,6 +1,6 @@
 import { onAbort } from '../base/on-abort.ts'
 import { doubledMs, orAborted, pause, type BackoffTimes } from '../base/backoff.ts'
-import { TASK_CANCELLED, UNKNOWN_TASK } from '../errors/tasks.ts'
+import { TASK_CANCELLED, TASK_EXPIRED, UNKNOWN_TASK } from '../errors/tasks.ts'
 import { McpError, mcpError } from '../errors/error.ts'
 import { markReceived } from '../errors/where.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
@@ -8,7 +8,7 @@ import { isFinal } from '../protocol/task-status.ts'
 import type { RequestOptions } from './connection-options.ts'
 import type { Conversation } from './conversation.ts'
 import type { TaskProgress, TaskReport } from './task-handle.ts'
-import { badTask, LOST, readMessage, readPoll, readReport, SOONEST_MS } from './task-report.ts'
+import { badTask, LOST, lifeOf, readMessage, readPoll, readReport, SOONEST_MS } from './task-report.ts'
 
 /** How a task ended. */
 export type Outcome = { readonly result: JsonObject } | { readonly error: Error }
@@ -25,6 +25,8 @@ export abstract class Following {
   readonly #options: RequestOptions
   #report: TaskReport
   #pollMs: number
+  /** When the task will be over at the latest; `Infinity` if nobody knows. */
+  #expiresAt: number
   /** When the server was last asked. */
   #askedAt = performance.now()
   #last: TaskProgress | undefined
@@ -45,6 +47,7 @@ export abstract class Following {
     this.#options = options
     this.#report = readReport(created, 'tools/call', id)
     this.#pollMs = readPoll(created)
+    this.#expiresAt = performance.now() + lifeOf(this.#report)
     this.#tell(created)
   }
 
@@ -205,7 +208,11 @@ export abstract class Following {
   async #pause(signal: AbortSignal): Promise<void> {
     const woken = new AbortController()
     this.#wake = () => woken.abort()
-    if (!this.#isDue) await pause(this.pollMs(this.#pollMs), signal, woken.signal)
+    const left = this.#expiresAt - performance.now()
+    const usual = this.pollMs(this.#pollMs)
+    // Nobody reports that a task is over.
+    const wait = left > 0 ? Math.min(usual, Math.max(SOONEST_MS, left)) : Math.min(usual, this.#pollMs)
+    if (!this.#isDue) await pause(wait, signal, woken.signal)
     const soonest = this.#askedAt + SOONEST_MS - performance.now()
     if (this.early === undefined && soonest > 0) await pause(soonest, signal)
     this.#isDue = false
@@ -214,13 +221,16 @@ export abstract class Following {
   async #poll(signal: AbortSignal): Promise<JsonObject> {
     this.#askedAt = performance.now()
     const task = await this.ask('tasks/get', {}, signal).catch((error: unknown) => {
-      throw (error as McpError).code === BAD_PARAMS
-        ? mcpError(UNKNOWN_TASK, { id: this.id }, { cause: error })
-        : error
+      if ((error as McpError).code !== BAD_PARAMS) throw error
+      const isOver = performance.now() >= this.#expiresAt
+      throw isOver
+        ? mcpError(TASK_EXPIRED, {}, { cause: error })
+        : mcpError(UNKNOWN_TASK, { id: this.id }, { cause: error })
     })
     this.#report = readReport(task, 'tasks/get', this.id)
     if (task['resultType'] !== undefined) throw badTask('tasks/get', 'it is another task')
     this.#pollMs = readPoll(task)
+    this.#expiresAt = Math.min(this.#expiresAt, this.#askedAt + lifeOf(this.#report))
     this.#tell(task)
     return task
   }

@@ -50,6 +50,13 @@ export function readMessage({ statusMessage }: JsonObject): string | undefined {
   return JSON.parse(JSON.stringify(clip(statusMessage, MAX_MESSAGE))) as string
 }
 
+/** How many milliseconds a task has left at most, when it is reported; `Infinity` if the server did not say. Clocks may differ, so only times of the server are compared. */
+export function lifeOf({ ttlMs, createdAt, updatedAt }: TaskReport): number {
+  if (typeof ttlMs !== 'number' || !(ttlMs >= 0)) return Infinity
+  const age = Date.parse(updatedAt ?? '') - Date.parse(createdAt ?? '')
+  return Math.max(0, ttlMs - (age > 0 ? age : 0))
+}
+
 /** How long to wait before the next poll. */
 export function readPoll({ pollIntervalMs, pollInterval = pollIntervalMs }: JsonObject): number {
   return typeof pollInterval === 'number' ? Math.min(LATEST_MS, Math.max(SOONEST_MS, pollInterval)) : USUAL_MS

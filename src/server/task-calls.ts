@@ -1,5 +1,5 @@
 import { nextTask } from '../base/next-task.ts'
-import { soon } from '../base/soon.ts'
+import { orElse, soon } from '../base/soon.ts'
 import { mcpError } from '../errors/error.ts'
 import { MISSING_CAPABILITY } from '../errors/server.ts'
 import { TASK_CANCELLED, TASK_FORBIDDEN, TASK_REQUIRED } from '../errors/tasks.ts'
@@ -337,13 +337,17 @@ function begin(run: Run, draft: TaskDraft, source: RequestSource): Begun | Promi
 
 /** The client left while its task was stored, so nobody knows the id. Another call may have found the key: then any node begins the task. */
 function abandon(tasks: Tasks, run: Run, { id }: TaskHead): Soon<Begun> {
-  const cancelled = tasks.cancel(id, undefined, ({ isShared }) => !isShared)
-  return soon(cancelled, (done) =>
-    soon(done?.isDone === false && !run.isOver ? tasks.giveBack(run) : undefined, () => ({
-      outcome: 'rejected',
-      error: mcpError(TASK_CANCELLED, {}),
-    })),
-  )
+  const withdraw = (): Soon<void> =>
+    soon(
+      tasks.cancel(id, undefined, ({ isShared }) => !isShared),
+      (done) => (done?.isDone === false && !run.isOver ? tasks.giveBack(run) : undefined),
+    )
+  const error = mcpError(TASK_CANCELLED, {})
+  const withdrawn = orElse(withdraw, () => {
+    tasks.leave(run, error)
+    tasks.inDoubt.creation(id)
+  })
+  return soon(withdrawn, () => ({ outcome: 'rejected', error }))
 }
 
 function keyOf(tool: string, { key }: TaskPlan, input: Checked<unknown>, context: Context): Soon<string> {

@@ -58,6 +58,7 @@ export class Admission {
     const create = (): Soon<Created> => store.create(record, limits)
     const created = orElse(create, (error) => {
       taken.delete(id)
+      this.#tasks.inDoubt.creation(id)
       throw error
     })
     return soon(created, (answer) => {

@@ -15,6 +15,7 @@ import { Followers } from './followers.ts'
 import { Gates } from './gate.ts'
 import { newTaskId } from './id.ts'
 import { TaskLinks } from './link.ts'
+import type { InDoubt } from './in-doubt.ts'
 import { endOf, isShort, isUnexpected, outcomeText, type TaskOutcome } from './outcome.ts'
 import type { Begun, TaskDraft, TaskHost, TasksOptions } from './host.ts'
 import { lookAt } from './look-at.ts'
@@ -50,7 +51,7 @@ interface Release {
 /**
  * Runs the tasks of one server: creates, changes and ends them. Records are in the store; a `Run` is an attempt in this process.
  */
-export class TaskRunner {
+export abstract class TaskRunner {
   readonly host: TaskHost
   readonly store: TaskStore
   readonly clock: TaskClock
@@ -65,6 +66,8 @@ export class TaskRunner {
   readonly strays: Strays
   readonly pace: StatePace = new StatePace(this)
   readonly admission: Admission
+  /** Steps whose success nobody knows. */
+  abstract readonly inDoubt: InDoubt
   readonly gates: Gates = new Gates(this)
   readonly isInMemory: boolean
   readonly #random: () => number

@@ -9,6 +9,7 @@ import { isFinal } from '../protocol/task-status.ts'
 import { bytesOf, storedHolder } from './bytes.ts'
 import { TaskWatch } from './followers.ts'
 import { newTaskId } from './id.ts'
+import { InDoubt } from './in-doubt.ts'
 import { Lookups } from './lookups.ts'
 import { freedKey, isReserved, retryKey, withOwnKey } from './key.ts'
 import { outcomeText } from './outcome.ts'
@@ -54,6 +55,7 @@ export class Tasks extends TaskRunner {
   readonly unanswered: Unanswered = new Unanswered()
   readonly questions: OpenQuestions = new OpenQuestions(this)
   readonly lookups: Lookups = new Lookups(this)
+  readonly inDoubt: InDoubt = new InDoubt(this)
   readonly #amendments = new Amendments(this)
 
   /** A task of a caller; undefined if there is none, or if it belongs to somebody else. */

@@ -230,7 +230,8 @@ export class Upkeep {
       await this.writeAgain(clock.elapsed())
       await this.#notice(now)
       isMore = await this.expire(now)
-      if (this.#signs.mayClaim) isMore = (await this.#claims.take(now)) || isMore
+      await this.#tasks.inDoubt.check()
+      if (this.#signs.mayClaim) isMore = (await this.#claim(now)) || isMore
     } catch (error) {
       host.report('error', 'the task store failed', { error })
     }
@@ -239,6 +240,15 @@ export class Upkeep {
     const isIdle = isInMemory && bytes.total === 0 && this.#unwritten.size === 0
     const next = isIdle ? Infinity : now + (isInMemory ? SWEEP_MS : this.#signs.intervalMs)
     this.#arm(isMore ? now : [...this.#dues].reduce((least, at) => Math.min(least, at), next))
+  }
+
+  async #claim(now: number): Promise<boolean> {
+    try {
+      return await this.#claims.take(now)
+    } catch (error) {
+      this.#tasks.inDoubt.claim()
+      throw error
+    }
   }
 
   /** Notices that the wall clock was set back: pauses of tasks would be longer by as much. */

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { connect, ToolError, type Progress } from '../../src/client.ts'
+import { createServer } from '../../src/index.ts'
+import { testClient } from '../../src/testing.ts'
 import { TASKS_EXTENSION } from '../../src/protocol/meta.ts'
 import type { JsonObject } from '../../src/protocol/jsonrpc.ts'
 import {
@@ -327,4 +329,33 @@ test('at 2025-11-25 a task that failed throws its error, and a cancelled one say
   expect(await failureOf(client.call('render'))).toMatchObject({ code: -32050 })
   status = 'cancelled'
   expect(await failureOf(client.call('render'))).toMatchObject({ kind: 'task_cancelled' })
+})
+
+test('a call whose task expires ends with that error soon after its ttl, although nobody reports it', async () => {
+  let stopped: unknown
+  const app = createServer({ name: 'films', version: '1', log: () => undefined }).tool(
+    'render',
+    { task: { mode: 'required', ttl: '1s', poll: '10s' } },
+    async (_, { signal }) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      stopped = signal.reason
+    },
+  )
+  await using client = await testClient(app)
+  const begun = performance.now()
+  await expect(client.call('render')).rejects.toMatchObject({ kind: 'task_expired' })
+  // Without that, the next poll would have come after 30 s.
+  expect(performance.now() - begun).toBeLessThan(20_000)
+  await app.close()
+  expect(stopped).toBeDefined()
+})
+
+test('a task that a server forgets before its ttl is over is an unknown one', async () => {
+  const server = extensionServer({
+    'tasks/get': () => {
+      throw Object.assign(new Error('unknown task'), { code: -32602 })
+    },
+  })
+  await using client = await connect(server)
+  expect(await failureOf(client.call('render'))).toMatchObject({ kind: 'unknown_task' })
 })

@@ -20,6 +20,7 @@ const app = createServer({ name: 'tasks', version: '1', log: () => undefined })
     ctx.log.info('half')
     await door.pass(name)
     ctx.progress(2, 2, 'all')
+    ctx.log.info('all')
     return `slow ${name}`
   })
   .tool('must', { task: 'required' }, () => 'must')

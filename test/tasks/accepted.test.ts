@@ -5,7 +5,10 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { z } from 'zod'
 import { createServer, type App } from '../../src/index.ts'
 import { serviceOf } from '../../src/app/app.ts'
-import { postgres, redis, sqlite, type StoreDriver } from '../../src/stores.ts'
+import { mcpError } from '../../src/errors/error.ts'
+import { SOON } from '../../src/errors/retry-after.ts'
+import { STORE_UNREACHABLE } from '../../src/errors/store.ts'
+import { postgres, redis, sqlite, type StoreDriver, type TaskHead, type TaskStore } from '../../src/stores.ts'
 import { testClient } from '../../src/testing.ts'
 import { Door } from '../harness/door.ts'
 import { startPostgres, type TestPostgres } from '../harness/postgres.ts'
@@ -98,6 +101,93 @@ describe.each(Object.entries(STORES))('tasks in %s', (_, open) => {
       await client.close()
     },
   )
+})
+
+/** The same store, whose step is done, and then fails once as if its answer had been lost. `after` runs in between. */
+function losing(driver: StoreDriver, step: 'create' | 'claim', after?: () => Promise<unknown>): StoreDriver {
+  let isLost = false
+  const tasks = new Proxy(driver.tasks as TaskStore, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      const act = member.bind(target) as (...args: readonly unknown[]) => unknown
+      if (name !== step) return act
+      return async (...args: readonly unknown[]) => {
+        const answer = await act(...args)
+        if (isLost || (Array.isArray(answer) && answer.length === 0)) return answer
+        isLost = true
+        await after?.()
+        throw mcpError(STORE_UNREACHABLE, {}, SOON)
+      }
+    },
+  })
+  return { ...driver, tasks }
+}
+
+/** A server whose tool has keys. */
+function keyed(store: StoreDriver, begun: string[]): App {
+  const app = createServer({ name: 'accepted', version: '1', store, log: () => undefined }).tool(
+    'work',
+    { input: named, task: { mode: 'required', key: ({ id }) => id } },
+    ({ id }) => {
+      begun.push(id)
+      return id
+    },
+  )
+  onTestFinished(async () => {
+    await app.close()
+    await store.close()
+  })
+  return app as unknown as App
+}
+
+describe.each(Object.entries(STORES))('a step with %s whose answer is lost', (_, open) => {
+  test('leaves no task behind that a repeated call with its key would wait for', async () => {
+    const begun: string[] = []
+    const app = keyed(losing(open(`s-${crypto.randomUUID()}`), 'create'), begun)
+    const client = await testClient(app, { auth: { sub: 'ann' } })
+    await expect(client.call('work', { id: 'a' })).rejects.toMatchObject({ retryable: true })
+    expect(await client.call('work', { id: 'a' })).toBe('a')
+    expect(begun).toEqual(['a'])
+    await client.close()
+  })
+
+  test('loses no task that it has claimed, even if somebody changes that since', async () => {
+    const [name, door, begun] = [`s-${crypto.randomUUID()}`, new Door(), [] as string[]]
+    const first = started(open(name), door, begun)
+    const client = await testClient(first, { auth: { sub: 'ann' } })
+    await client.start('work', { id: 'a' })
+    const { id = '' } = await client.start('work', { id: 'b' })
+    await door.pass('a begun')
+    await client.close()
+    await first.close()
+    const other = open(name)
+    onTestFinished(() => other.close())
+    const change = async (): Promise<unknown> => {
+      const head = (await other.tasks.head(id)) as TaskHead
+      return other.tasks.change(id, head.version, { isShared: true })
+    }
+    door.open('b')
+    const next = started(losing(open(name), 'claim', change), door, begun)
+    const again = await testClient(next, { auth: { sub: 'ann' } })
+    expect(await (await again.resume(id)).result()).toBe('b')
+    expect((await other.tasks.head(id))?.isShared).toBe(true)
+    await again.close()
+  })
+})
+
+test('a task that Redis creates after its caller has got an error does not keep its key', async () => {
+  const begun: string[] = []
+  const prefix = crypto.randomUUID()
+  const store = redis({ url: redisServer.url, prefix, commandTimeout: '500ms', warn: () => undefined })
+  const client = await testClient(keyed(store, begun), { auth: { sub: 'ann' } })
+  await client.call('work', { id: 'before' })
+  await redisServer.send('CLIENT', 'PAUSE', '1500', 'WRITE')
+  await expect(client.call('work', { id: 'a' })).rejects.toThrow()
+  const again = async (): Promise<unknown> => client.call('work', { id: 'a' }).catch(() => undefined)
+  await expect.poll(again, { timeout: 50_000 }).toBe('a')
+  expect(begun).toEqual(['before', 'a'])
+  await client.close()
 })
 
 describe.each(['SQLite', 'Redis'] as const)('a revocation in %s', (kind) => {
