@@ -142,7 +142,7 @@ export const METHOD_RULES: readonly Rule<ServerSubject>[] = [
 /** Codes with which a server shows that it knows a method. */
 const KNOWING: ReadonlySet<unknown> = new Set([-32_602, -32_002, -32_021])
 
-type Ask = readonly [method: string, params: Message | undefined]
+export type Ask = readonly [method: string, params: Message | undefined]
 
 interface Asked {
   readonly method: string
@@ -170,7 +170,7 @@ function isDeclared(capabilities: Message, { capability }: Method): boolean {
 }
 
 /** A request of each method that the server has, with parameters that name nothing. */
-async function requestsOf(subject: ServerSubject): Promise<readonly Ask[]> {
+export async function requestsOf(subject: ServerSubject): Promise<readonly Ask[]> {
   const capabilities = await subject.capabilities()
   const known = METHODS.filter(
     (row) =>
