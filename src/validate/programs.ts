@@ -31,9 +31,12 @@ export class Programs {
   /** Speaks to a program over its standard input and output. Throws if it cannot be started. */
   async open(trace: Trace): Promise<LineWire> {
     while (this.#leaving.size >= MOST_LEAVING) await Promise.race(this.#leaving)
-    const started = await (this.#next ?? this.#start())
+    const next = this.#next ?? this.#start()
+    // Nobody else may take it in the meantime.
+    this.#next = undefined
+    const started = await next
     const { process } = started
-    this.#next = this.#start()
+    this.#next ??= this.#start()
     this.#next.catch(() => undefined)
     const ending = async (): Promise<string> => {
       const ended = await Promise.race([process.finished, sleep(REASON_MS, undefined, { ref: false })])

@@ -19,6 +19,9 @@ const NEEDS_TOKEN = 'the server requires a token'
 /** A server whose quickest greeting takes this long waits for something: most rules begin with one. */
 const SLOW_MS = 300
 
+/** How many revisions of a program are checked at once: starting it and waiting for it take most of the time. */
+const MOST_PROGRAMS = 2
+
 /** How long to wait for answers of a server that leaves greetings unanswered, and how many it leaves before. */
 const SHORT_MS = 1_500
 const MOST_SILENT = 2
@@ -100,13 +103,17 @@ async function checkDoor(
     }
   }
   // Latency is measured on a server that has nothing else to do.
-  if (isSlow && Object.keys(latency ?? {}).length === 0) {
-    const memory = new Memory()
-    return (await Promise.all(revisions.map((revision) => check(revision, memory)))).flat()
+  const isAlone = Object.keys(latency ?? {}).length > 0
+  const most = isAlone ? 1 : isSlow ? revisions.length : door.transport === 'stdio' ? MOST_PROGRAMS : 1
+  const memory = most > 1 ? new Memory() : undefined
+  const found = new Map<Revision, readonly Outcome[]>()
+  const left = [...revisions]
+  const work = async (): Promise<void> => {
+    for (let next = left.shift(); next !== undefined; next = left.shift())
+      found.set(next, await check(next, memory))
   }
-  const outcomes: Outcome[] = []
-  for (const revision of revisions) outcomes.push(...(await check(revision)))
-  return outcomes
+  await Promise.all(Array.from({ length: most }, work))
+  return revisions.flatMap((revision) => found.get(revision) ?? [])
 }
 
 /**

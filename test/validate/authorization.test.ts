@@ -97,6 +97,43 @@ const FAULTS: readonly Fault[] = [
         ? { status: 500, headers: { 'content-type': 'text/plain' }, body: 'oops' }
         : next(),
   },
+  ...['tools/list', 'tools/call', 'resources/read', 'notifications/cancelled'].map((method): Fault => ({
+    rule: 'R270',
+    does: `checks no token for ${method}`,
+    request: letIn(({ message }) => message?.['method'] === method),
+  })),
+  ...['GET', 'DELETE'].map((method): Fault => ({
+    rule: 'R270',
+    does: `checks no token for ${method}`,
+    revisions: ['2025-03-26', '2025-06-18', '2025-11-25'],
+    request: letIn((request) => request.method === method && request.url.pathname === '/mcp'),
+  })),
+  {
+    rule: 'R270',
+    does: 'believes every text after the greeting',
+    request: letIn(
+      ({ headers, message }) =>
+        headers['authorization'] === 'Bearer validator-not-a-token' &&
+        !/initialize|discover/.test(String(message?.['method'])),
+    ),
+  },
+  {
+    rule: 'R270',
+    does: 'answers pings and lists with 403 without a token',
+    http: async ({ message }, next) => {
+      const reply = await next()
+      return reply.status === 401 && /list$/.test(String(message?.['method']))
+        ? { ...reply, status: 403 }
+        : reply
+    },
+  },
+  ...['https://validated.example/other', 'http://localhost:1/mcp', `${PUBLIC_ORIGIN}/mcp/more`, 'mcp'].map(
+    (resource): Fault => ({
+      rule: 'R272',
+      does: `calls itself ${resource}`,
+      http: withMetadata((metadata) => ({ ...metadata, resource })),
+    }),
+  ),
   { rule: 'R272', does: 'has no metadata', http: noMetadata },
   {
     rule: 'R272',
@@ -141,6 +178,11 @@ const VARIANTS: readonly Fault[] = [
     http: ({ headers }, next) =>
       headers['authorization'] === 'Bearer' ? { status: 400, headers: {}, body: null } : next(),
   },
+  {
+    rule: 'R272',
+    does: 'is a part of its resource',
+    http: withMetadata((metadata) => ({ ...metadata, resource: PUBLIC_ORIGIN })),
+  },
   { rule: 'R272', does: 'does not say where its metadata are', http: withoutChallenge },
   { rule: 'R274', does: 'has metadata without a challenge', http: withoutChallenge },
   { rule: 'R274', does: 'names metadata that are elsewhere', http: noMetadata },
@@ -156,6 +198,41 @@ test('a server without authorization has nothing to do with these rules', async 
       transport: 'http',
     })
     expect(new Set(outcomes.map(({ is }) => is))).toEqual(new Set(['absent']))
+  } finally {
+    await served.close()
+  }
+})
+
+test('a server with keys of its own needs no metadata', async () => {
+  const key = 'a-key-of-the-server'
+  const served = await serveEverywhere(
+    createFixture({
+      auth: bearer((token) => (token === key ? { sub: 'user', scopes: [] } : undefined), {
+        resource: `${PUBLIC_ORIGIN}/mcp`,
+        issuers: ['https://issuer.example'],
+      }),
+    }),
+  )
+  const withKeys: Fault = {
+    rule: 'R272',
+    does: 'has keys',
+    http: (request, next) => noMetadata(request, () => Promise.resolve(withoutChallenge(request, next))),
+  }
+  try {
+    for (const revision of ['2025-06-18', '2025-11-25'] as const) {
+      const outcomes = await outcomesOf(served, AUTHORIZATION_RULES, {
+        revision,
+        transport: 'http',
+        fault: withKeys,
+        headers: { authorization: `Bearer ${key}` },
+      })
+      expect(outcomes.map(({ id, is }) => `${id} ${is}`)).toEqual([
+        'R270 passed',
+        'R272 absent',
+        revision === '2025-06-18' ? 'R273 absent' : 'R274 absent',
+        'R279 passed',
+      ])
+    }
   } finally {
     await served.close()
   }

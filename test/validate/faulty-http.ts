@@ -93,9 +93,9 @@ export const PUBLIC_ORIGIN = 'https://validated.example'
 /** A reply whose addresses lead to this server. */
 function here(reply: FaultReply, origin: string): FaultReply {
   const challenge = reply.headers['www-authenticate']?.replaceAll(PUBLIC_ORIGIN, origin)
-  return challenge === undefined
-    ? reply
-    : { ...reply, headers: { ...reply.headers, 'www-authenticate': challenge } }
+  const body = typeof reply.body === 'string' ? reply.body.replaceAll(PUBLIC_ORIGIN, origin) : reply.body
+  const headers = { ...reply.headers, ...(challenge !== undefined && { 'www-authenticate': challenge }) }
+  return { ...reply, headers, body }
 }
 
 /** Is told the address for messages that a stream of HTTP+SSE names. */

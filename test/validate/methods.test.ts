@@ -81,7 +81,7 @@ const FAULTS: readonly Fault[] = [
     rule: 'V094',
     does: `answers ${method} of a client`,
     answer: ({ id, method: asked }) =>
-      asked === method ? { jsonrpc: '2.0', id, result: { resultType: 'complete' } } : undefined,
+      asked === method ? { jsonrpc: '2.0', id, result: { resultType: 'complete', roots: [] } } : undefined,
   })),
   {
     rule: 'V094',

@@ -1,6 +1,7 @@
 import type { Message } from '../../src/validate/message.ts'
 import { inResult, without } from './fault.ts'
 import { FURTHER_ROWS } from './further-mutants.ts'
+import { MORE_ROWS } from './more-mutants.ts'
 import {
   OLD,
   NEW,
@@ -370,6 +371,7 @@ const ROWS: readonly Row[] = [
     },
   ],
   ...FURTHER_ROWS,
+  ...MORE_ROWS,
 ]
 
 /** Servers with one thing wrong, which the validator has to find. */

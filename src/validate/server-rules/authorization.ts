@@ -18,12 +18,14 @@ import { HttpWire } from '../wire-http.ts'
 import type { HttpReply } from '../wire.ts'
 import { isJwt, tampered, tokenOfAnother, unsignedToken } from './forged-tokens.ts'
 import { initializeMessage } from './refusal.ts'
+import { unguarded } from './unguarded.ts'
 
 const HTTP: readonly Transport[] = ['http']
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 /** A text that is no token of any server. */
 const NO_TOKEN = 'validator-not-a-token'
 const OPEN: Verdict = absent('the server answers without a token')
+const OWN_KEY: Verdict = absent('nothing shows that clients can log in: the server has keys of its own')
 
 /**
  * Rules about authorization, as far as they are seen from outside. The token of the user is sent to the address of the server only, never in
@@ -36,7 +38,7 @@ export const AUTHORIZATION_RULES: readonly Rule<ServerSubject>[] = [
     revisions: B_TO_E,
     transports: HTTP,
     rule: 'A request without a token, or with an invalid one, is refused with status 401.',
-    how: 'Sends a request without a token, and with texts that are no tokens, in the header and in the URL.',
+    how: 'Sends a greeting without a token, and with texts that are no tokens, in the header and in the URL; then requests of every method, a notification, GET and DELETE.',
     fix: 'Verify the token of every request before anything else; answer with 401, and a malformed header with 400.',
     async check(subject) {
       const bare = await withoutToken(subject)
@@ -57,11 +59,9 @@ export const AUTHORIZATION_RULES: readonly Rule<ServerSubject>[] = [
       const inUrl = await ask(subject, { query: `access_token=${NO_TOKEN}` })
       if (inUrl.status < 400) return failed('a request with a text that is no token in the URL is accepted')
       const empty = await ask(subject, { authorization: 'Bearer' })
-      return unless(
-        empty.status === 400 || empty.status === 401
-          ? undefined
-          : `"Authorization: Bearer" without a token is answered with status ${empty.status}`,
-      )
+      if (empty.status !== 400 && empty.status !== 401)
+        return failed(`"Authorization: Bearer" without a token is answered with status ${empty.status}`)
+      return unless(await unguarded(subject, { wrong: NO_TOKEN, hasToken: await isIn(subject) }))
     },
   },
   {
@@ -69,12 +69,13 @@ export const AUTHORIZATION_RULES: readonly Rule<ServerSubject>[] = [
     level: 'must',
     revisions: C_TO_E,
     transports: HTTP,
-    rule: 'The server publishes metadata (RFC 9728) that name at least one authorization server.',
-    how: 'Reads the document that WWW-Authenticate names, or the one at the well-known address.',
+    rule: 'The server publishes metadata (RFC 9728) that name at least one authorization server, and the server itself as the resource.',
+    how: 'Reads the document that WWW-Authenticate names, or the one at the well-known address, and compares resource with the URL.',
     fix: `Serve ${WELL_KNOWN} with { "resource", "authorization_servers": ["https://…"] }.`,
     async check(subject) {
       const { isProtected, reply } = await withoutToken(subject)
       if (!isProtected) return OPEN
+      if (!(await hasLogin(subject))) return OWN_KEY
       const named = namedMetadata(reply)
       const found = await metadataOf(subject, named)
       if (found === undefined && named !== undefined && !isOwn(subject, named))
@@ -83,10 +84,11 @@ export const AUTHORIZATION_RULES: readonly Rule<ServerSubject>[] = [
       const servers = found['authorization_servers']
       if (!Array.isArray(servers) || servers.length === 0 || !servers.every((one) => typeof one === 'string'))
         return failed(`authorization_servers is ${JSON.stringify(servers)?.slice(0, 150)}`)
+      const { resource } = found
       return unless(
-        typeof found['resource'] === 'string'
+        typeof resource === 'string' && isResourceOf(subject, resource)
           ? undefined
-          : `resource is ${JSON.stringify(found['resource'])?.slice(0, 150)}`,
+          : `resource is ${JSON.stringify(resource)?.slice(0, 150)}, and the address of the server is ${audienceOf(subject)}`,
       )
     },
   },
@@ -101,6 +103,7 @@ export const AUTHORIZATION_RULES: readonly Rule<ServerSubject>[] = [
     async check(subject) {
       const { isProtected, reply } = await withoutToken(subject)
       if (!isProtected) return OPEN
+      if (!(await hasLogin(subject))) return OWN_KEY
       const header = reply.headers['www-authenticate']
       if (header === undefined) return failed('the reply without a token has no WWW-Authenticate')
       return unless(
@@ -121,6 +124,7 @@ export const AUTHORIZATION_RULES: readonly Rule<ServerSubject>[] = [
     async check(subject) {
       const { isProtected, reply } = await withoutToken(subject)
       if (!isProtected) return OPEN
+      if (!(await hasLogin(subject))) return OWN_KEY
       if (namedMetadata(reply) !== undefined) return passed
       return unless(
         (await metadataOf(subject, undefined)) === undefined
@@ -155,6 +159,23 @@ export async function hasMetadata(subject: ServerSubject): Promise<boolean> {
   const { reply } = await withoutToken(subject)
   const named = namedMetadata(reply)
   return named !== undefined || (await metadataOf(subject, named)) !== undefined
+}
+
+/** Whether anything shows that clients can log in: metadata, a challenge that names them, or a token of the user that an issuer has signed. */
+async function hasLogin(subject: ServerSubject): Promise<boolean> {
+  const token = tokenOf(subject)
+  return (token !== undefined && isJwt(token)) || hasMetadata(subject)
+}
+
+/** Whether a resource is the server: its URL, or the beginning of it, as clients compare them. */
+function isResourceOf({ door }: ServerSubject, resource: string): boolean {
+  if (door.url === undefined) return true
+  if (!isUrl(resource)) return false
+  const { origin, pathname } = parseUrl(resource)
+  const path = pathname.replace(/\/+$/, '')
+  return (
+    origin === door.url.origin && (door.url.pathname === path || door.url.pathname.startsWith(`${path}/`))
+  )
 }
 
 interface Bare {

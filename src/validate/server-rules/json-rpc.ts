@@ -29,8 +29,6 @@ import { HttpWire } from '../wire-http.ts'
 import type { Wire } from '../wire.ts'
 import { checkBadText } from './bad-text.ts'
 
-type ServerRule = Rule<ServerSubject>
-
 /** A message of the server, and the connection that it came on. */
 interface Seen {
   readonly wire: Wire
@@ -76,10 +74,12 @@ export function isModernResult(result: unknown): result is Message {
   return isObject(result) && !Object.hasOwn(result, 'protocolVersion')
 }
 
+/** The types of results. Extensions have names with a prefix. */
+const RESULT_TYPE = /^(?:complete|input_required|task|.*[./].*)$/
 /** The codes of JSON-RPC. */
 const DEFINED: ReadonlySet<number> = new Set([-32_700, -32_600, -32_601, -32_602, -32_603])
 
-export const JSON_RPC_RULES: readonly ServerRule[] = [
+export const JSON_RPC_RULES: readonly Rule<ServerSubject>[] = [
   {
     id: 'R001',
     level: 'must',
@@ -342,7 +342,7 @@ export const JSON_RPC_RULES: readonly ServerRule[] = [
     check: (subject) =>
       firstWrong(subject, ({ message }) => {
         const result = member(message, 'result')
-        if (!isModernResult(result) || typeof result['resultType'] === 'string') return undefined
+        if (!isModernResult(result) || RESULT_TYPE.test(String(result['resultType']))) return undefined
         return `a result has the resultType ${JSON.stringify(result['resultType'])}`
       }),
   },

@@ -114,7 +114,7 @@ export const METHOD_RULES: readonly Rule<ServerSubject>[] = [
         replies.flatMap(({ method, reply }, at) => {
           const why = foreign[at]?.why ?? ''
           const { result, error } = reply
-          if (isEmptyList(method, result)) return []
+          if (foreign[at]?.mayList === true && isEmptyList(method, result)) return []
           if (result !== undefined) return [`${method} is answered with a result, ${why}`]
           return KNOWING.has(error?.['code'])
             ? [`${method} is answered with code ${String(error?.['code'])}, ${why}`]
@@ -142,7 +142,7 @@ export const METHOD_RULES: readonly Rule<ServerSubject>[] = [
 /** Codes with which a server shows that it knows a method. */
 const KNOWING: ReadonlySet<unknown> = new Set([-32_602, -32_002, -32_021])
 
-type Ask = readonly [method: string, params: Message | undefined]
+export type Ask = readonly [method: string, params: Message | undefined]
 
 interface Asked {
   readonly method: string
@@ -170,7 +170,7 @@ function isDeclared(capabilities: Message, { capability }: Method): boolean {
 }
 
 /** A request of each method that the server has, with parameters that name nothing. */
-async function requestsOf(subject: ServerSubject): Promise<readonly Ask[]> {
+export async function requestsOf(subject: ServerSubject): Promise<readonly Ask[]> {
   const capabilities = await subject.capabilities()
   const known = METHODS.filter(
     (row) =>
@@ -221,6 +221,8 @@ function countsOf({ wire }: Session): ReadonlyMap<unknown, number> {
 interface Foreign {
   readonly method: string
   readonly why: string
+  /** Whether it may be answered with an empty list. */
+  readonly mayList?: boolean | undefined
 }
 
 /** The methods that a server does not have, and why. */
@@ -230,11 +232,11 @@ function foreignMethods({ revision }: ServerSubject, capabilities: Message): rea
     if (GREETINGS.has(method)) return []
     const rows = METHODS.filter((row) => row.method === method)
     const row = rows.find((one) => isIn(one, revision))
-    if (row === undefined) return [{ method, why: `and ${revision} does not have it` }]
+    if (row === undefined) return [{ method, why: `and ${revision} does not have it`, mayList: true }]
     if (row.from === 'server') return [{ method, why: 'and only servers send it' }]
     return isDeclared(capabilities, row)
       ? []
-      : [{ method, why: `and the server does not declare ${String(row.capability)}` }]
+      : [{ method, why: `and the server does not declare ${String(row.capability)}`, mayList: true }]
   })
 }
 
