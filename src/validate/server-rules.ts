@@ -5,6 +5,8 @@ import { PAGE_RULES } from './server-rules/pages.ts'
 import { TOOL_INPUT_RULES } from './server-rules/tool-input.ts'
 import { BATCH_RULES } from './server-rules/batches.ts'
 import { MEDIA_TYPE_RULES } from './server-rules/media-types.ts'
+import { CHANGE_RULES } from './server-rules/changes.ts'
+import { VERSION_RULES } from './server-rules/versions.ts'
 import { ENVELOPE_RULES } from './server-rules/envelope.ts'
 import { HTTP_MODERN_RULES } from './server-rules/http-modern.ts'
 import { HTTP_REQUEST_RULES } from './server-rules/http-requests.ts'
@@ -38,6 +40,7 @@ export const SERVER_RULES: readonly Rule<ServerSubject>[] = [
   ...BATCH_RULES,
   ...LIFECYCLE_RULES,
   ...ENVELOPE_RULES,
+  ...VERSION_RULES,
   ...LINE_RULES,
   ...HTTP_REQUEST_RULES,
   ...MEDIA_TYPE_RULES,
@@ -55,6 +58,7 @@ export const SERVER_RULES: readonly Rule<ServerSubject>[] = [
   ...QUESTION_RULES,
   ...ROUND_RULES,
   ...SUBSCRIPTION_RULES,
+  ...CHANGE_RULES,
   ...SHAPE_RULES,
   ...AUTHORIZATION_RULES,
   ...TASK_RULES,

@@ -8,6 +8,7 @@ import { Trace } from '../../src/validate/trace.ts'
 import { member, type Message } from '../../src/validate/message.ts'
 import { without, type Fault } from './fault.ts'
 import { faultyDoor, type Served } from './faulty-door.ts'
+import { LISTEN_FAULTS, LISTEN_VARIANTS } from './modern-faults.ts'
 import { prove } from './prove.ts'
 
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
@@ -187,7 +188,12 @@ const SUBSCRIPTION_VARIANTS: readonly Fault[] = [
 ]
 
 prove('Rounds', ROUND_RULES, FAULTS)
-prove('Subscriptions', SUBSCRIPTION_RULES, SUBSCRIPTION_FAULTS, SUBSCRIPTION_VARIANTS)
+prove(
+  'Subscriptions',
+  SUBSCRIPTION_RULES,
+  [...SUBSCRIPTION_FAULTS, ...LISTEN_FAULTS],
+  [...SUBSCRIPTION_VARIANTS, ...LISTEN_VARIANTS],
+)
 
 test('over stdio each connection is a program of its own, which knows only its own states', async () => {
   let programs = 0
