@@ -30,7 +30,9 @@ export const ANSWER_STREAM_RULES: readonly Rule<ServerSubject>[] = [
       const get = await openGet(session)
       if (get === undefined) return absent('the server has no GET stream')
       const requests: readonly (readonly [string, Message?])[] = [
-        ...[['ping'] as const, ['tools/list'] as const, ['validator/unknown'] as const],
+        ['ping'],
+        ['tools/list'],
+        ['validator/unknown'],
         ...(resource === undefined ? [] : [['resources/read', { uri: resource['uri'] }] as const]),
         ...(prompt === undefined ? [] : [['prompts/get', { name: prompt['name'] }] as const]),
       ]

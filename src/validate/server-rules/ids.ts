@@ -1,13 +1,20 @@
 import { isResponse, member, type Message } from '../message.ts'
-import { ALL, failed, passed, TRANSPORTS, unchecked, unless, type Rule } from '../rule.ts'
+import { ALL, failed, passed, TRANSPORTS, unchecked, type Rule } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
 import type { Session } from '../session.ts'
 import { requestTool } from '../tool-call.ts'
 
 /** Ids and tokens of all kinds: large and negative numbers, and texts that are easily converted, cut off or written in another way. */
 const IDS: readonly (string | number)[] = [
-  ...[4_711, 0, -7, 2 ** 40],
-  ...['a text', '42', 'Ünïcode ✓', ' Spaces ', 'x'.repeat(200)],
+  4_711,
+  0,
+  -7,
+  2 ** 40,
+  'a text',
+  '42',
+  'Ünïcode ✓',
+  ' Spaces ',
+  'x'.repeat(200),
 ]
 /** How long to wait for reports of progress after the response. */
 const QUIET_MS = 100
