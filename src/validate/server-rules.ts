@@ -4,6 +4,7 @@ import { CAPABILITY_RULES } from './server-rules/capabilities.ts'
 import { PAGE_RULES } from './server-rules/pages.ts'
 import { TOOL_INPUT_RULES } from './server-rules/tool-input.ts'
 import { BATCH_RULES } from './server-rules/batches.ts'
+import { MALFORMED_RULES } from './server-rules/malformed.ts'
 import { MEDIA_TYPE_RULES } from './server-rules/media-types.ts'
 import { CHANGE_RULES } from './server-rules/changes.ts'
 import { VERSION_RULES } from './server-rules/versions.ts'
@@ -37,6 +38,7 @@ import type { ServerSubject } from './server-subject.ts'
 export const SERVER_RULES: readonly Rule<ServerSubject>[] = [
   ...HANDSHAKE_RULES,
   ...JSON_RPC_RULES,
+  ...MALFORMED_RULES,
   ...BATCH_RULES,
   ...LIFECYCLE_RULES,
   ...ENVELOPE_RULES,

@@ -6,7 +6,7 @@ import { ServerSubject } from '../../src/validate/server-subject.ts'
 import { SUBSCRIPTION_RULES } from '../../src/validate/server-rules/subscriptions.ts'
 import { Trace } from '../../src/validate/trace.ts'
 import { member, type Message } from '../../src/validate/message.ts'
-import { without, type Fault } from './fault.ts'
+import { inResult, without, type Fault } from './fault.ts'
 import { faultyDoor, type Served } from './faulty-door.ts'
 import { LISTEN_FAULTS, LISTEN_VARIANTS } from './modern-faults.ts'
 import { prove } from './prove.ts'
@@ -26,6 +26,15 @@ function inQuestion(change: (result: Message) => Message): NonNullable<Fault['me
 }
 
 const FAULTS: readonly Fault[] = [
+  {
+    rule: 'R221',
+    does: 'asks for nothing, and gives no state',
+    message: inResult('tools/call', (result) =>
+      result['resultType'] === 'input_required'
+        ? { ...without(result, 'requestState'), inputRequests: {} }
+        : result,
+    ),
+  },
   {
     rule: 'R220',
     does: 'asks for input in a list',

@@ -75,6 +75,16 @@ const isWithout = ({ headers, message }: FaultRequest): boolean =>
 /** Servers whose sessions are wrong for other requests than those that are answered. */
 export const SESSION_FAULTS: readonly Fault[] = [
   {
+    rule: 'V082',
+    does: 'gives out another session id with each reply',
+    http: async (_request, next) => {
+      const reply = await next()
+      return reply.headers[ID] === undefined
+        ? { ...reply, headers: { ...reply.headers, [ID]: '11111111-1111-4111-8111-111111111111' } }
+        : reply
+    },
+  },
+  {
     rule: 'R084',
     does: 'accepts notifications without a session id',
     http: instead(
