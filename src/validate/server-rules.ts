@@ -4,7 +4,10 @@ import { CAPABILITY_RULES } from './server-rules/capabilities.ts'
 import { PAGE_RULES } from './server-rules/pages.ts'
 import { TOOL_INPUT_RULES } from './server-rules/tool-input.ts'
 import { BATCH_RULES } from './server-rules/batches.ts'
+import { MALFORMED_RULES } from './server-rules/malformed.ts'
 import { MEDIA_TYPE_RULES } from './server-rules/media-types.ts'
+import { CHANGE_RULES } from './server-rules/changes.ts'
+import { VERSION_RULES } from './server-rules/versions.ts'
 import { ENVELOPE_RULES } from './server-rules/envelope.ts'
 import { HTTP_MODERN_RULES } from './server-rules/http-modern.ts'
 import { HTTP_REQUEST_RULES } from './server-rules/http-requests.ts'
@@ -39,10 +42,12 @@ export const SERVER_RULES: readonly Rule<ServerSubject>[] = [
   ...HANDSHAKE_RULES,
   ...METHOD_RULES,
   ...JSON_RPC_RULES,
+  ...MALFORMED_RULES,
   ...BATCH_RULES,
   ...LIFECYCLE_RULES,
   ...ENVELOPE_RULES,
   ...PING_RULES,
+  ...VERSION_RULES,
   ...LINE_RULES,
   ...HTTP_REQUEST_RULES,
   ...MEDIA_TYPE_RULES,
@@ -60,6 +65,7 @@ export const SERVER_RULES: readonly Rule<ServerSubject>[] = [
   ...QUESTION_RULES,
   ...ROUND_RULES,
   ...SUBSCRIPTION_RULES,
+  ...CHANGE_RULES,
   ...SHAPE_RULES,
   ...AUTHORIZATION_RULES,
   ...TASK_RULES,

@@ -125,7 +125,7 @@ const FAULTS: readonly Fault[] = [
     rule: 'V015',
     does: 'passes over entries that are not messages',
     answerText: answering((batch) =>
-      batch.length > 0 && batch.some((one) => typeof one !== 'object' || one === null)
+      batch.some((one) => typeof one !== 'object' || one === null)
         ? JSON.stringify(results(batch.filter((one) => typeof one === 'object' && one !== null)))
         : undefined,
     ),

@@ -10,6 +10,30 @@ const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 const FAULTS: readonly Fault[] = [
   {
     rule: 'R044',
+    does: 'accepts a list of capabilities',
+    answer: (message) =>
+      Array.isArray(member(message, 'params', '_meta', 'io.modelcontextprotocol/clientCapabilities'))
+        ? { jsonrpc: '2.0', id: message['id'], result: { resultType: 'complete' } }
+        : undefined,
+  },
+  {
+    rule: 'R044',
+    does: 'accepts a number as a version',
+    answer: (message) =>
+      member(message, 'params', '_meta', 'io.modelcontextprotocol/protocolVersion') === 17
+        ? { jsonrpc: '2.0', id: message['id'], result: { resultType: 'complete' } }
+        : undefined,
+  },
+  {
+    rule: 'R053',
+    does: 'still ends subscriptions to resources',
+    answer: ({ id, method }) =>
+      method === 'resources/unsubscribe'
+        ? { jsonrpc: '2.0', id, result: { resultType: 'complete' } }
+        : undefined,
+  },
+  {
+    rule: 'R044',
     does: 'serves requests without a version',
     answer: ({ id, method, params }) =>
       method === 'server/discover' && member(params, '_meta', VERSION) === undefined

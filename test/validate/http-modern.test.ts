@@ -1,5 +1,6 @@
 import { HTTP_MODERN_RULES } from '../../src/validate/server-rules/http-modern.ts'
 import { inError, type Fault, type FaultReply, type FaultRequest } from './fault.ts'
+import { NAME_FAULTS } from './modern-faults.ts'
 import { prove } from './prove.ts'
 import { refusedWith, refusedWithout } from './refused.ts'
 
@@ -56,6 +57,7 @@ function newOnly(reply: FaultReply, ...methods: readonly string[]): NonNullable<
 }
 
 const FAULTS: readonly Fault[] = [
+  ...NAME_FAULTS,
   {
     rule: 'R114',
     does: 'does not look at Mcp-Method',

@@ -2,6 +2,7 @@ import { HTTP_STREAM_RULES } from '../../src/validate/server-rules/http-streams.
 import { member } from '../../src/validate/message.ts'
 import type { Fault, FaultReply } from './fault.ts'
 import { prove } from './prove.ts'
+import { STREAM_FAULTS } from './stream-faults.ts'
 
 /** Changes the text of streams of events as it passes. */
 function inEvents(change: (block: string) => string): NonNullable<Fault['http']> {
@@ -70,6 +71,7 @@ function resumedWith(more: (ping: unknown) => string): NonNullable<Fault['http']
 }
 
 const FAULTS: readonly Fault[] = [
+  ...STREAM_FAULTS,
   {
     rule: 'R080',
     does: 'answers on the GET stream',

@@ -52,7 +52,9 @@ export const ID_FAULTS: readonly Fault[] = [
     rule: 'R005',
     does: 'turns ids of errors into texts',
     message: (message: Message) =>
-      'error' in message && message['id'] !== null ? { ...message, id: String(message['id']) } : message,
+      'error' in message && message['id'] !== null
+        ? { ...message, id: JSON.stringify(message['id']) }
+        : message,
   },
 ]
 

@@ -5,9 +5,14 @@ import { parsed, type Message } from '../../src/validate/message.ts'
 import { inError, inResult, without, type Fault, type FaultReply } from './fault.ts'
 import { serveEverywhere } from './faulty-door.ts'
 import { createFixture } from './fixture.ts'
+import { ID_FAULTS, TOKEN_FAULTS } from './id-faults.ts'
+import { TYPE_FAULTS } from './modern-faults.ts'
 import { outcomesOf, prove } from './prove.ts'
 
 const FAULTS: readonly Fault[] = [
+  ...ID_FAULTS,
+  ...TOKEN_FAULTS,
+  ...TYPE_FAULTS,
   { rule: 'R001', does: 'says "1.0"', message: (message) => ({ ...message, jsonrpc: '1.0' }) },
   {
     rule: 'R002',

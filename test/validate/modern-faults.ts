@@ -55,14 +55,6 @@ export const NAME_FAULTS: readonly Fault[] = [
 export const VERSION_FAULTS: readonly Fault[] = [
   {
     rule: 'V048',
-    does: 'names other versions in the error',
-    message: inError(-32_022, (error) => ({
-      ...error,
-      data: { ...(error['data'] as Message), supported: ['2026-07-28'] },
-    })),
-  },
-  {
-    rule: 'V048',
     does: 'does not name this version in the error',
     message: inError(-32_022, (error) => ({
       ...error,
@@ -118,12 +110,6 @@ export const CHANGE_FAULTS: readonly Fault[] = [
     does: 'turns the id of the subscription of a change into a text',
     message: inChanges(inMeta((id) => ({ [ID]: String(id) }))),
   },
-  {
-    rule: 'V228',
-    does: 'announces changes that nobody listens for',
-    message: (message) =>
-      inChanges((one) => ({ ...one, method: 'notifications/prompts/list_changed' }))(message, undefined),
-  },
 ]
 
 /** Servers of 2026-07-28 that begin a subscription wrong. */
@@ -133,14 +119,6 @@ export const LISTEN_FAULTS: readonly Fault[] = [
     does: 'does not acknowledge a subscription to nothing',
     answer: (message) => (listensTo(message, (kinds) => Object.keys(kinds).length === 0) ? '' : undefined),
     transports: ['stdio', 'ws', 'tcp', 'sse'],
-  },
-  {
-    rule: 'R228',
-    does: 'refuses a subscription to nothing',
-    answer: (message) =>
-      listensTo(message, (kinds) => Object.keys(kinds).length === 0)
-        ? { jsonrpc: '2.0', id: message['id'], error: { code: -32_602, message: 'nothing to listen for' } }
-        : undefined,
   },
   {
     rule: 'R228',
@@ -168,14 +146,28 @@ export const LEVEL_FAULTS: readonly Fault[] = [
         : message,
   },
   {
-    rule: 'V186',
+    rule: 'V184',
     does: 'accepts every level',
     answer: (message) => {
       const level = member(message, 'params', '_meta', LEVEL)
       return typeof level === 'string' && /validator/.test(level)
-        ? { jsonrpc: '2.0', id: message['id'], result: { resultType: 'complete', content: [], tools: [] } }
+        ? { jsonrpc: '2.0', id: message['id'], result: { resultType: 'complete' } }
         : undefined
     },
+  },
+]
+
+/** Servers of 2026-07-28 with results of another type. */
+export const TYPE_FAULTS: readonly Fault[] = [
+  {
+    rule: 'R017',
+    does: 'has results of a type that nobody knows',
+    message: inResult('tools/list', (result) => ({ ...result, resultType: 'done' })),
+  },
+  {
+    rule: 'R017',
+    does: 'makes calls tasks for a client that knows none',
+    message: inResult('prompts/list', (result) => ({ ...result, resultType: 'task' })),
   },
 ]
 
@@ -195,14 +187,28 @@ export const INFO_FAULTS: readonly Fault[] = [
       }
     },
   },
+]
+
+/** Servers that are right in another way. */
+export const VERSION_VARIANTS: readonly Fault[] = [
   {
-    rule: 'R017',
-    does: 'has results of a type that nobody knows',
-    message: inResult('tools/list', (result) => ({ ...result, resultType: 'done' })),
+    rule: 'V048',
+    does: 'names no older versions in the error',
+    message: inError(-32_022, (error) => ({
+      ...error,
+      data: { ...(error['data'] as Message), supported: ['2026-07-28'] },
+    })),
   },
+]
+
+/** Servers that are right in another way. */
+export const LISTEN_VARIANTS: readonly Fault[] = [
   {
-    rule: 'R017',
-    does: 'makes calls tasks for a client that knows none',
-    message: inResult('prompts/list', (result) => ({ ...result, resultType: 'task' })),
+    rule: 'R228',
+    does: 'refuses a subscription to nothing',
+    answer: (message) =>
+      listensTo(message, (kinds) => Object.keys(kinds).length === 0)
+        ? { jsonrpc: '2.0', id: message['id'], error: { code: -32_602, message: 'nothing to listen for' } }
+        : undefined,
   },
 ]

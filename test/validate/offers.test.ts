@@ -55,6 +55,17 @@ prove(
     },
     {
       rule: 'V140',
+      does: 'lists tools that nobody can call',
+      answer: refusing(begins('tools/call'), -32_601),
+    },
+    {
+      rule: 'V140',
+      does: 'declares lists of tasks, and does not know tasks/list',
+      answer: refusing(begins('tasks/list'), -32_601),
+      revisions: ['2025-11-25'],
+    },
+    {
+      rule: 'V140',
       does: 'declares completions, and completes nothing',
       answer: refusing(begins('completion/'), -32_601),
       revisions: WITH_COMPLETIONS,

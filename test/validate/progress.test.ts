@@ -6,7 +6,9 @@ import { without, type Fault, type Instead } from './fault.ts'
 import { serveEverywhere } from './faulty-door.ts'
 import { createFixture } from './fixture.ts'
 import { HTTP_STREAM_RULES } from '../../src/validate/server-rules/http-streams.ts'
+import { LEVEL_FAULTS } from './modern-faults.ts'
 import { outcomesOf, prove } from './prove.ts'
+import { LATE_FAULTS } from './stream-faults.ts'
 
 /** Changes reports of progress. */
 function inProgress(change: (params: Message) => Message): NonNullable<Fault['message']> {
@@ -32,6 +34,7 @@ function withToken(request: Message, progressToken: unknown): Message {
 }
 
 const FAULTS: readonly Fault[] = [
+  ...LATE_FAULTS,
   {
     rule: 'R190',
     does: 'reports for a token of its own',
@@ -93,6 +96,7 @@ const VARIANTS: readonly Fault[] = [
 prove('Progress', PROGRESS_RULES, FAULTS, VARIANTS)
 
 prove('Log levels', LOG_LEVEL_RULES, [
+  ...LEVEL_FAULTS,
   {
     rule: 'V185',
     does: 'forgets the level',

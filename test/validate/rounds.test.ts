@@ -6,8 +6,9 @@ import { ServerSubject } from '../../src/validate/server-subject.ts'
 import { SUBSCRIPTION_RULES } from '../../src/validate/server-rules/subscriptions.ts'
 import { Trace } from '../../src/validate/trace.ts'
 import { member, type Message } from '../../src/validate/message.ts'
-import { without, type Fault } from './fault.ts'
+import { inResult, without, type Fault } from './fault.ts'
 import { faultyDoor, type Served } from './faulty-door.ts'
+import { LISTEN_FAULTS, LISTEN_VARIANTS } from './modern-faults.ts'
 import { prove } from './prove.ts'
 
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
@@ -25,6 +26,15 @@ function inQuestion(change: (result: Message) => Message): NonNullable<Fault['me
 }
 
 const FAULTS: readonly Fault[] = [
+  {
+    rule: 'R221',
+    does: 'asks for nothing, and gives no state',
+    message: inResult('tools/call', (result) =>
+      result['resultType'] === 'input_required'
+        ? { ...without(result, 'requestState'), inputRequests: {} }
+        : result,
+    ),
+  },
   {
     rule: 'R220',
     does: 'asks for input in a list',
@@ -187,7 +197,12 @@ const SUBSCRIPTION_VARIANTS: readonly Fault[] = [
 ]
 
 prove('Rounds', ROUND_RULES, FAULTS)
-prove('Subscriptions', SUBSCRIPTION_RULES, SUBSCRIPTION_FAULTS, SUBSCRIPTION_VARIANTS)
+prove(
+  'Subscriptions',
+  SUBSCRIPTION_RULES,
+  [...SUBSCRIPTION_FAULTS, ...LISTEN_FAULTS],
+  [...SUBSCRIPTION_VARIANTS, ...LISTEN_VARIANTS],
+)
 
 test('over stdio each connection is a program of its own, which knows only its own states', async () => {
   let programs = 0

@@ -1,4 +1,4 @@
-import type { Fault, type FaultReply, type FaultRequest } from './fault.ts'
+import type { Fault, FaultReply, FaultRequest } from './fault.ts'
 
 const ID = 'mcp-session-id'
 const STREAM = { 'content-type': 'text/event-stream' }
@@ -75,9 +75,22 @@ const isWithout = ({ headers, message }: FaultRequest): boolean =>
 /** Servers whose sessions are wrong for other requests than those that are answered. */
 export const SESSION_FAULTS: readonly Fault[] = [
   {
+    rule: 'V082',
+    does: 'gives out another session id with each reply',
+    http: async (_request, next) => {
+      const reply = await next()
+      return reply.headers[ID] === undefined
+        ? { ...reply, headers: { ...reply.headers, [ID]: '11111111-1111-4111-8111-111111111111' } }
+        : reply
+    },
+  },
+  {
     rule: 'R084',
     does: 'accepts notifications without a session id',
-    http: instead((one) => isNote(one) && isWithout(one), () => EMPTY),
+    http: instead(
+      (one) => isNote(one) && isWithout(one),
+      () => EMPTY,
+    ),
   },
   {
     rule: 'R084',
@@ -87,7 +100,10 @@ export const SESSION_FAULTS: readonly Fault[] = [
   {
     rule: 'R084',
     does: 'accepts DELETE without a session id',
-    http: instead((one) => one.method === 'DELETE' && isWithout(one), () => ({ ...EMPTY, status: 200 })),
+    http: instead(
+      (one) => one.method === 'DELETE' && isWithout(one),
+      () => ({ ...EMPTY, status: 200 }),
+    ),
   },
   {
     rule: 'R084',
@@ -102,7 +118,10 @@ export const SESSION_FAULTS: readonly Fault[] = [
   {
     rule: 'R085',
     does: 'accepts notifications with an unknown session id',
-    http: instead((one) => isNote(one) && isUnknown(one), () => EMPTY),
+    http: instead(
+      (one) => isNote(one) && isUnknown(one),
+      () => EMPTY,
+    ),
   },
   {
     rule: 'R085',
@@ -112,7 +131,10 @@ export const SESSION_FAULTS: readonly Fault[] = [
   {
     rule: 'R085',
     does: 'accepts DELETE with an unknown session id',
-    http: instead((one) => one.method === 'DELETE' && isUnknown(one), () => ({ ...EMPTY, status: 200 })),
+    http: instead(
+      (one) => one.method === 'DELETE' && isUnknown(one),
+      () => ({ ...EMPTY, status: 200 }),
+    ),
   },
   {
     rule: 'R085',
@@ -143,7 +165,8 @@ export const SESSION_FAULTS: readonly Fault[] = [
     rule: 'V085',
     does: 'answers notifications that it does not know with 404',
     http: instead(
-      ({ message, headers }) => message?.['method'] === 'notifications/validator' && headers[ID] !== undefined,
+      ({ message, headers }) =>
+        message?.['method'] === 'notifications/validator' && headers[ID] !== undefined,
       () => ({ status: 404, headers: {}, body: null }),
     ),
   },
@@ -156,7 +179,8 @@ export const SESSION_FAULTS: readonly Fault[] = [
       return async (request, next) => {
         const id = request.headers[ID] ?? ''
         if (request.method === 'DELETE' && isUnknown(request)) last = 'all'
-        if (last === 'all' && id !== '' && request.method === 'POST') return { status: 404, headers: {}, body: null }
+        if (last === 'all' && id !== '' && request.method === 'POST')
+          return { status: 404, headers: {}, body: null }
         if (request.message?.['method'] === 'initialize') last = ''
         return next()
       }
@@ -165,13 +189,17 @@ export const SESSION_FAULTS: readonly Fault[] = [
   {
     rule: 'V087',
     does: 'fails at DELETE',
-    http: instead(({ method }) => method === 'DELETE', () => ({ status: 500, headers: {}, body: null })),
+    http: instead(
+      ({ method }) => method === 'DELETE',
+      () => ({ status: 500, headers: {}, body: null }),
+    ),
   },
   {
     rule: 'V087',
     does: 'answers DELETE with a page',
     http: instead(
-      ({ method, headers }) => method === 'DELETE' && headers[ID] !== undefined && !/^0{8}-/.test(headers[ID]),
+      ({ method, headers }) =>
+        method === 'DELETE' && headers[ID] !== undefined && !/^0{8}-/.test(headers[ID]),
       () => ({ status: 302, headers: { location: '/' }, body: null }),
     ),
   },
@@ -182,16 +210,25 @@ export const SESSION_VARIANTS: readonly Fault[] = [
   {
     rule: 'R084',
     does: 'has no GET stream and no DELETE',
-    http: instead(({ method }) => method !== 'POST', () => ({ ...EMPTY, status: 405 })),
+    http: instead(
+      ({ method }) => method !== 'POST',
+      () => ({ ...EMPTY, status: 405 }),
+    ),
   },
   {
     rule: 'R085',
     does: 'has no GET stream and no DELETE',
-    http: instead(({ method }) => method !== 'POST', () => ({ ...EMPTY, status: 405 })),
+    http: instead(
+      ({ method }) => method !== 'POST',
+      () => ({ ...EMPTY, status: 405 }),
+    ),
   },
   {
     rule: 'V087',
     does: 'does not let clients end sessions',
-    http: instead(({ method }) => method === 'DELETE', () => ({ ...EMPTY, status: 405 })),
+    http: instead(
+      ({ method }) => method === 'DELETE',
+      () => ({ ...EMPTY, status: 405 }),
+    ),
   },
 ]

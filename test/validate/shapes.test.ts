@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SERVER_RULES } from '../../src/validate/server-rules.ts'
+import { PROMPT_RULES } from '../../src/validate/server-rules/prompts.ts'
 import { SHAPE_RULES } from '../../src/validate/server-rules/shapes.ts'
 import type { Message } from '../../src/validate/message.ts'
 import type { Revision } from '../../src/protocol/revisions.ts'
@@ -7,7 +8,9 @@ import type { Transport } from '../../src/validate/rule.ts'
 import { inResult, without, type Fault } from './fault.ts'
 import { serveEverywhere, type Served } from './faulty-door.ts'
 import { createFixture } from './fixture.ts'
+import { INFO_FAULTS } from './modern-faults.ts'
 import { outcomesOf, prove } from './prove.ts'
+import { SHAPE_FAULTS } from './shape-faults.ts'
 
 const listed = (change: (tool: Message) => Message) =>
   inResult('tools/list', (result) => ({
@@ -23,6 +26,7 @@ prove(
   'types of members',
   SHAPE_RULES,
   [
+    ...INFO_FAULTS,
     {
       rule: 'V090',
       does: 'has numbers as descriptions',
@@ -212,3 +216,13 @@ test.concurrent.each(
     expect(outcomes.find(({ id }) => id === rule)).toMatchObject({ is: 'failed' })
   },
 )
+
+test.concurrent.each(SHAPE_FAULTS)('$rule sees a server that $does', async (fault) => {
+  // The rules about prompts ask for completions.
+  const outcomes = await outcomesOf(served, [...PROMPT_RULES, ...SHAPE_RULES], {
+    revision: '2025-11-25',
+    transport: 'http',
+    fault,
+  })
+  expect(outcomes.find(({ id }) => id === fault.rule)).toMatchObject({ is: 'failed' })
+})

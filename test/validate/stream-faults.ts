@@ -35,7 +35,7 @@ class GetStreams {
 async function messagesOf({ body }: FaultReply): Promise<readonly Message[]> {
   const text = typeof body === 'string' ? body : body === null ? '' : await new Response(body).text()
   if (!text.includes('data:')) return text === '' ? [] : [JSON.parse(text) as Message]
-  return [...text.matchAll(/^data: ?(.+)$/gm)].map(([, data = '']) => JSON.parse(data) as Message)
+  return [...text.matchAll(/^data: ?(\S.*)$/gm)].map(([, data = '']) => JSON.parse(data) as Message)
 }
 
 /** Sends the responses to some methods on the GET stream, if there is one. */
@@ -80,7 +80,7 @@ function late(): NonNullable<Fault['http']> {
     const reply = await next()
     if (method === 'GET') return streams.replace(reply, headers)
     const progressToken = member(message, 'params', '_meta', 'progressToken')
-    if (member(message, 'params', 'name') !== 'count' || progressToken === undefined) return reply
+    if (message?.['method'] !== 'tools/call' || progressToken === undefined) return reply
     setTimeout(
       () =>
         streams.send(headers[ID], {
@@ -94,8 +94,28 @@ function late(): NonNullable<Fault['http']> {
   }
 }
 
+/** Reports the progress of calls on the GET stream, if there is one. */
+function reporting(): NonNullable<Fault['http']> {
+  const streams = new GetStreams()
+  return async ({ method, headers, message }, next) => {
+    const reply = await next()
+    if (method === 'GET') return streams.replace(reply, headers)
+    if (message?.['method'] !== 'tools/call' || reply.status !== 200) return reply
+    const all = await messagesOf(reply)
+    const rest = all.filter(
+      (one) => one['method'] !== 'notifications/progress' || !streams.send(headers[ID], one),
+    )
+    return {
+      ...reply,
+      headers: EVENTS,
+      body: rest.map((one) => new TextDecoder().decode(eventOf(one))).join(''),
+    }
+  }
+}
+
 /** Servers that answer on the wrong stream. */
 export const STREAM_FAULTS: readonly Fault[] = [
+  { rule: 'V081', does: 'reports progress on the GET stream', http: reporting() },
   { rule: 'R080', does: 'answers pings on the GET stream', http: elsewhere((method) => method === 'ping') },
   {
     rule: 'R080',

@@ -9,6 +9,12 @@ const LISTS = [
   ['prompts', 'prompts/list', 'prompts'],
 ] as const
 
+/** What belongs to a capability and needs nothing that is listed. */
+const METHODS: readonly (readonly [readonly string[], string, Message])[] = [
+  [['tasks', 'list'], 'tasks/list', {}],
+  [['tasks', 'cancel'], 'tasks/cancel', { taskId: 'validator-unknown' }],
+]
+
 /** Our own check that the other capabilities are as true as that for tools. */
 export const CAPABILITY_RULES: readonly Rule<ServerSubject>[] = [
   {
@@ -17,20 +23,23 @@ export const CAPABILITY_RULES: readonly Rule<ServerSubject>[] = [
     revisions: ALL,
     transports: TRANSPORTS,
     rule: 'A server declares resources and prompts if and only if it has them, and knows the methods of what it declares.',
-    how: 'Lists resources, templates and prompts, reads and gets what is listed, and asks for a completion.',
+    how: 'Lists resources, templates and prompts, uses what is listed, and asks for a completion and, if they are declared, for tasks.',
     fix: 'Declare "resources": {} and "prompts": {} if you list any, and no capability whose methods you do not know.',
     async check(subject) {
       const capabilities = await subject.capabilities()
       const lists = await untrueList(subject, capabilities)
       if (lists.is !== 'passed') return lists
-      const { reads, prompts } = await subject.survey()
+      const { calls, reads, prompts } = await subject.survey()
       const uses: readonly (readonly [string, readonly { readonly reply: Reply }[]])[] = [
         ['resources/read', reads],
         ['prompts/get', prompts],
+        ['tools/call', calls],
       ]
       for (const [method, used] of uses)
         if (used.length > 0 && used.every(({ reply }) => isUnknown(reply)))
           return failed(`the server does not know ${method}, and lists what it is for`)
+      const unknown = await unknownMethod(subject, capabilities)
+      if (unknown !== undefined) return failed(unknown)
       if (subject.revision === '2024-11-05' || !Object.hasOwn(capabilities, 'completions')) return passed
       const completion = await (await subject.shared()).request('completion/complete', await anyRef(subject))
       return isUnknown(completion)
@@ -58,6 +67,17 @@ async function untrueList(subject: ServerSubject, capabilities: Message): Promis
   return untrue === undefined
     ? passed
     : failed(`the server declares ${untrue[0]}, and does not know ${untrue[0]}/list`)
+}
+
+/** A method that belongs to a declared capability and is unknown. */
+async function unknownMethod(subject: ServerSubject, capabilities: Message): Promise<string | undefined> {
+  const session = await subject.shared()
+  for (const [path, method, params] of METHODS) {
+    if (member(capabilities, ...path) === undefined) continue
+    if (isUnknown(await session.request(method, params)))
+      return `the server declares ${path.join('.')}, and does not know ${method}`
+  }
+  return undefined
 }
 
 function isUnknown({ error }: Reply): boolean {

@@ -27,7 +27,7 @@ export const ENVELOPE_RULES: readonly Rule<ServerSubject>[] = [
     revisions: E_ONLY,
     transports: TRANSPORTS,
     rule: 'A request without the protocol version or the capabilities of the client is answered with -32602, and status 400 over HTTP.',
-    how: 'Sends server/discover without each of the two members of _meta.',
+    how: 'Sends server/discover without each of the two members of _meta, and with another type.',
     fix: 'Check both members of _meta in every request.',
     async check(subject) {
       for (const key of [PROTOCOL_VERSION, CLIENT_CAPABILITIES]) {
@@ -41,7 +41,18 @@ export const ENVELOPE_RULES: readonly Rule<ServerSubject>[] = [
         })
         if (verdict.is !== 'passed') return verdict
       }
-      return passed
+      const session = await subject.shared()
+      const list = await session.request('server/discover', undefined, {
+        meta: { [CLIENT_CAPABILITIES]: [] },
+      })
+      const verdict = refusal(subject, list, {
+        code: -32_602,
+        status: 400,
+        what: 'a request with a list as the capabilities of the client',
+      })
+      if (verdict.is !== 'passed') return verdict
+      const number = await session.request('server/discover', undefined, { meta: { [PROTOCOL_VERSION]: 17 } })
+      return unless(number.result && 'a request with a number as its protocol version is served')
     },
   },
   {
@@ -208,7 +219,7 @@ export const ENVELOPE_RULES: readonly Rule<ServerSubject>[] = [
     revisions: E_ONLY,
     transports: TRANSPORTS,
     rule: 'Methods that this revision removed are unknown: -32601.',
-    how: 'Sends ping, logging/setLevel and resources/subscribe with the members of _meta.',
+    how: 'Sends ping, logging/setLevel, resources/subscribe and resources/unsubscribe with the members of _meta.',
     fix: 'Answer requests of this revision for removed methods with -32601.',
     async check(subject) {
       const session = await subject.shared()
@@ -216,6 +227,7 @@ export const ENVELOPE_RULES: readonly Rule<ServerSubject>[] = [
         ['ping', {}],
         ['logging/setLevel', { level: 'info' }],
         ['resources/subscribe', { uri: 'test://none' }],
+        ['resources/unsubscribe', { uri: 'test://none' }],
       ] as const) {
         const { error, problem } = await session.request(method, params)
         if (error?.['code'] !== -32_601)

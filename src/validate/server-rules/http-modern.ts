@@ -24,6 +24,12 @@ const WRONG_HEADERS: readonly (readonly [
   ['a request with another mcp-protocol-version', { 'mcp-protocol-version': UNKNOWN_VERSION }, -32_022],
 ]
 
+const NAMED = [
+  ['tools', 'tools/call', 'name'],
+  ['prompts', 'prompts/get', 'name'],
+  ['resources', 'resources/read', 'uri'],
+] as const
+
 /** Rules about HTTP at 2026-07-28. */
 export const HTTP_MODERN_RULES: readonly Rule<ServerSubject>[] = [
   {
@@ -32,7 +38,7 @@ export const HTTP_MODERN_RULES: readonly Rule<ServerSubject>[] = [
     revisions: E_ONLY,
     transports: HTTP,
     rule: 'A request whose standard headers are missing or differ from its body is answered with 400 and -32020.',
-    how: 'Sends server/discover without each header, and with another method or version in the header; then asks for a tool, prompt or resource that does not exist, without its name in the header and with another one.',
+    how: 'Sends server/discover without each header, and with another method or version in the header; then asks for a tool, a prompt and a resource that do not exist, each without its name in the header and with another one.',
     fix: 'Compare MCP-Protocol-Version, Mcp-Method and Mcp-Name with the body, and refuse what differs.',
     async check(subject) {
       const session = await subject.shared()
@@ -41,20 +47,16 @@ export const HTTP_MODERN_RULES: readonly Rule<ServerSubject>[] = [
         const verdict = refusal(subject, reply, { code: -32_020, status: 400, what, or })
         if (verdict.is !== 'passed') return verdict
       }
-      const [method, key] = namedMethod(await subject.capabilities())
-      if (method === undefined) return passed
-      for (const [what, name] of [
-        [`${method} without mcp-name`, undefined],
-        [`${method} with another mcp-name`, 'validator://other'],
-      ] as const) {
-        const reply = await session.request(
-          method,
-          { [key]: 'validator://unknown' },
-          { headers: { 'mcp-name': name } },
-        )
-        const verdict = refusal(subject, reply, { code: -32_020, status: 400, what })
-        if (verdict.is !== 'passed') return verdict
-      }
+      for (const [method, key] of namedMethods(await subject.capabilities()))
+        for (const [what, name] of [
+          [`${method} without mcp-name`, undefined],
+          [`${method} with another mcp-name`, 'validator://other'],
+        ] as const) {
+          const params = { [key]: 'validator://unknown' }
+          const reply = await session.request(method, params, { headers: { 'mcp-name': name } })
+          const verdict = refusal(subject, reply, { code: -32_020, status: 400, what })
+          if (verdict.is !== 'passed') return verdict
+        }
       return passed
     },
   },
@@ -85,22 +87,24 @@ export const HTTP_MODERN_RULES: readonly Rule<ServerSubject>[] = [
     revisions: E_ONLY,
     transports: HTTP,
     rule: 'Values of headers that are not plain are decoded from base64 before they are compared.',
-    how: 'Reads a resource, gets a prompt or calls a tool that does not exist, with its name in base64.',
+    how: 'Reads a resource, gets a prompt and calls a tool that do not exist, with their names in base64.',
     fix: 'Decode =?base64?…?= in Mcp-Name and Mcp-Param headers.',
     async check(subject) {
-      const [method, key] = namedMethod(await subject.capabilities())
-      if (method === undefined) return absent('the server has no tools, prompts or resources')
+      const methods = namedMethods(await subject.capabilities())
+      if (methods.length === 0) return absent('the server has no tools, prompts or resources')
       const name = 'validator-Ünknown'
-      const { message, error, problem } = await (
-        await subject.shared()
-      ).request(method, { [key]: name }, { headers: { 'mcp-name': encodedHeader(name) } })
-      if (message === undefined) return failed(problem ?? `${method} is not answered`)
-      // Other rules are about how unknown names are answered.
-      return unless(
-        error?.['code'] === -32_020
-          ? 'a name in base64 is not decoded: the server says that the header differs'
-          : undefined,
-      )
+      const session = await subject.shared()
+      for (const [method, key] of methods) {
+        const headers = { 'mcp-name': encodedHeader(name) }
+        const { message, error, problem } = await session.request(method, { [key]: name }, { headers })
+        if (message === undefined) return failed(problem ?? `${method} is not answered`)
+        // Other rules are about how unknown names are answered.
+        if (error?.['code'] === -32_020)
+          return failed(
+            `a name in base64 is not decoded for ${method}: the server says that the header differs`,
+          )
+      }
+      return passed
     },
   },
   {
@@ -305,11 +309,12 @@ export const HTTP_MODERN_RULES: readonly Rule<ServerSubject>[] = [
   },
 ]
 
-/** A method whose name a header repeats, and the parameter with the name. */
-function namedMethod(capabilities: Message): readonly [string, string] | readonly [undefined, ''] {
-  if (Object.hasOwn(capabilities, 'tools')) return ['tools/call', 'name']
-  if (Object.hasOwn(capabilities, 'prompts')) return ['prompts/get', 'name']
-  return Object.hasOwn(capabilities, 'resources') ? ['resources/read', 'uri'] : [undefined, '']
+/** The methods whose name a header repeats, each with the parameter that has the name. */
+function namedMethods(capabilities: Message): readonly (readonly [string, string])[] {
+  return NAMED.filter(([capability]) => Object.hasOwn(capabilities, capability)).map(([, method, key]) => [
+    method,
+    key,
+  ])
 }
 
 /** The arguments of a tool that headers repeat. */

@@ -44,7 +44,7 @@ export const HTTP_SESSION_RULES: readonly Rule<ServerSubject>[] = [
     revisions: B_TO_D,
     transports: HTTP,
     rule: 'Each session has an id of its own, which nobody can guess.',
-    how: 'Opens two sessions, and compares their ids.',
+    how: 'Opens two sessions, and compares their ids, and that of a later reply.',
     fix: 'Make the id of a session from at least 16 random bytes, for instance with randomUUID().',
     async check(subject) {
       const [one, other] = [await subject.session(), await subject.session()].map(
@@ -52,6 +52,10 @@ export const HTTP_SESSION_RULES: readonly Rule<ServerSubject>[] = [
       )
       if (one === undefined || other === undefined) return absent('the server has no sessions')
       if (one === other) return failed('two sessions have the same id')
+      const session = await subject.shared()
+      const later = (await session.request('ping')).http?.headers[SESSION_ID]
+      if (later !== undefined && later !== session.first?.http?.headers[SESSION_ID])
+        return failed('a later reply names another session')
       return unless(
         isCounted(one, other) || Math.min(one.length, other.length) < LEAST_LENGTH
           ? `two sessions have the ids ${JSON.stringify(one)} and ${JSON.stringify(other)}`

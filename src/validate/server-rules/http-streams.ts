@@ -16,6 +16,7 @@ import type { Session } from '../session.ts'
 import { callTool, type SurveyedCall } from '../survey.ts'
 import { toolCall } from '../tool-call.ts'
 import { HttpWire } from '../wire-http.ts'
+import { ANSWER_STREAM_RULES, openGet } from './answer-streams.ts'
 import { NoEndpointError, SseWire } from '../wire-sse.ts'
 import { isResponseTo, type HttpReply } from '../wire.ts'
 
@@ -27,26 +28,7 @@ const CLOSE_MS = 500
 
 /** Rules about streams of events, up to 2025-11-25. */
 export const HTTP_STREAM_RULES: readonly Rule<ServerSubject>[] = [
-  {
-    id: 'R080',
-    level: 'must',
-    revisions: B_TO_D,
-    transports: HTTP,
-    rule: 'No response is sent on the GET stream, unless a stream is resumed there.',
-    how: 'Opens the GET stream, and sends requests.',
-    fix: 'Answer each POST in its own reply.',
-    async check(subject) {
-      const session = await subject.session()
-      const get = await openGet(session)
-      if (get === undefined) return absent('the server has no GET stream')
-      await session.request('ping')
-      await session.request('tools/list')
-      const wrong = session.wire.received.find(
-        ({ stream, messages }) => stream === get && messages.some(isResponse),
-      )
-      return unless(wrong && 'a response came on the GET stream')
-    },
-  },
+  ...ANSWER_STREAM_RULES,
   {
     id: 'R081',
     level: 'must',
@@ -298,13 +280,6 @@ async function resumedCall(session: Session, { tool, input }: SurveyedCall): Pro
       ? `a call whose connection was lost is answered with ${answer.text.slice(0, 150)}`
       : undefined,
   )
-}
-
-/** Opens the GET stream of a session, and returns its name; undefined if there is none. */
-async function openGet({ wire }: Session): Promise<string | undefined> {
-  if (!(wire instanceof HttpWire)) return undefined
-  const { isStream, stream } = await wire.get()
-  return isStream ? stream : undefined
 }
 
 /** Calls the tools until one is answered with a stream. */

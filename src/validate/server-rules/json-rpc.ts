@@ -28,6 +28,8 @@ import type { Session } from '../session.ts'
 import { HttpWire } from '../wire-http.ts'
 import type { Wire } from '../wire.ts'
 import { checkBadText } from './bad-text.ts'
+import { requestFinder } from './exchanges.ts'
+import { ID_RULES } from './ids.ts'
 
 /** A message of the server, and the connection that it came on. */
 interface Seen {
@@ -74,8 +76,6 @@ export function isModernResult(result: unknown): result is Message {
   return isObject(result) && !Object.hasOwn(result, 'protocolVersion')
 }
 
-/** The types of results. Extensions have names with a prefix. */
-const RESULT_TYPE = /^(?:complete|input_required|task|.*[./].*)$/
 /** The codes of JSON-RPC. */
 const DEFINED: ReadonlySet<number> = new Set([-32_700, -32_600, -32_601, -32_602, -32_603])
 
@@ -147,35 +147,7 @@ export const JSON_RPC_RULES: readonly Rule<ServerSubject>[] = [
       return unless(twice && `two requests have the id ${JSON.stringify(twice.id)}`)
     },
   },
-  {
-    id: 'R005',
-    level: 'must',
-    revisions: ALL,
-    transports: TRANSPORTS,
-    rule: 'A response has the id of its request, with the same JSON type.',
-    how: 'Sends requests with a number and with texts as ids, one of them a number in quotes.',
-    fix: 'Return the id exactly as it came; never convert it.',
-    async check(subject) {
-      const session = await subject.silent()
-      await session.greet()
-      const method = subject.isModern ? 'server/discover' : 'ping'
-      for (const id of [4_711, 'a text', '42', 0]) {
-        const from = subject.trace.mark
-        const { message, problem } = await session.request(method, undefined, {
-          id,
-          ms: Math.min(subject.ms, 2_000),
-        })
-        if (message !== undefined) continue
-        const other = session.wire.messagesFrom(from).find(isResponse)
-        if (other !== undefined)
-          return failed(
-            `a request with the id ${JSON.stringify(id)} is answered with the id ${JSON.stringify(other['id'])}`,
-          )
-        return failed(`a request with the id ${JSON.stringify(id)} gets no response: ${problem ?? ''}`)
-      }
-      return passed
-    },
-  },
+  ...ID_RULES,
   {
     id: 'R006',
     level: 'must',
@@ -335,16 +307,24 @@ export const JSON_RPC_RULES: readonly Rule<ServerSubject>[] = [
     level: 'must',
     revisions: E_ONLY,
     transports: TRANSPORTS,
-    rule: 'Every result has a resultType.',
+    rule: 'Every result has a resultType that the client knows.',
     how: 'Looks at every result of the server.',
-    fix: 'Add "resultType": "complete" to each result.',
+    fix: 'Add "resultType": "complete" to each result; send other types of your own only to clients that declare the extension.',
     isLast: true,
-    check: (subject) =>
-      firstWrong(subject, ({ message }) => {
+    check(subject) {
+      const requestOf = requestFinder()
+      return firstWrong(subject, ({ wire, received, message }) => {
         const result = member(message, 'result')
-        if (!isModernResult(result) || RESULT_TYPE.test(String(result['resultType']))) return undefined
-        return `a result has the resultType ${JSON.stringify(result['resultType'])}`
-      }),
+        if (!isModernResult(result)) return undefined
+        const type = result['resultType']
+        if (type === 'complete' || type === 'input_required') return undefined
+        const method = type === 'task' ? requestOf(wire, received, message['id'])?.['method'] : undefined
+        // Other rules are about calls that become tasks.
+        return method === 'tools/call'
+          ? undefined
+          : `a result has the resultType ${JSON.stringify(type)?.slice(0, 100)}`
+      })
+    },
   },
   {
     id: 'R020',

@@ -1,4 +1,4 @@
-import { isRequest, isResponse, member } from '../message.ts'
+import { isRequest, isResponse, member, parsed, type Message, type Received } from '../message.ts'
 import {
   A_TO_D,
   absent,
@@ -13,6 +13,7 @@ import {
 } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
 import type { Wire } from '../wire.ts'
+import { listeningCall } from './answer-streams.ts'
 import { cancelCall } from './cancelled-call.ts'
 import { allMessages, sentBy } from './json-rpc.ts'
 
@@ -54,15 +55,16 @@ export const PROGRESS_RULES: readonly Rule<ServerSubject>[] = [
     revisions: ALL,
     transports: TRANSPORTS,
     rule: 'Progress increases with every report, and ends with the response.',
-    how: 'Calls every tool with a token, and looks at the numbers.',
+    how: 'Calls every tool with a token, once with the GET stream open, and looks at the numbers and at what comes after the responses.',
     fix: 'Report a larger number each time, and nothing after the response.',
     calls: true,
     isLast: true,
     async check(subject) {
       const { calls } = await subject.survey()
+      if (subject.transport === 'http' && !subject.isModern) await listeningCall(subject)
       const found = progressOf(subject)
       if (found.length === 0) return unchecked('no tool sent progress')
-      for (const { token, reply, asked } of calls) {
+      for (const { token, asked } of calls) {
         // After a question the call is made again, and its progress begins again.
         const from = asked.at(-1)?.received?.at ?? 0
         const own = found.filter((one) => one.token === token && one.at >= from)
@@ -72,11 +74,8 @@ export const PROGRESS_RULES: readonly Rule<ServerSubject>[] = [
         )
         if (fallen !== undefined)
           return failed(`progress is ${own.map(({ progress }) => String(progress)).join(', ')}`)
-        const end = reply.received?.at
-        if (end !== undefined && own.some(({ at }) => at > end))
-          return failed('progress was reported after the response')
       }
-      return passed
+      return unless(lateReport(subject))
     },
   },
   {
@@ -215,4 +214,60 @@ function progressOf(subject: ServerSubject): readonly Progress[] {
         ]
       : [],
   )
+}
+
+/** The response to a request: when it came, and on which stream. */
+interface End {
+  readonly at: number
+  readonly stream: string
+}
+
+/** What is wrong with the time of a report of progress; undefined if none came after the response to its request. */
+function lateReport(subject: ServerSubject): string | undefined {
+  for (const wire of subject.wires) {
+    const ends = endsOn(wire)
+    const late = wire.received.find((received) =>
+      received.messages.some((message) => {
+        const end = ends.get(member(message, 'params', 'progressToken'))
+        return (
+          message['method'] === 'notifications/progress' && end !== undefined && isLate(wire, received, end)
+        )
+      }),
+    )
+    if (late !== undefined) return `progress was reported after the response: ${late.text.slice(0, 150)}`
+  }
+  return undefined
+}
+
+/** Whether something came after a response. Streams may overtake each other, so on another one only what follows a later exchange is late. */
+function isLate(wire: Wire, { at, stream }: Received, end: End): boolean {
+  if (at <= end.at || stream === end.stream) return at > end.at
+  const next = wire.sent.find((one) => one.at > end.at)
+  return wire.received.some(
+    (one) => one.at < at && next !== undefined && one.at > next.at && one.messages.some(isResponse),
+  )
+}
+
+/** When the last request with each token was answered on a connection; without those that are open, or go on as a task. */
+function endsOn({ sent, received }: Wire): ReadonlyMap<unknown, End> {
+  const answers = new Map<unknown, { readonly end: End; readonly message: Message }>()
+  for (const { at, stream, messages } of received)
+    for (const message of messages)
+      if (isResponse(message)) answers.set(message['id'], { end: { at, stream }, message })
+  const ends = new Map<unknown, End>()
+  for (const { at, text } of sent) {
+    if (!text.includes('"progressToken"')) continue
+    const request = parsed(text)
+    const token = member(request, 'params', '_meta', 'progressToken')
+    const answer = answers.get(member(request, 'id'))
+    if (token === undefined) continue
+    ends.delete(token)
+    if (answer !== undefined && answer.end.at > at && !isGoingOn(answer.message)) ends.set(token, answer.end)
+  }
+  return ends
+}
+
+/** Whether a call became a task, whose progress goes on. */
+function isGoingOn(message: Message): boolean {
+  return member(message, 'result', 'task') !== undefined || member(message, 'result', 'resultType') === 'task'
 }

@@ -52,7 +52,7 @@ export const ROUND_RULES: readonly Rule<ServerSubject>[] = [
       const asked = (await askingCalls(subject)).flatMap((call) => call.asked)
       if (asked.length === 0) return unchecked('no tool asked a question')
       const wrong = asked.some(
-        ({ result }) => !isObject(result?.['inputRequests']) && typeof result?.['requestState'] !== 'string',
+        ({ result }) => questionsOf(result).length === 0 && typeof result?.['requestState'] !== 'string',
       )
       return unless(wrong ? 'a result asks for input, and says neither what nor how to go on' : undefined)
     },

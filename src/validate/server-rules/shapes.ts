@@ -4,7 +4,7 @@ import type { ServerSubject } from '../server-subject.ts'
 import { furtherAnswers, requestFinder } from './exchanges.ts'
 import { firstWrong } from './json-rpc.ts'
 
-/** The type of a member: a JSON type, the name of a shape, a list of either in brackets, or several with `|` between them. `!` follows if it must be there. */
+/** The type of a member: a JSON type, the name of a shape, a list of either in brackets, one or a list of them with `+`, or several with `|` between them. `!` follows if it must be there. */
 type Types = Readonly<Record<string, string>>
 
 const ID = 'string|integer'
@@ -20,14 +20,16 @@ const DESCRIBED = {
 const SHAPES: Readonly<Record<string, Types>> = {
   Implementation: { ...DESCRIBED, version: 'string!', websiteUrl: 'string' },
   Capabilities: {
-    tools: 'object',
-    resources: 'object',
-    prompts: 'object',
+    tools: 'Announced',
+    resources: 'Watched',
+    prompts: 'Announced',
     logging: 'object',
     completions: 'object',
     experimental: 'object',
     extensions: 'object',
   },
+  Announced: { listChanged: 'boolean' },
+  Watched: { listChanged: 'boolean', subscribe: 'boolean' },
   Icon: { src: 'string!', mimeType: 'string', sizes: '[string]', theme: 'string' },
   Tool: {
     ...DESCRIBED,
@@ -44,7 +46,7 @@ const SHAPES: Readonly<Record<string, Types>> = {
     idempotentHint: 'boolean',
     openWorldHint: 'boolean',
   },
-  Resource: { ...DESCRIBED, uri: 'string!', mimeType: 'string', size: 'number', annotations: 'Annotations' },
+  Resource: { ...DESCRIBED, uri: 'string!', mimeType: 'string', size: 'integer', annotations: 'Annotations' },
   Template: { ...DESCRIBED, uriTemplate: 'string!', mimeType: 'string', annotations: 'Annotations' },
   Annotations: { audience: '[Role]', priority: 'share', lastModified: 'string' },
   Prompt: { ...DESCRIBED, arguments: '[Argument]' },
@@ -55,15 +57,37 @@ const SHAPES: Readonly<Record<string, Types>> = {
   'Block image': { data: 'base64!', mimeType: 'string!' },
   'Block audio': { data: 'base64!', mimeType: 'string!' },
   'Block resource': { resource: 'Contents!' },
-  'Block resource_link': { ...DESCRIBED, uri: 'string!', mimeType: 'string', size: 'number' },
-  Contents: { uri: 'string!', mimeType: 'string', text: 'string', blob: 'string', _meta: 'object' },
-  SamplingMessage: { role: 'Role!', content: 'any!' },
+  'Block resource_link': { ...DESCRIBED, uri: 'string!', mimeType: 'string', size: 'integer' },
+  Contents: { uri: 'string!', mimeType: 'string', text: 'string', blob: 'base64', _meta: 'object' },
+  SamplingMessage: { role: 'Role!', content: 'Sample+!', _meta: 'object' },
+  Sample: { type: 'SampleType!', _meta: 'object' },
+  'Sample text': { text: 'string!' },
+  'Sample image': { data: 'base64!', mimeType: 'string!' },
+  'Sample audio': { data: 'base64!', mimeType: 'string!' },
+  'Sample tool_use': { id: 'string!', name: 'string!', input: 'object!' },
+  'Sample tool_result': { toolUseId: 'string!', content: '[Block]!', isError: 'boolean' },
+  Preferences: {
+    hints: '[Hint]',
+    costPriority: 'share',
+    speedPriority: 'share',
+    intelligencePriority: 'share',
+  },
+  Hint: { name: 'string' },
+  Task: {
+    taskId: 'string!',
+    status: 'TaskStatus!',
+    statusMessage: 'string',
+    createdAt: 'string',
+    lastUpdatedAt: 'string',
+  },
   Completion: { values: '[string]!', total: 'integer', hasMore: 'boolean' },
 }
 
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   Role: ['user', 'assistant'],
   BlockType: ['text', 'image', 'audio', 'resource', 'resource_link'],
+  SampleType: ['text', 'image', 'audio', 'tool_use', 'tool_result'],
+  TaskStatus: ['working', 'input_required', 'completed', 'failed', 'cancelled'],
   TaskSupport: ['forbidden', 'optional', 'required'],
   Context: ['none', 'thisServer', 'allServers'],
   Mode: ['form', 'url'],
@@ -85,14 +109,18 @@ const RESULTS: Readonly<Record<string, Types>> = {
     instructions: 'string',
   },
   'tools/list': { ...PAGE, tools: '[Tool]!' },
-  'tools/call': { content: '[Block]!', isError: 'boolean', _meta: 'object' },
+  'tools/call': { content: '[Block]!', isError: 'boolean', task: 'Task', _meta: 'object' },
   'resources/list': { ...PAGE, resources: '[Resource]!' },
   'resources/templates/list': { ...PAGE, resourceTemplates: '[Template]!' },
   'resources/read': { contents: '[Contents]!', _meta: 'object' },
   'prompts/list': { ...PAGE, prompts: '[Prompt]!' },
   'prompts/get': { description: 'string', messages: '[PromptMessage]!', _meta: 'object' },
+  'tasks/list': { ...PAGE, tasks: '[Task]!' },
   'completion/complete': { completion: 'Completion!', _meta: 'object' },
 }
+
+/** The members of `_meta` that the protocol has given a name. */
+const META: Types = { 'io.modelcontextprotocol/serverInfo': 'Implementation' }
 
 const NOTIFICATIONS: Readonly<Record<string, Types>> = {
   'notifications/message': { level: 'Level!', logger: 'string', data: 'any!' },
@@ -110,12 +138,12 @@ const NOTIFICATIONS: Readonly<Record<string, Types>> = {
 const QUESTIONS: Readonly<Record<string, Types>> = {
   'sampling/createMessage': {
     messages: '[SamplingMessage]!',
-    maxTokens: 'number!',
+    maxTokens: 'integer!',
     systemPrompt: 'string',
     includeContext: 'Context',
     temperature: 'number',
     stopSequences: '[string]',
-    modelPreferences: 'object',
+    modelPreferences: 'Preferences',
     metadata: 'object',
   },
   'elicitation/create': { message: 'string!', mode: 'Mode', requestedSchema: 'object' },
@@ -142,6 +170,7 @@ export const SHAPE_RULES: readonly Rule<ServerSubject>[] = [
         const types = typesOf(RESULTS, request?.['method'])
         return (
           wrongIn(message, 'result', isOther(message, request) ? optional(types) : types) ??
+          wrongMeta(message) ??
           wrongQuestion(message)
         )
       })
@@ -194,6 +223,13 @@ function nameOf(type: string): string {
   return type.endsWith('!') ? type.slice(0, -1) : type
 }
 
+/** What is wrong with the `_meta` of a result, which may say who the server is. */
+function wrongMeta(message: Message): string | undefined {
+  const meta = member(message, 'result', '_meta')
+  if (meta === undefined) return undefined
+  return isObject(meta) ? wrongMember(meta, META, 'result._meta') : 'result._meta is not an object'
+}
+
 /** What is wrong with the questions in a result of 2026-07-28. */
 function wrongQuestion(message: Message): string | undefined {
   const questions = member(message, 'result', 'inputRequests')
@@ -224,6 +260,10 @@ function wrongMember(value: Message, types: Types, path: string): string | undef
 }
 
 function wrongValue(value: unknown, type: string, path: string): string | undefined {
+  if (type.endsWith('+')) {
+    const inner = type.slice(0, -1)
+    return wrongValue(value, Array.isArray(value) ? `[${inner}]` : inner, path)
+  }
   if (type.startsWith('[')) {
     if (!Array.isArray(value)) return `${path} is not a list`
     const inner = type.slice(1, -1)
@@ -238,7 +278,10 @@ function wrongValue(value: unknown, type: string, path: string): string | undefi
     if (!isObject(value)) return `${path} is not an object`
     // Of content, the type says which members there are.
     const more = SHAPES[`${type} ${String(value['type'])}`]
-    return wrongMember(value, shape, path) ?? (more && wrongMember(value, more, path))
+    const wrong = wrongMember(value, shape, path) ?? (more && wrongMember(value, more, path))
+    // Their schema is a choice of two.
+    const isEmpty = type === 'Contents' && value['text'] === undefined && value['blob'] === undefined
+    return wrong ?? (isEmpty ? `${path} has neither text nor blob` : undefined)
   }
   const words = WORDS[type]
   if (words !== undefined)

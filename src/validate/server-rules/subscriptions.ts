@@ -4,17 +4,12 @@ import type { ServerSubject } from '../server-subject.ts'
 import type { Session } from '../session.ts'
 import { HttpWire } from '../wire-http.ts'
 import { isResponseTo, type HttpReply } from '../wire.ts'
+import { CHANGES, SUBSCRIPTION_ID } from './changes.ts'
 import { isEnded } from './http-streams.ts'
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
 /** How long to look for an end. */
 const QUIET_MS = 150
-const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId'
-/** Notifications that a client can ask for. */
-const CHANGES: ReadonlySet<unknown> = new Set([
-  ...['tools', 'prompts', 'resources'].map((name) => `notifications/${name}/list_changed`),
-  'notifications/resources/updated',
-])
 
 /** Rules about subscriptions at 2026-07-28. */
 export const SUBSCRIPTION_RULES: readonly Rule<ServerSubject>[] = [
@@ -24,8 +19,8 @@ export const SUBSCRIPTION_RULES: readonly Rule<ServerSubject>[] = [
     revisions: E_ONLY,
     transports: TRANSPORTS,
     rule: 'subscriptions/listen is first answered with what is honoured, and everything on it names the subscription.',
-    how: 'Listens for changes of a list, and looks at what comes in the next moment.',
-    fix: 'Send notifications/subscriptions/acknowledged first, with the id of the request in _meta.',
+    how: 'Listens for changes of a list and then for nothing, and looks at what comes in the next moment.',
+    fix: 'Send notifications/subscriptions/acknowledged first, with what is honoured, and with the id of the request in _meta.',
     async check(subject) {
       const listened = await listen(subject)
       if (listened === undefined) return absent('the server announces no changes')
@@ -34,12 +29,22 @@ export const SUBSCRIPTION_RULES: readonly Rule<ServerSubject>[] = [
       if (first === undefined) return failed('subscriptions/listen is not acknowledged')
       if (first['method'] !== ACKNOWLEDGED)
         return failed(`the first message is ${JSON.stringify(first).slice(0, 150)}`)
+      if (!isObject(member(first, 'params', 'notifications')))
+        return failed('the acknowledgment does not say what is honoured')
       const wrong = messages.find(
         (message) => isNotification(message) && member(message, 'params', '_meta', SUBSCRIPTION_ID) !== id,
       )
-      return unless(
-        wrong &&
+      if (wrong !== undefined)
+        return failed(
           `the subscription id of ${String(wrong['method'])} is ${JSON.stringify(member(wrong, 'params', '_meta', SUBSCRIPTION_ID))} instead of ${JSON.stringify(id)}`,
+        )
+      const [answer] = (await listenTo(subject, {})).messages
+      if (answer === undefined) return failed('subscriptions/listen for nothing is not acknowledged')
+      // A server may refuse what asks for nothing.
+      return unless(
+        answer['method'] === ACKNOWLEDGED || Object.hasOwn(answer, 'error')
+          ? undefined
+          : `the first message on a subscription to nothing is ${JSON.stringify(answer).slice(0, 150)}`,
       )
     },
   },
@@ -110,15 +115,19 @@ function isEmpty(value: unknown): boolean {
   return value === null || (Array.isArray(value) && value.length === 0)
 }
 
-interface Listened {
+/** What came on a subscription in the first moment. */
+interface Heard {
   readonly session: Session
   readonly http: HttpReply | undefined
   readonly id: unknown
+  /** What came, on its stream over HTTP. */
+  readonly messages: readonly Message[]
+}
+
+interface Listened extends Heard {
   readonly kind: string
   /** The notification about changes of this kind. */
   readonly method: string
-  /** What came in the first moment, on its stream over HTTP. */
-  readonly messages: readonly Message[]
 }
 
 /** Listens for changes of one list; undefined if the server announces none. */
@@ -129,8 +138,13 @@ async function listen(subject: ServerSubject): Promise<Listened | undefined> {
   )
   if (name === undefined) return undefined
   const kind = `${name}ListChanged`
+  const heard = await listenTo(subject, { [kind]: true })
+  return { ...heard, kind, method: `notifications/${name}/list_changed` }
+}
+
+async function listenTo(subject: ServerSubject, notifications: Message): Promise<Heard> {
   const session = await subject.session()
-  const message = session.requestOf('subscriptions/listen', { notifications: { [kind]: true } })
+  const message = session.requestOf('subscriptions/listen', { notifications })
   const from = subject.trace.mark
   const http = await session.wire.send(JSON.stringify(message), { headers: session.headersOf(message) })
   const { wire } = session
@@ -138,5 +152,5 @@ async function listen(subject: ServerSubject): Promise<Listened | undefined> {
   await wire.wait(isOwn, { from, ms: Math.min(subject.ms, 2_000) })
   await wire.wait(() => false, { from, ms: QUIET_MS })
   const messages = wire.received.filter((one) => one.at >= from && isOwn(one)).flatMap((one) => one.messages)
-  return { session, http, id: message['id'], kind, method: `notifications/${name}/list_changed`, messages }
+  return { session, http, id: message['id'], messages }
 }

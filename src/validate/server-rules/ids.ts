@@ -1,0 +1,109 @@
+import { isResponse, member, type Message } from '../message.ts'
+import { ALL, failed, passed, TRANSPORTS, unchecked, type Rule } from '../rule.ts'
+import type { ServerSubject } from '../server-subject.ts'
+import type { Session } from '../session.ts'
+import { requestTool } from '../tool-call.ts'
+
+/** Ids and tokens of all kinds: large and negative numbers, and texts that are easily converted, cut off or written in another way. */
+const IDS: readonly (string | number)[] = [
+  4_711,
+  0,
+  -7,
+  2 ** 40,
+  'a text',
+  '42',
+  'Ünïcode ✓',
+  ' Spaces ',
+  'x'.repeat(200),
+]
+/** How long to wait for reports of progress after the response. */
+const QUIET_MS = 100
+
+/** The rule about ids, and the same for tokens of progress. */
+export const ID_RULES: readonly Rule<ServerSubject>[] = [
+  {
+    id: 'R005',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'A response has the id of its request, with the same JSON type.',
+    how: 'Sends requests with numbers and texts as ids: negative, large, a number in quotes, with other letters, with spaces, and long; then requests for an unknown method.',
+    fix: 'Return the id exactly as it came; never convert it.',
+    async check(subject) {
+      const session = await subject.silent()
+      await session.greet()
+      const method = subject.isModern ? 'server/discover' : 'ping'
+      for (const id of IDS) {
+        const found = await otherId(session, method, id)
+        if (found !== undefined) return failed(found)
+      }
+      for (const id of [-8, 'Éa']) {
+        const found = await otherId(session, 'validator/unknown', id)
+        if (found !== undefined) return failed(found)
+      }
+      return passed
+    },
+  },
+  {
+    id: 'V190',
+    level: 'must',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'Reports of progress have the token of their request, with the same JSON type.',
+    how: 'Calls the quickest tool that reports progress again, with numbers and texts as tokens.',
+    fix: 'Return the progressToken exactly as it came; never convert it.',
+    calls: true,
+    async check(subject) {
+      const { calls } = await subject.survey()
+      const [call] = calls
+        .filter(({ reply, asked }) => reply.result !== undefined && asked.length === 0)
+        .filter(({ reply, token }) => reply.before.some(({ messages }) => messages.some(isProgressOf(token))))
+        .toSorted((one, other) => one.ms - other.ms)
+      if (call === undefined) return unchecked('no tool that needs no answers sent progress')
+      const session = await subject.session()
+      for (const progressToken of IDS) {
+        const from = subject.trace.mark
+        await requestTool(session, [call.tool, call.input], { meta: { progressToken } })
+        await session.wire.wait(({ messages }) => messages.some(isProgress), { from, ms: QUIET_MS })
+        const other = session.wire
+          .messagesFrom(from)
+          .find(
+            (message) => isProgress(message) && member(message, 'params', 'progressToken') !== progressToken,
+          )
+        if (other !== undefined)
+          return failed(
+            `progress for the token ${shown(progressToken)} is reported with ${shown(member(other, 'params', 'progressToken'))}`,
+          )
+      }
+      return passed
+    },
+  },
+]
+
+function isProgress({ method }: Message): boolean {
+  return method === 'notifications/progress'
+}
+
+function isProgressOf(token: string): (message: Message) => boolean {
+  return (message) => isProgress(message) && member(message, 'params', 'progressToken') === token
+}
+
+/** What is wrong with the id of the response to a request; undefined if it is the same. */
+async function otherId(session: Session, method: string, id: string | number): Promise<string | undefined> {
+  const from = session.wire.trace.mark
+  const { message, problem } = await session.request(method, undefined, {
+    id,
+    ms: Math.min(session.ms, 2_000),
+  })
+  // The error of a refused POST needs no id.
+  if (message !== undefined && (message['id'] === id || (message['id'] ?? null) === null)) return undefined
+  const other = session.wire.messagesFrom(from).find(isResponse)
+  return other === undefined
+    ? `a request with the id ${shown(id)} gets no response: ${problem ?? ''}`
+    : `a request with the id ${shown(id)} is answered with the id ${shown(other['id'])}`
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+}
