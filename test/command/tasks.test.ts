@@ -234,6 +234,20 @@ describe('tasks wait', () => {
 })
 
 describe('tasks of a store', () => {
+  it('names the servers that have tasks, where that in --name has none', async () => {
+    await done('render')
+    const wrong = await line(['tasks', 'list', '--store', `sqlite:${file}`, '--name', 'film'])
+    expect(wrong.code).toBe(0)
+    expect(JSON.parse(wrong.stdout)).toEqual({ tasks: [] })
+    expect(wrong.stderr).toBe(
+      'warning: the store has no tasks of a server named "film", only of films; did you mean "films"?\n',
+    )
+    expect((await stored(['list', '--status', 'failed'])).stderr).toBe('')
+    const remote = await tasks(['list', url, ...CORE, '--name', 'films'])
+    expect(remote.code).toBe(2)
+    expect(remote.stderr).toContain('--name is only for --store')
+  })
+
   it('lists, shows, cancels and retries those of all callers', async () => {
     const failed = await done('broken')
     const { id: running = '' } = await (await client()).start('endless', {})
