@@ -24,6 +24,7 @@ import { tasksCancel } from './commands/tasks-cancel.ts'
 import { tasksList } from './commands/tasks-list.ts'
 import { tasksRetry } from './commands/tasks-retry.ts'
 import { tasksShow } from './commands/tasks-show.ts'
+import { tasksWait } from './commands/tasks-wait.ts'
 import { test } from './commands/test.ts'
 import { conformance, validate } from './commands/validate.ts'
 import { watch } from './commands/watch.ts'
@@ -45,6 +46,7 @@ export const COMMANDS: readonly Command[] = [
   ping,
   tasksList,
   tasksShow,
+  tasksWait,
   tasksCancel,
   tasksRetry,
   test,

@@ -15,6 +15,7 @@ export const DOCUMENTS: Readonly<Record<string, string>> = {
   ping: '{ target, connectMs, times }',
   'tasks list': '{ tasks: [{ id, status, tool, owner, message, createdAt, updatedAt }] }',
   'tasks show': '{ task: { id, status, …, attempt, arguments, outcome } }',
+  'tasks wait': 'the result of the tool, as call prints it; with --save also { saved }, the files',
   'tasks cancel': '{ task: { id, status, … } }',
   'tasks retry': '{ tasks: [{ id, retryOf, status, … }], failed: [{ id, message, hint }] }',
   test: '{ passed, failed, fixtures, generated, skipped, unmade: [{ tool, count, problem }], cases: [{ tool, name, from, problem }] }; with --update { updated, fixtures, files, left }',

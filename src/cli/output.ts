@@ -1,6 +1,7 @@
 import picocolors from 'picocolors'
 import type { Io, Writable } from './io.ts'
 import { safe, safeJson } from './safe-text.ts'
+import { cutToWidth } from './text-width.ts'
 
 type Colors = ReturnType<typeof picocolors.createColors>
 
@@ -43,6 +44,7 @@ export class Output {
   readonly #isQuiet: boolean
   readonly #isRaw: boolean
   readonly #secrets = new Set<string>()
+  #hasStatus = false
 
   constructor(io: Io, options: OutputOptions = {}) {
     this.#io = io
@@ -105,6 +107,7 @@ export class Output {
 
   /** Shows a person on stderr what they must see, also with `--quiet`. */
   show(text: string): void {
+    this.status('')
     this.#io.stderr.write(`${this.redacted(text)}\n`)
   }
 
@@ -133,9 +136,15 @@ export class Output {
     await this.#write(this.#io.stdout, `${safeJson({ error })}\n`)
   }
 
-  /** Writes a status line over the last one, on a terminal only. An empty text clears it. */
+  /**
+   * Writes a status line over the last one, on a terminal only. An empty text clears it, and so does everything else that is printed. It
+   * never needs a second line, which nothing would clear.
+   */
   status(text: string): void {
-    if (this.isWatched) this.#io.stderr.write(`\r\u001b[2K${this.redacted(text)}`)
+    if (!this.isWatched || (text === '' && !this.#hasStatus)) return
+    this.#hasStatus = text !== ''
+    const shown = cutToWidth(this.redacted(text), (this.#io.stderr.columns ?? 80) - 1)
+    this.#io.stderr.write(`\r\u001b[2K${shown}`)
   }
 
   /** Waits until everything has left the process. */
@@ -144,6 +153,7 @@ export class Output {
   }
 
   #write(stream: Writable, text: string): Promise<void> {
+    if (text !== '') this.status('')
     return new Promise((resolve) => {
       stream.write(text, () => resolve())
     })

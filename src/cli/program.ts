@@ -121,7 +121,7 @@ function addCommand(root: Program, parents: Map<string, Program>, command: Comma
 
 /** The descriptions of commands that only have others below them. */
 const PARENTS: Readonly<Record<string, string>> = {
-  tasks: 'long-running work: list, show, cancel, retry',
+  tasks: 'long-running work: list, show, wait, cancel, retry',
   auth: 'logins of this machine: login, status, logout',
   keys: 'key pairs for servers on stdio: create, show, allow',
 }

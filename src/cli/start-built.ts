@@ -6,7 +6,7 @@ import { chooseServer, type Exports } from './exported-server.ts'
 interface BuiltLauncher {
   /** Whether a server listens, or is about to. */
   listens?: boolean
-  opening?(): void
+  opening?(app: object, running: Promise<{ readonly url?: string | undefined }>): void
   listen?(app: object, options: object): object
 }
 
@@ -18,8 +18,10 @@ let spelling = IN_PROGRAM
 if (holder[LAUNCHER] === undefined) {
   holder[LAUNCHER] = {
     listens: false,
-    opening(): void {
+    opening(_, running): void {
       this.listens = true
+      // Whoever waits for the server hears of an error.
+      running.then(showUrl, () => undefined)
     },
     listen: (_, options) => options,
   }
@@ -49,6 +51,15 @@ export async function startBuilt(
     show(choice.problem, choice.hint)
     process.exitCode = 1
   })
+}
+
+let isShown = false
+
+/** Says where the first server is, as `run` does. Of several processes, only the first says so. */
+function showUrl({ url }: { readonly url?: string | undefined }): void {
+  if (url === undefined || isShown || process.env['NODE_UNIQUE_ID'] !== undefined) return
+  isShown = true
+  console.error(`listening at ${url}`)
 }
 
 function httpOf(text: string): object {

@@ -17,14 +17,29 @@ export const STORE_OPTIONS: readonly Option[] = [
   { flags: '--name <name>', summary: 'the name of the server, whose tasks are in the store' },
 ]
 
+/** Does something with the tasks of a server; `names` are those of the servers that have tasks in the store. */
+type StoreUse<Result> = (tasks: App['tasks'], names: () => Promise<readonly string[]>) => Promise<Result>
+
+/** How many tasks are read to find the names of their servers. */
+const MOST_NAMED = 1_000
+
+async function namesIn({ tasks }: DriverOf<'tasks'>): Promise<readonly string[]> {
+  const heads = await tasks.list({ limit: MOST_NAMED })
+  return [...new Set(heads.map(({ server }) => server))].filter((name) => name !== '')
+}
+
 /** Runs something with the tasks of all callers in the store that the options name; undefined if they name none. */
 export async function withTaskStore<Result>(
   { flags, io, output }: Invocation,
-  use: (tasks: App['tasks']) => Promise<Result>,
+  use: StoreUse<Result>,
 ): Promise<Result | undefined> {
-  const place = flags.text('store')
+  const [place, name] = [flags.text('store'), flags.text('name')]
+  if (place === undefined && name !== undefined)
+    throw wrongUsage(
+      '--name is only for --store: a server at a URL has one name',
+      'Add --store, or leave --name out.',
+    )
   if (place === undefined) return undefined
-  const name = flags.text('name')
   if (name === undefined)
     throw wrongUsage(
       '--store needs --name: several servers may share a store',
@@ -43,12 +58,12 @@ async function withStore<Result>(
   { createServer }: StoreModules,
   store: DriverOf<'tasks'>,
   name: string,
-  use: (tasks: App['tasks']) => Promise<Result>,
+  use: StoreUse<Result>,
 ): Promise<Result> {
   try {
     const app = createServer({ name, version: '0.0.0', store, log: () => undefined })
     try {
-      return await use(app.tasks)
+      return await use(app.tasks, () => namesIn(store))
     } finally {
       await app.close()
     }

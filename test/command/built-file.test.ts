@@ -81,6 +81,26 @@ const SERVER = `import { createServer } from 'pierhead'
 const app = createServer({ name: 'own', version: '1.0.0' })
 `
 
+describe('a built server', () => {
+  it.each([
+    ['that is exported', 'export default app', { PORT: '0' }],
+    ['that listens itself', 'await app.listen({ http: { port: 0 } })', {}],
+  ])('%s says once where it is', async (_, end, env) => {
+    // It ends by itself once it has said so.
+    const ends = `const { error } = console\nconsole.error = (text) => {\n  error(text)\n  setImmediate(() => process.exit(0))\n}\n`
+    const { code, stdout, stderr } = await (await built(`${SERVER}${ends}${end}\n`))([], env)
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+    expect(stderr).toMatch(/^listening at http:\/\/127\.0\.0\.1:\d+\/mcp\n$/)
+  })
+
+  it('is said to be a module where nothing tells Node so', async () => {
+    const home = programFolder({ 'program.mjs': `${SERVER}export default app\n`, 'package.json': '{}' })
+    const { stderr } = await line(['build', 'program.mjs'], { cwd: home })
+    expect(stderr).toMatch(/dist\/program\.js is a module, .*npm pkg set type=module\n$/)
+    expect((await line(['build', 'program.mjs', '--out', 'dist/a.mjs'], { cwd: home })).stderr).toBe('')
+  })
+})
+
 describe('a built server says in two lines', () => {
   it.each([
     [

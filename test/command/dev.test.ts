@@ -36,6 +36,33 @@ async function begin(one: Client): Promise<{ readonly answer: Promise<unknown> }
 }
 
 describe('dev', () => {
+  it.each(['2025-11-25', '2026-07-28'] as const)(
+    'shows polls of a task only where its state changed, at %s',
+    async (revision) => {
+      const project = new Project(
+        versionOf(
+          'first',
+          "app.tool('work', { task: 'required' }, async () => {\n  while (!existsSync('gate')) await new Promise((resolve) => setTimeout(resolve, 10))\n  return 'done'\n})",
+        ),
+      )
+      const dev = new Dev(project, ['--no-types'])
+      const one = await client(await dev.url(), revision)
+      const { id: taskId = '' } = await one.start('work', {})
+      for (let polls = 0; polls < 5; polls++) await one.request('tasks/get', { taskId })
+      project.save('gate', '')
+      await expect.poll(async () => (await one.request('tasks/get', { taskId }))['status']).toBe('completed')
+      for (let polls = 0; polls < 3; polls++) await one.request('tasks/get', { taskId })
+      await one.request('tasks/get', { taskId: 'x'.repeat(24) }).catch(() => undefined)
+      // What comes after all polls.
+      await one.call('version')
+      await dev.when(() => dev.events.some((event) => event.event === 'call' && event.target === 'version'))
+      const polls = dev.events.flatMap((event) =>
+        event.event === 'call' && event.method === 'tasks/get' ? [event.state ?? event.outcome] : [],
+      )
+      expect(polls).toEqual(['working', 'completed', 'error'])
+    },
+  )
+
   it('reloads on save: running calls finish on the old code, later ones get the new one, and clients hear of changed lists', async () => {
     const project = new Project(versionOf('first'))
     const dev = new Dev(project)

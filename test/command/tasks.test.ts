@@ -7,6 +7,7 @@ import { connect, type Client } from 'pierhead/client'
 import { token } from 'pierhead/auth/client'
 import { sqlite } from 'pierhead/stores'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { Deferred } from '../../src/base/deferred.ts'
 import { line, type Outcome } from './line.ts'
 
 const CORE = ['--revision', '2025-11-25']
@@ -176,7 +177,77 @@ describe('tasks of a server', () => {
   })
 })
 
+describe('tasks wait', () => {
+  it.each(['2025-11-25', '2026-07-28'])('prints the result as call does, at %s', async (revision) => {
+    const gate = new Deferred<string>()
+    app.tool('gated', { task: 'required' }, () => gate.promise)
+    const opened = await connect(url, { auth: token(() => 'ann'), revision: revision as '2026-07-28' })
+    onTestFinished(() => opened.close())
+    const task = await opened.start('gated', {})
+    const asked = new Deferred<void>()
+    app.use({ observer: { end: ({ method }) => void (method?.startsWith('tasks/') && asked.resolve()) } })
+    const waiting = tasks(['wait', url, task.id ?? '', '--revision', revision])
+    await asked.promise
+    gate.resolve('a film')
+    const { code, stdout, stderr } = await waiting
+    const called = await line(['call', url, 'render', '--revision', revision], { env })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(JSON.parse(stdout).content).toEqual([{ type: 'text', text: 'a film' }])
+    expect(JSON.parse(stdout).content).toEqual(JSON.parse(called.stdout).content)
+    expect((await tasks(['wait', url, task.id ?? '', '--revision', revision], true)).stdout).toBe('a film\n')
+  })
+
+  it('ends with 5 where the tool failed, and with 6 for what is no task or was cancelled', async () => {
+    const failed = await done('broken')
+    for (const outcome of [await tasks(['wait', url, failed, ...CORE]), await stored(['wait', failed])]) {
+      expect(outcome.code).toBe(5)
+      expect(JSON.parse(outcome.stdout)).toMatchObject({ isError: true })
+    }
+    const { id = '' } = await (await client()).start('endless', {})
+    await tasks(['cancel', url, id])
+    for (const one of [id, 'no-such-id']) {
+      expect((await tasks(['wait', url, one])).code).toBe(6)
+      expect((await stored(['wait', one])).code).toBe(6)
+    }
+  })
+
+  it('ends with 7 after --total, and the task goes on', async () => {
+    const { id = '' } = await (await client()).start('endless', {})
+    for (const outcome of [
+      await tasks(['wait', url, id, '--total', '1s']),
+      await line(['tasks', 'wait', id, '--store', `sqlite:${file}`, '--name', 'films', '--total', '1s']),
+    ])
+      expect(outcome.code).toBe(7)
+    expect((await app.tasks.show(id))?.status).toBe('working')
+  })
+
+  it('waits for a task of a store', async () => {
+    const gate = new Deferred<string>()
+    app.tool('gated', { task: 'required' }, () => gate.promise)
+    const { id = '' } = await (await client()).start('gated', {})
+    const waiting = stored(['wait', id])
+    gate.resolve('a film')
+    const { code, stdout } = await waiting
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout).content).toEqual([{ type: 'text', text: 'a film' }])
+  })
+})
+
 describe('tasks of a store', () => {
+  it('names the servers that have tasks, where that in --name has none', async () => {
+    await done('render')
+    const wrong = await line(['tasks', 'list', '--store', `sqlite:${file}`, '--name', 'film'])
+    expect(wrong.code).toBe(0)
+    expect(JSON.parse(wrong.stdout)).toEqual({ tasks: [] })
+    expect(wrong.stderr).toBe(
+      'warning: the store has no tasks of a server named "film", only of films; did you mean "films"?\n',
+    )
+    expect((await stored(['list', '--status', 'failed'])).stderr).toBe('')
+    const remote = await tasks(['list', url, ...CORE, '--name', 'films'])
+    expect(remote.code).toBe(2)
+    expect(remote.stderr).toContain('--name is only for --store')
+  })
+
   it('lists, shows, cancels and retries those of all callers', async () => {
     const failed = await done('broken')
     const { id: running = '' } = await (await client()).start('endless', {})

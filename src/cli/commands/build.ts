@@ -1,10 +1,12 @@
 import { statSync } from 'node:fs'
-import { basename, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import type { Bundle } from '../bundle.ts'
 import type { Command } from '../command.ts'
 import { FILE_ARGUMENT, fileOf } from '../file-argument.ts'
 import { checkNewFile } from '../make-folder.ts'
-import { projectFolder } from '../project-files.ts'
+import { nearestFile, projectFolder, type Surroundings } from '../project-files.ts'
+import { readText } from '../read-text.ts'
+import { safe } from '../safe-text.ts'
 import { shellWord } from '../shell-word.ts'
 import { outputFile } from '../write-file.ts'
 
@@ -34,6 +36,10 @@ export const build: Command = {
     output.status('building …')
     const built = await bundleProgram(source, { out, hasMap: flags.is('source-map'), placeOf })
     output.status('')
+    if (!isModule(out, io))
+      output.note(
+        `${safe(relative(io.cwd, out))} is a module, and no package.json beside or above it says "type": "module". If Node complains, name it .mjs with --out, or: npm pkg set type=module`,
+      )
     const { size } = statSync(out)
     const file = relative(io.cwd, out)
     const { bold, cyan } = output.colors
@@ -44,6 +50,17 @@ export const build: Command = {
       ].join('\n'),
     )
   },
+}
+
+/** Whether Node knows that a built file is a module. */
+function isModule(out: string, { env }: Surroundings): boolean {
+  if (/\.mjs$/.test(out)) return true
+  const manifest = nearestFile('package.json', { cwd: dirname(out), env })
+  try {
+    return JSON.parse((manifest && readText(manifest)) ?? '{}').type === 'module'
+  } catch {
+    return true
+  }
 }
 
 /** The command that starts a built file. */

@@ -1,17 +1,12 @@
-import type { CallToolResult } from 'pierhead/client'
 import type { Command } from '../command.ts'
-import { contentText } from '../content-text.ts'
-import { EXIT } from '../exit.ts'
 import { wrongUsage } from '../failure.ts'
 import { ANSWER_OPTION } from '../given-answers.ts'
 import { progressLine } from '../progress-line.ts'
-import type { Output } from '../output.ts'
-import { referenceIn, type ProgramOutput } from '../program-output.ts'
-import { safe, safeJson, safeLine } from '../safe-text.ts'
-import { saveBytes, withSaved } from '../saved-bytes.ts'
+import { safeLine } from '../safe-text.ts'
 import { signatureOf } from '../signature.ts'
 import { untilInterrupted } from '../interrupted-call.ts'
 import { toolArguments } from '../tool-arguments.ts'
+import { printResult } from '../tool-result.ts'
 import { unknownTool } from '../unknown-tool.ts'
 
 export const call: Command = {
@@ -49,7 +44,8 @@ export const call: Command = {
       output,
       open,
     } = invocation
-    const { client, target, printed, answers } = await open()
+    const opened = await open()
+    const { client, target, answers } = opened
     const tools = await client.tools().toArray()
     const tool = tools.find((one) => one.name === name)
     if (tool === undefined)
@@ -70,30 +66,8 @@ export const call: Command = {
     )
     output.status('')
     if (result.isError === true && answers?.problem !== undefined) throw answers.problem
-    const saved = await saveBytes(result.content, flags.text('save'), { io, output })
-    await output.data(withSaved(result, saved), () => resultText(result))
-    if (result.isError !== true) return EXIT.ok
-    if ('command' in target.target) await noteCause(result, printed, output)
-    return EXIT.tool
-
-    function resultText({ structuredContent, content, isError }: CallToolResult): string {
-      const text =
-        structuredContent !== undefined && content.every((block) => block.type === 'text')
-          ? safeJson(structuredContent, 2)
-          : contentText(content, { io, output, saved })
-      return isError === true ? output.colors.red(text === '' ? 'The tool failed.' : text) : text
-    }
+    return printResult(result, invocation, opened)
   },
-}
-
-/** Tells what the program printed about a failure of which it told its client only a reference. */
-async function noteCause({ content }: CallToolResult, printed: ProgramOutput, output: Output): Promise<void> {
-  const [first] = content
-  const reference = first?.type === 'text' ? referenceIn(first.text) : undefined
-  if (reference === undefined) return
-  const lines = await printed.causeOf(reference)
-  if (lines.length === 0) return output.note('--verbose shows what the program prints.')
-  output.note(lines.map((line) => `  ${safe(line)}`).join('\n'))
 }
 
 /** The arguments that a tool requires and that were not given. */

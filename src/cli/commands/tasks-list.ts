@@ -1,8 +1,10 @@
 import type { Client } from 'pierhead/client'
+import { nearest } from '../../base/nearest.ts'
 import type { Command, Invocation } from '../command.ts'
 import { EXIT } from '../exit.ts'
 import { Failure, wrongAnswer } from '../failure.ts'
 import { countOf } from '../option-values.ts'
+import { safeLine } from '../safe-text.ts'
 import { STORE_OPTIONS, withTaskStore } from '../task-store.ts'
 import { remoteRow, rowsText, storedRow, type TaskRow } from '../task-text.ts'
 
@@ -33,9 +35,11 @@ export const tasksList: Command = {
     const { flags, output } = invocation
     const limit = countOf(flags, 'limit', 10_000) ?? 100
     const status = flags.text('status') as (typeof STATES)[number] | undefined
-    const stored = await withTaskStore(invocation, async (tasks) =>
-      (await tasks.list({ limit, ...(status !== undefined && { status }) })).map(storedRow),
-    )
+    const stored = await withTaskStore(invocation, async (tasks, names) => {
+      const heads = await tasks.list({ limit, ...(status !== undefined && { status }) })
+      if (heads.length === 0) warnName(flags.text('name') ?? '', await names(), output)
+      return heads.map(storedRow)
+    })
     const tasks = stored ?? (await remoteTasks(invocation, limit, status))
     await output.data({ tasks }, () => rowsText(tasks))
     if (tasks.length === 0 && stored === undefined)
@@ -43,6 +47,16 @@ export const tasksList: Command = {
         'A server lists your own tasks only. One without logins cannot tell callers apart, and lists none to a new connection.',
       )
   },
+}
+
+/** Says so if a store has tasks of other servers only. */
+function warnName(name: string, names: readonly string[], output: Invocation['output']): void {
+  if (names.length === 0 || names.includes(name)) return
+  const similar = nearest(name, names)
+  const known = safeLine(names.slice(0, 30).join(', '), 500)
+  output.warn(
+    `the store has no tasks of a server named "${safeLine(name)}", only of ${known}${similar === undefined ? '' : `; did you mean "${safeLine(similar)}"?`}`,
+  )
 }
 
 /** The tasks of the caller at a server. */

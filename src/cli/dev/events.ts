@@ -11,6 +11,8 @@ export interface CallEvent {
   readonly method: string
   /** The tool, prompt or resource that it names. */
   readonly target?: string | undefined
+  /** The new state of the task that a client asked for. */
+  readonly state?: string | undefined
   readonly outcome: 'result' | 'tool_error' | 'error' | 'cancelled'
   /** What the client was told went wrong. */
   readonly error?: string | undefined
@@ -123,12 +125,13 @@ export class DevLog {
     ].join('\n')
   }
 
-  #callText({ method, target, outcome, error, ms }: CallEvent): string {
+  #callText({ method, target, state = '', outcome, error, ms }: CallEvent): string {
     const { noteColors: colors } = this.#output
     const mark = outcome === 'result' ? colors.green(MARKS[outcome]) : colors.red(MARKS[outcome])
     const words = [
       colors.dim(safeLine(method, 60)),
       target === undefined ? '' : colors.bold(safeLine(redactedUrl(target), 120)),
+      safeLine(state, 20),
       mark,
       colors.dim(timeText(ms)),
       error === undefined ? '' : safeLine(error, 300),

@@ -15,6 +15,7 @@ import {
   type WorkerMessage,
 } from './messages.ts'
 import { shownError } from './shown-error.ts'
+import { TaskStates } from './task-states.ts'
 
 export interface WorkerOptions extends Address {
   readonly file: SourceFile
@@ -54,7 +55,8 @@ async function serve(
       ...how,
       onServer(app) {
         server ??= app
-        app.use({ observer: observer() })
+        const states = new TaskStates()
+        app.use({ observer: observer(states), middleware: states.middleware })
       },
     })
   } catch (error) {
@@ -82,10 +84,12 @@ async function readLists(server: LaunchedServer | undefined): Promise<Digests> {
   return server === undefined ? unknown : digestsOf(server).catch(() => unknown)
 }
 
-function observer(): Observer {
+function observer(states: TaskStates): Observer {
   return {
     end(request, end) {
-      if (request.client?.name !== READER) void tell({ kind: 'call', call: callEvent(request, end) })
+      if (request.client?.name === READER) return
+      const state = states.change(request.method, request.target, end.outcome)
+      if (state !== false) void tell({ kind: 'call', call: { ...callEvent(request, end), state } })
     },
   }
 }
