@@ -85,12 +85,30 @@ export function optionFailure(
     ({ flags }) => /--[\w-]+/.exec(flags) ?? [],
   )
   const [, wrong = ''] = /'([^']*)'/.exec(message) ?? []
-  const meant = code === 'commander.unknownOption' ? nearest(wrong, [...known, '--help']) : undefined
+  const meant = code === 'commander.unknownOption' ? meantOption(wrong, [...known, '--help']) : undefined
   const isWord = code === 'commander.unknownOption' && meant === undefined && /^-[^-]/.test(wrong)
   return wrongUsage(
     `${message.replace(/^error: /, '').replace(/\.?$/, '')}${suggestion(meant)}`,
     `pierhead ${[...name, '--help'].join(' ')} shows what is possible.${isWord ? dashHint(command) : ''}`,
   )
+}
+
+/** What other programs call our options. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  '--legacy': '--revision',
+  '--pin': '--revision',
+  '--protocol': '--revision',
+  '--protocol-version': '--revision',
+  '--args': '--input',
+  '--params': '--input',
+  '--url': '--server-url',
+}
+
+/** The option that somebody probably meant: under another name, without the end of a longer name, or misspelt. */
+function meantOption(wrong: string, known: readonly string[]): string | undefined {
+  const other = Object.hasOwn(OTHER_NAMES, wrong) ? OTHER_NAMES[wrong] : undefined
+  if (other !== undefined && known.includes(other)) return other
+  return known.find((one) => wrong.startsWith(`${one}-`)) ?? nearest(wrong, known)
 }
 
 /** How to write a word that begins with a dash. */

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, relative } from 'node:path'
+import { nearest } from '../base/nearest.ts'
 import { checkProgram, type NamedProgram } from './check-program.ts'
 import { appFile, CLIENT_APPS, type ClientApp } from './client-apps.ts'
 import { entryProblem, entryUrl, isMembers, plainEntry, SECTIONS, type Members } from './config-entry.ts'
 import { missingVariables } from './config-variables.ts'
+import { unknownMembers, urlAdvice } from './entry-advice.ts'
 import { Findings } from './finding.ts'
 import type { Io } from './io.ts'
 import { JsoncError, parseJsonc } from './jsonc.ts'
@@ -78,6 +80,9 @@ function checkSection(
   if (!Object.hasOwn(value, wanted)) {
     if (other !== undefined && app !== undefined)
       findings.problem(`${where}: ${app.title} does not read "${other}"`, `Rename it to "${wanted}".`)
+    const meant = other === undefined ? nearest(wanted, Object.keys(value)) : undefined
+    if (meant !== undefined)
+      findings.problem(`${where}: clients do not know "${meant.slice(0, 80)}"`, `Rename it to "${wanted}".`)
     return undefined
   }
   const section = value[wanted]
@@ -99,6 +104,8 @@ function checkEntry(given: unknown, where: string, io: Pick<Io, 'cwd' | 'env'>, 
   const problem = entryProblem(given)
   if (problem !== undefined) return findings.problem(`${where} ${problem[0]}`, problem[1])
   const entry = plainEntry(given as Members)
+  for (const [text, fix] of [...unknownMembers(given as Members), ...urlAdvice(entry)])
+    findings.advise(`${where} ${text}`, fix)
   if (entry['command'] === undefined) return undefined
   if (entryUrl(entry) !== undefined)
     findings.advise(

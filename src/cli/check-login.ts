@@ -47,6 +47,7 @@ async function findMetadata(
     )
   const places = named === undefined ? usual : [named]
   const reasons: string[] = []
+  findings.step('reading the metadata of the server …')
   for (const place of places) {
     const url = isUrl(place) ? parseUrl(place) : undefined
     const shown = safeLine(findings.redacted(place), 300)
@@ -97,6 +98,7 @@ async function checkIssuer(
     `${issuer.origin}${path}/.well-known/openid-configuration`,
   ]
   const reasons: string[] = []
+  findings.step('asking the issuer …')
   for (const place of new Set(places)) {
     try {
       const metadata = await readNamedJson(parseUrl(place), server, signal)

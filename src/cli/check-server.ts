@@ -1,5 +1,6 @@
 import { McpError, type Client } from 'pierhead/client'
 import type { Invocation } from './command.ts'
+import { EXIT } from './exit.ts'
 import { failureOf } from './failure.ts'
 import type { Findings } from './finding.ts'
 import type { Io } from './io.ts'
@@ -10,6 +11,9 @@ import { lintTools, type ListedTool } from './tool-lint.ts'
 
 /** Clients give up on servers that take long to start. */
 const SLOW_MS = 8_000
+
+/** How long doctor waits for an answer. */
+const PATIENCE = '30s'
 
 const KINDS = { tools: 'tools', resources: 'resources', templates: 'resources', prompts: 'prompts' } as const
 
@@ -24,8 +28,9 @@ export async function checkServer(
     if (kind === 'warning' && warnings.size < 10) warnings.add(text)
   }
   const began = performance.now()
+  findings.step('waiting for the server to answer …')
   try {
-    await using opened = await open(target, invocation, { asks: false, onNote })
+    await using opened = await open(target, invocation, { asks: false, onNote, timeout: PATIENCE })
     const tookMs = performance.now() - began
     const { client } = opened
     const { revision, info = {} } = await client.server()
@@ -124,16 +129,19 @@ async function checkLists(client: Client, findings: Findings): Promise<void> {
   const { capabilities } = await client.server()
   for (const [kind, capability] of Object.entries(KINDS) as [keyof typeof KINDS, string][]) {
     if (capabilities[capability] === undefined) continue
+    findings.step(`reading the list of ${kind} …`)
     try {
       const items = (await client[kind]().toArray()) as readonly ListedTool[]
       findings.ok(`${kind}: ${items.length}`)
       if (kind === 'tools') findings.addAll(lintTools(items, (name) => findings.redacted(name)))
     } catch (error) {
-      const { message, hint } = failureOf(error)
+      const { message, hint, exit } = failureOf(error)
       findings.problem(
         `the list of ${kind} fails: ${findings.redacted(message).slice(0, 1000)}`,
         hint || 'Look into the log of the server.',
       )
+      // A server that does not answer here would make the user wait for each of the others.
+      if (exit === EXIT.timeout) return
     }
   }
 }

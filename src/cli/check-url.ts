@@ -45,6 +45,7 @@ function checkSocketFile({ pathname }: URL, findings: Findings): boolean {
 }
 
 async function checkName(host: string, findings: Findings, signal: AbortSignal): Promise<boolean> {
+  findings.step(`looking up ${host} …`)
   try {
     const [{ address } = { address: host }] = await lookedUp(host, signal)
     if (address !== host) findings.ok(`${host} has the address ${address}`)
@@ -85,6 +86,7 @@ async function checkPort(
   findings: Findings,
   signal: AbortSignal,
 ): Promise<boolean> {
+  findings.step(`connecting to ${host}:${port} …`)
   try {
     await connected(connect({ host, port }), 'connect', signal)
     findings.ok(`something listens at ${host}:${port}`)
@@ -130,6 +132,7 @@ async function checkTls(
   findings: Findings,
   signal: AbortSignal,
 ): Promise<boolean> {
+  findings.step('checking the certificate …')
   try {
     await connected(
       connectTls({ host, port, ...(/[a-z]/i.test(host) && { servername: host }) }),
@@ -200,6 +203,7 @@ async function checkHttp(
     return false
   }
   let reply: SmallReply
+  findings.step('waiting for an answer over HTTP …')
   try {
     reply = await ask(url, headers, signal)
   } catch (error) {
@@ -273,6 +277,7 @@ function forbidden(body: string, findings: Findings): boolean {
 /** Looks for the server at the usual paths. Credentials are not sent there. */
 async function suggestPath(url: URL, findings: Findings, signal: AbortSignal): Promise<boolean> {
   const found: string[] = []
+  findings.step('looking for the server at other paths …')
   for (const path of ['/mcp', '/sse', '/', '/api/mcp']) {
     const other = parseUrl(path, url)
     if (other.pathname === url.pathname) continue

@@ -69,6 +69,10 @@ export interface Invocation {
 }
 
 export interface OpenOptions {
+  /** The revision to use unless `--revision` names one. Default: the newest that both have. */
+  readonly revision?: string | undefined
+  /** How long to wait for an answer unless `--timeout` says so. Default: 60 s. */
+  readonly timeout?: string | undefined
   /** Whether to answer questions of the server in the terminal, if there is one. Default: `true`. */
   readonly asks?: boolean | undefined
   /** Variables for a program, unless the target or `--env` has others. Default: none. */

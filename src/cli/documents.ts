@@ -23,7 +23,8 @@ export const DOCUMENTS: Readonly<Record<string, string>> = {
     '{ target, at, places: [{ transport, revisions, left, problem, refused }], score, isComplete, problem, counts, outcomes: [{ id, level, role, revision, transport, rule, how, fix, is, isIgnored, found, entries, ms }] }',
   conformance:
     '{ target, at, places: [{ transport, revisions, left, problem, refused }], score, isComplete, problem, counts, outcomes: [{ id, level, role, revision, transport, rule, how, fix, is, isIgnored, found, entries, ms }] }',
-  doctor: '{ isOk, target, findings: [{ level, text, fix }] }',
+  doctor:
+    '{ isOk, target, findings: [{ level, text, fix }] }; if the time of --total was over before, also { error }',
   install:
     '{ client, file, name, isChanged, entry, backup }; with --print { client, file, config }; with --undo { client, file, isRestored, name }',
   'auth login':

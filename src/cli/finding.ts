@@ -1,4 +1,4 @@
-import { safe } from './safe-text.ts'
+import { safe, safeLine } from './safe-text.ts'
 
 /** What a check found. */
 export interface Finding {
@@ -16,9 +16,19 @@ const MOST = 20
 export class Findings {
   readonly list: Finding[] = []
   readonly #redact: (text: string) => string
+  readonly #onStep: (text: string) => void
 
-  constructor(redact: (text: string) => string = (text) => text) {
+  constructor(
+    redact: (text: string) => string = (text) => text,
+    onStep: (text: string) => void = () => undefined,
+  ) {
     this.#redact = redact
+    this.#onStep = onStep
+  }
+
+  /** Says what is checked now, which may take some seconds. */
+  step(text: string): void {
+    this.#onStep(safeLine(this.#redact(text), 200))
   }
 
   /** A text of a server without secrets. Ask for it before you cut the text, or else a part of a secret stays. */

@@ -25,7 +25,7 @@ export interface Opened extends AsyncDisposable {
 export async function open(
   resolved: ResolvedTarget,
   { flags, io, output }: Invocation,
-  { asks = true, env = {}, onNote }: OpenOptions,
+  { asks = true, env = {}, onNote, revision, timeout }: OpenOptions,
 ): Promise<Opened> {
   const { createClient } = await import('pierhead/client')
   const { target } = resolved
@@ -34,9 +34,9 @@ export async function open(
   const answers = asks ? await answersFor(io, output, byOption) : undefined
   const options: ConnectOptions = {
     client: { name: 'pierhead-command', version: ownVersion() },
-    ...optional('timeout', flags.text('timeout')),
+    ...optional('timeout', flags.text('timeout') ?? timeout),
     ...optional('total', flags.text('total')),
-    ...optional('revision', flags.text('revision') as ConnectOptions['revision']),
+    ...optional('revision', (flags.text('revision') ?? revision) as ConnectOptions['revision']),
     ...optional('framing', flags.text('framing') as ConnectOptions['framing']),
     ...optional('inherit', flags.text('inherit') as ConnectOptions['inherit']),
     ...(flags.list('header').length > 0 && { headers: headersOf(flags.list('header')) }),

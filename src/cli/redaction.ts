@@ -2,6 +2,11 @@ import { isUrl, parseUrl } from '../protocol/url.ts'
 
 /** Names of options, variables, headers and members whose values are secrets. */
 const SECRET: RegExp = /token|key|secret|passw|pwd|auth|credential|cookie|bearer|signature/i
+/** Whether a name says that its value is a secret. */
+export function isSecretName(name: string): boolean {
+  return SECRET.test(name)
+}
+
 const HEADER = /^(?:-H|--?[Hh]eaders?)$/
 const VARIABLE = /^(?:-e|--?env)$/i
 /** A short beginning that looks like a name, with what follows it. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** A server over stdio that gives fixed results by method, whatever they are, and an error for other methods; each after DELAY ms. */
+/** A server over stdio that gives fixed results by method, whatever they are, and an error for other methods (CODE); each after DELAY ms. */
 const PROGRAM = `
 import { createInterface } from 'node:readline'
 const results = JSON.parse(process.argv[2])
@@ -12,7 +12,7 @@ createInterface({ input: process.stdin }).on('line', (text) => {
   if (id === undefined) return
   const answer = Object.hasOwn(results, method)
     ? { result: results[method] }
-    : { error: { code: -32601, message: 'no ' + method + ' ' + (process.env.SECRET ?? '') } }
+    : { error: { code: Number(process.env.CODE ?? -32601), message: 'no ' + method + ' ' + (process.env.SECRET ?? '') } }
   const send = () => console.log(JSON.stringify({ jsonrpc: '2.0', id, ...answer }))
   setTimeout(send, Number(process.env.DELAY ?? 0))
 })

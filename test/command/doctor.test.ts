@@ -107,6 +107,15 @@ describe('doctor of a URL', () => {
     expect(shown.stdout).toContain('Nothing is wrong.')
   })
 
+  it('shows on a terminal what it waits for', async () => {
+    const app = createServer(quiet)
+    app.tool('add', {}, () => '3')
+    const url = await serve(app)
+    const { stderr } = await line(['doctor', url], { terminal: true, cwd, env: { HOME: cwd } })
+    for (const step of ['connecting to', 'waiting for an answer over HTTP', 'reading the list of tools'])
+      expect(stderr).toContain(step)
+  })
+
   it('says where the server is if the path is wrong', async () => {
     const url = await serve(createServer(quiet))
     const { code, problems } = await examine([url.replace('/mcp', '/nothing')])
@@ -328,6 +337,38 @@ describe('doctor of a configuration', () => {
     expect(report.code).toBe(8)
     expect(report.all).not.toContain('hush')
     expect((await examine(['--config', file])).problems).toContain(problem)
+  })
+
+  it.each([
+    [
+      '{"mcpServers":{"a":{"url":"https://h.example/mcp","heders":{}}}}',
+      'has "heders", which clients do not know; did you mean "headers"?',
+    ],
+    ['{"mcpServers":{"a":{"command":"node","arguments":[]}}}', 'has "arguments", which clients do not know'],
+    ['{"mcpServers":{"a":{"url":"https://ann:hush@h.example/mcp"}}}', 'has a user or a password in its URL'],
+    ['{"mcpServers":{"a":{"url":"https://h.example/mcp?api_key=hush"}}}', 'a secret in its URL ("api_key")'],
+  ])('advises on %s', async (text, advice) => {
+    write('mcp.json', text)
+    const { code, all } = await examine([])
+    expect(all).toContain(advice)
+    expect(all).not.toContain('hush')
+    expect(code).toBe(0)
+  })
+
+  it.each([
+    '{"url":"https://h.example/mcp?api_key=${KEY:-}&page=1","type":"http","disabled":false}',
+    '{"command":"node","args":[],"alwaysAllow":[],"$comment":"mine"}',
+    '{"source":"custom","command":{"path":"node","args":[],"env":{}}}',
+  ])('is content with %s', async (entry) => {
+    write('mcp.json', `{"mcpServers":{"a":${entry}}}`)
+    expect((await examine([])).findings.filter(({ level }) => level !== 'ok')).toEqual([])
+  })
+
+  it('names the section that was probably meant, and how to check one of the servers', async () => {
+    write('mcp.json', '{"mcpserver":{"a":{"command":"node"}}}')
+    expect((await examine(['--config', 'mcp.json'])).problems).toContain('Rename it to "mcpServers"')
+    const { stdout } = await line(['doctor', '--config', 'mcp.json'], { terminal: true, cwd })
+    expect(stdout).toContain('pierhead doctor <name> --config mcp.json')
   })
 
   it('starts nothing that a configuration names, and is content with a good one', async () => {

@@ -42,6 +42,12 @@ describe('--total', () => {
     expect(stderr).toContain('the command was not done in 700ms')
     expect(JSON.parse(stdout)).toMatchObject({ error: { exit: 7 } })
     expect(code).toBe(7)
+    // What the doctor found before is not lost.
+    if (name === 'doctor')
+      expect(JSON.parse(stdout)).toMatchObject({
+        isOk: false,
+        findings: expect.arrayContaining([{ level: 'ok', text: expect.stringContaining('Node') }]),
+      })
   })
 
   it('ends watch as planned', async () => {

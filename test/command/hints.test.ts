@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { answering } from './answering.ts'
 import { line, type Outcome } from './line.ts'
 
 let cwd = ''
@@ -81,5 +82,30 @@ describe('a command in a fix', () => {
     expect((await line(['auth', 'login', url], { cwd, env: { HOME: cwd } })).stderr).toContain(
       `pierhead auth login ${url}\n`,
     )
+  })
+})
+
+describe('the name that was probably meant', () => {
+  it.each([
+    [
+      ['read', 'notes://abot'],
+      { 'resources/list': { resources: [{ uri: 'notes://about', name: 'a' }] } },
+      'notes://about',
+    ],
+    [['complete', 'revew', 'a=b'], { 'prompts/list': { prompts: [{ name: 'review' }] } }, 'review'],
+    [
+      ['complete', 'city://{nme}', 'name=b'],
+      { 'resources/templates/list': { resourceTemplates: [{ uriTemplate: 'city://{name}', name: 'c' }] } },
+      'city://{name}',
+    ],
+  ])('is suggested where a server rejects %j', async (words, lists, meant) => {
+    const { code, stderr } = await line([...words, '--env', 'CODE=-32602', ...answering(lists)])
+    expect(stderr).toContain(`; did you mean "${meant}"?`)
+    expect(code).toBe(6)
+  })
+
+  it('is that of a configured server where a word is not a kind', async () => {
+    const { code, stderr } = await withEntry('sums', { command: 'node' }, 'list', 'smus')
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('did you mean "sums"?') })
   })
 })

@@ -50,6 +50,10 @@ describe('what is wrong with a line', () => {
   it.each([
     [['tasks', 'lst'], 'there is no command "tasks lst"; did you mean "tasks list"?'],
     [['taks', 'list'], 'did you mean "tasks list"?'],
+    [['call', 'x', '--input-json', '{}'], `unknown option '--input-json'; did you mean "--input"?`],
+    [['info', 'x', '--pin', '2025-11-25'], 'did you mean "--revision"?'],
+    [['info', 'x', '--legacy'], 'did you mean "--revision"?'],
+    [['create', 'x', '--pin'], "unknown option '--pin'\n"],
     [['create', 'x', '--serve'], "unknown option '--serve'\n"],
     [['add', 'tool', '-JG'], 'If it is not an option, write it after --: pierhead add -- KIND\n'],
     [['tasks', 'show', 'x', '-JG'], 'write it after --: pierhead tasks show --server TARGET -- ID\n'],

@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts'
 import { wrongUsage } from '../failure.ts'
+import { orNearName } from '../near-name.ts'
 import { safeLine } from '../safe-text.ts'
 import { pairsOf } from './prompt.ts'
 
@@ -19,9 +20,12 @@ export const complete: Command = {
     if (pair === undefined) throw wrongUsage('the argument is missing', 'Write name=beginning.')
     const others = pairsOf(known)
     const { client } = await open()
-    const result = await client.complete(owner, { name: pair[0], value: pair[1] }, others, {
-      signal: io.signal,
-    })
+    const asked = client.complete(owner, { name: pair[0], value: pair[1] }, others, { signal: io.signal })
+    const result = await orNearName(asked, owner, async () =>
+      owner.includes('://')
+        ? (await client.templates().toArray()).map((one) => one.uriTemplate)
+        : (await client.prompts().toArray()).map((one) => one.name),
+    )
     await output.data(result, () =>
       result.values.length === 0
         ? 'There are no suggestions.'

@@ -41,19 +41,53 @@ export const doctor: Command = {
   ],
   async run(invocation) {
     const { output } = invocation
-    const findings = new Findings((text) => output.redacted(text))
+    const findings = new Findings(
+      (text) => output.redacted(text),
+      (text) => output.status(text),
+    )
     checkNode(findings)
     const target = await findTarget(invocation, findings)
-    if (target !== undefined) await checkTarget(target, invocation, findings)
-    invocation.io.signal.throwIfAborted()
+    const end = target === undefined ? undefined : await timeoutOf(target, invocation, findings)
     output.status('')
     const { list } = findings
     const problems = list.filter(({ level }) => level === 'problem').length
-    await output.data({ isOk: problems === 0, target: target?.label, findings: list }, () =>
-      [...list.map((finding) => textOf(finding, output)), '', summaryOf(list, target)].join('\n'),
+    const more = moreText(target, invocation)
+    const isOk = problems === 0 && end === undefined
+    const error = end && { message: end.message, hint: end.hint, exit: end.exit }
+    await output.data({ isOk, target: target?.label, findings: list, error }, () =>
+      [...list.map((finding) => textOf(finding, output)), '', `${summaryOf(list)}${more}`].join('\n'),
     )
-    return problems === 0 ? EXIT.ok : EXIT.checks
+    if (end === undefined) return isOk ? EXIT.ok : EXIT.checks
+    output.error(end.message, end.hint)
+    return end.exit
   },
+}
+
+/** Checks a target. If the time of `--total` is over before, this resolves with the failure, and what was found so far counts. */
+async function timeoutOf(
+  target: ResolvedTarget,
+  invocation: Invocation,
+  findings: Findings,
+): Promise<Failure | undefined> {
+  const { signal } = invocation.io
+  try {
+    await checkTarget(target, invocation, findings)
+    signal.throwIfAborted()
+    return undefined
+  } catch (error) {
+    const reason: unknown = signal.reason
+    if (!signal.aborted || !(reason instanceof Failure)) throw error
+    return reason
+  }
+}
+
+/** What else may be checked. */
+function moreText(target: ResolvedTarget | undefined, { flags }: Invocation): string {
+  if (target !== undefined) return ''
+  const config = flags.text('config')
+  return config === undefined
+    ? ' Name a server to check it too: pierhead doctor <target>'
+    : ` Name one of its servers to start and check it: pierhead doctor <name> --config ${shellWord(config)}`
 }
 
 /** The target to check. Without one, the configurations are checked, and the server of the project if there is one. */
@@ -128,10 +162,9 @@ function textOf({ level, text, fix }: Finding, { colors }: Output): string {
     : `${mark} ${lines}\n  ${colors.cyan('fix:')} ${fix.replaceAll('\n', '\n       ')}`
 }
 
-function summaryOf(list: readonly Finding[], target: ResolvedTarget | undefined): string {
+function summaryOf(list: readonly Finding[]): string {
   const count = (level: Finding['level']): number => list.filter((one) => one.level === level).length
   const [problems, advice] = [count('problem'), count('advice')]
-  const more = target === undefined ? ' Name a server to check it too: pierhead doctor <target>' : ''
-  if (problems > 0) return `${problems} wrong, ${advice} to improve.${more}`
-  return `Nothing is wrong${advice > 0 ? `, ${advice} to improve` : ''}.${more}`
+  if (problems > 0) return `${problems} wrong, ${advice} to improve.`
+  return `Nothing is wrong${advice > 0 ? `, ${advice} to improve` : ''}.`
 }

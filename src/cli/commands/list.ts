@@ -1,6 +1,7 @@
 import { nearest } from '../../base/nearest.ts'
 import { suggestion } from '../arranged-line.ts'
 import type { Command } from '../command.ts'
+import { similarName } from '../config-files.ts'
 import { wrongUsage } from '../failure.ts'
 import { safeLine } from '../safe-text.ts'
 import { signatureOf } from '../signature.ts'
@@ -28,11 +29,11 @@ export const list: Command = {
     ['list http://localhost:3000/mcp', 'lists everything that a server offers'],
     ['list server.ts tools', 'starts server.ts and lists its tools'],
   ],
-  async run({ words: [kind], output, open }) {
+  async run({ words: [kind], flags, io, output, open }) {
     if (kind !== undefined && /:\/\/|^[./~]|[\\/]/.test(kind)) throw notTarget(kind)
     if (kind !== undefined && !Object.hasOwn(KINDS, kind))
       throw wrongUsage(
-        `"${kind}" is not a kind${suggestion(nearest(kind, Object.keys(KINDS)))}`,
+        `"${kind}" is not a kind${suggestion(nearest(kind, Object.keys(KINDS)) ?? similarName(kind, io, flags.text('config')))}`,
         `The kinds are ${Object.keys(KINDS).join(', ')}.`,
       )
     const { client } = await open()

@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts'
 import { contentsText } from '../content-text.ts'
 import { ANSWER_OPTION } from '../given-answers.ts'
+import { orNearName } from '../near-name.ts'
 import { saveBytes, withSaved } from '../saved-bytes.ts'
 
 export const read: Command = {
@@ -13,7 +14,9 @@ export const read: Command = {
   examples: [['read server.ts notes://42', 'prints a resource of server.ts']],
   async run({ words: [uri = ''], flags, io, output, open }) {
     const { client } = await open()
-    const result = await client.read(uri, { signal: io.signal })
+    const result = await orNearName(client.read(uri, { signal: io.signal }), uri, async () =>
+      (await client.resources().toArray()).map((one) => one.uri),
+    )
     const saved = await saveBytes(result.contents, flags.text('save'), { io, output })
     await output.data(withSaved(result, saved), () =>
       result.contents.map((contents) => contentsText(contents, { io, output, saved })).join('\n'),

@@ -1,4 +1,3 @@
-import type { Client } from 'pierhead/client'
 import { nearest } from '../../base/nearest.ts'
 import type { Command, Invocation } from '../command.ts'
 import { EXIT } from '../exit.ts'
@@ -15,7 +14,7 @@ export const tasksList: Command = {
   group: 'Use a server',
   summary: 'list long-running work',
   details:
-    'A server lists the tasks of the caller, at revision 2025-11-25 only: 2026-07-28 has no list. ' +
+    'A server lists the tasks of the caller at revision 2025-11-25, which is used here: 2026-07-28 has no list. ' +
     'Operators see the tasks of all callers in the store of the server: --store and --name.',
   hasTarget: true,
   insteadOfTarget: 'store',
@@ -25,7 +24,7 @@ export const tasksList: Command = {
     ...STORE_OPTIONS,
   ],
   examples: [
-    ['tasks list http://localhost:3000/mcp --revision 2025-11-25', 'lists your tasks at a server'],
+    ['tasks list http://localhost:3000/mcp', 'lists your tasks at a server'],
     [
       'tasks list --store sqlite:films.db --name films --status failed',
       'lists those of all callers that failed',
@@ -59,14 +58,29 @@ function warnName(name: string, names: readonly string[], output: Invocation['ou
   )
 }
 
+/** The only revision with a list of tasks. */
+const LISTS = '2025-11-25'
+
 /** The tasks of the caller at a server. */
 async function remoteTasks(
-  { open }: Invocation,
+  { open, flags }: Invocation,
   limit: number,
   status: string | undefined,
 ): Promise<readonly TaskRow[]> {
-  const { client } = await open()
-  await checkList(client)
+  const { client } = await open({ revision: LISTS }).catch((error: unknown) => {
+    const { kind = '' } = error as { readonly kind?: string }
+    throw flags.text('revision') === undefined && NOT_OFFERED.includes(kind)
+      ? noList(`the server does not offer ${LISTS}, the only revision with a list of tasks`, error)
+      : error
+  })
+  const { revision, capabilities } = await client.server()
+  const { list } = (capabilities['tasks'] ?? {}) as { readonly list?: unknown }
+  if (list === undefined)
+    throw noList(
+      revision === LISTS
+        ? 'the server does not list tasks'
+        : `revision ${revision} has no list of tasks; leave out --revision`,
+    )
   const found: TaskRow[] = []
   const seen = new Set<unknown>()
   let cursor: unknown
@@ -82,18 +96,13 @@ async function remoteTasks(
   return found.slice(0, limit)
 }
 
-async function checkList(client: Client): Promise<void> {
-  const { revision, capabilities } = await client.server()
-  const { list } = (capabilities['tasks'] ?? {}) as { readonly list?: unknown }
-  if (list !== undefined) return
-  const isLatest = revision >= '2026'
-  throw new Failure(
-    isLatest ? `revision ${revision} has no list of tasks` : 'the server does not list tasks',
-    {
-      exit: EXIT.server,
-      hint: isLatest
-        ? 'Add --revision 2025-11-25 if the server offers it, show a task by its id with pierhead tasks show, or list the store of the server with --store and --name.'
-        : 'Show a task by its id with pierhead tasks show, or list the store of the server with --store and --name.',
-    },
-  )
+/** Kinds of errors of servers that do not offer the only revision that was asked for. */
+const NOT_OFFERED: readonly string[] = ['revision_unsupported', 'version_rejected', 'no_revision']
+
+function noList(problem: string, cause?: unknown): Failure {
+  return new Failure(problem, {
+    exit: EXIT.server,
+    hint: 'Show a task by its id with pierhead tasks show, or list the store of the server with --store and --name.',
+    cause,
+  })
 }
