@@ -337,13 +337,13 @@ function begin(run: Run, draft: TaskDraft, source: RequestSource): Begun | Promi
 
 /** The client left while its task was stored, so nobody knows the id. Another call may have found the key: then any node begins the task. */
 function abandon(tasks: Tasks, run: Run, { id }: TaskHead): Soon<Begun> {
-  const cancelled = tasks.cancel(id, undefined, ({ isShared }) => !isShared)
-  return soon(cancelled, (done) =>
-    soon(done?.isDone === false && !run.isOver ? tasks.giveBack(run) : undefined, () => ({
-      outcome: 'rejected',
-      error: mcpError(TASK_CANCELLED, {}),
-    })),
+  const abandoned = tasks.upkeep.insist(run, () =>
+    soon(
+      tasks.cancel(id, undefined, ({ isShared }) => !isShared),
+      (done) => (done?.isDone === false && !run.isOver ? tasks.giveBack(run) : undefined),
+    ),
   )
+  return soon(abandoned, () => ({ outcome: 'rejected', error: mcpError(TASK_CANCELLED, {}) }))
 }
 
 function keyOf({ key }: TaskPlan, input: Checked<unknown>, context: Context): Soon<string> {

@@ -3,6 +3,7 @@ import { type McpError, mcpError } from '../errors/error.ts'
 import { MUCH_LATER } from '../errors/retry-after.ts'
 import { TASKS_TOO_LARGE, TOO_MANY_CALLER_TASKS, TOO_MANY_TASKS } from '../errors/tasks.ts'
 import type { TaskHolder } from './bytes.ts'
+import { Orphans } from './orphans.ts'
 import type { TaskHead, TaskRecord } from './record.ts'
 import type { TaskRunner } from './runner.ts'
 import { isOver } from './states.ts'
@@ -23,9 +24,11 @@ const ERRORS = {
 /** Stores new tasks, if there is room: in the memory of this process, and in the store. */
 export class Admission {
   readonly #tasks: TaskRunner
+  readonly #orphans: Orphans
 
   constructor(tasks: TaskRunner) {
     this.#tasks = tasks
+    this.#orphans = new Orphans(tasks)
   }
 
   /** Stores a record that takes so many bytes, unless its key is taken. Tasks whose time is over make room before one is rejected. */
@@ -58,6 +61,7 @@ export class Admission {
     const create = (): Soon<Created> => store.create(record, limits)
     const created = orElse(create, (error) => {
       taken.delete(id)
+      if (!this.#tasks.isInMemory) this.#orphans.add(id)
       throw error
     })
     return soon(created, (answer) => {
