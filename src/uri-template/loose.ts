@@ -84,7 +84,9 @@ export class LooseUri {
 /** The number of steps of a path that loose spellings leave out because there is nothing in them. A slash at the end is usual. */
 export function countEmptySteps(text: string): number {
   const steps = text.replace(/^[^\\/]*[\\/]{2}/, '').split(/[\\/]/)
-  return steps.slice(0, -1).filter((step) => isEmpty(step.trim())).length
+  // A host may be nothing but a user and a port.
+  const host = (steps[0] ?? '').replace(/^.*@/s, '').replace(/:\d*$/, '')
+  return [host, ...steps.slice(1)].slice(0, -1).filter((step) => isEmpty(step.trim())).length
 }
 
 function isEmpty(step: string): boolean {

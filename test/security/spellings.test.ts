@@ -325,6 +325,9 @@ const CLOSED: readonly (readonly [string, readonly string[]])[] = [
       'docs://%20/private',
       'docs://%5C%5C/private?x',
       'docs:///private/',
+      'docs://@/private',
+      'docs://u@:80/private',
+      'docs://%E2%80%8B/private',
     ],
   ],
   [

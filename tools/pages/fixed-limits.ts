@@ -22,6 +22,8 @@ const FIXED: readonly FixedLimit[] = [
   { constant: 'MAX_LENGTH',        file: 'uri-template/parse.ts',   meaning: 'Characters of a URI template.',                                         outcome: '`bad_definition`' },
   { constant: 'MAX_VARIABLES',     file: 'uri-template/parse.ts',   meaning: 'Variables of a URI template.',                                          outcome: '`bad_definition`' },
   { constant: 'MAX_URI_LENGTH',    file: 'uri-template/match.ts',   meaning: 'Characters of a URI that a template matches.',                          outcome: 'The resource does not exist.' },
+  { constant: 'MAX_STEPS',         file: 'server/resources.ts',     meaning: 'Steps that one request takes to find the resources of its URIs: 400,000, and 200 for each of their characters, but no more than this.', outcome: '`uri_too_costly`' },
+  { constant: 'MAX_CHARS',         file: 'server/spellings.ts',     meaning: 'Characters of all URIs of one `subscriptions/listen`. A `%`, and each that is not ASCII, counts nine times.', outcome: '`uri_too_costly`' },
   { constant: 'MAX_VALUES',        file: 'server/completion.ts',    meaning: 'Values of one completion.',                                             outcome: 'The others are left out, and `hasMore` is true.' },
   { constant: 'MAX_INTRODUCTION',  file: 'server/introduction.ts',  meaning: 'Bytes of memory that the name and capabilities of a client take.',      outcome: '`bad_params`' },
   { constant: 'KEPT_INTRODUCTION', file: 'server/introduction.ts',  meaning: 'Bytes of memory that a session keeps of them.',                         outcome: 'The largest parts are left out.' },
