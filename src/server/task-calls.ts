@@ -63,14 +63,24 @@ export function callAsTask(tasks: Tasks, ways: ToolCall): Result | Promise<Resul
   const isScoped = hasScope(call)
   if (plan.key !== undefined && !isScoped) warnOfKey(tool, context)
   const run = newRun(tasks, tool, plan, call)
-  if (wish === 'wait') return waiting(run, ways)
-  if (wish !== 'maybe') return soon(ways.check(), (input) => atOnce(run, context, ways, input, wish))
+  if (wish === 'wait' && (plan.key === undefined || !isScoped || mayBeAsked(call))) return waiting(run, ways)
+  if (wish !== 'maybe' && wish !== 'wait')
+    return soon(ways.check(), (input) => atOnce(run, context, ways, input, wish))
   if (plan.key === undefined || !isScoped) return later(run, context, ways)
   return soon(ways.check(), (input) =>
     soon(keyOf(tool.key, plan, input, context), (key) =>
-      input.ok && key !== '' ? keyed(run, context, ways, input, key) : later(run, context, ways),
+      input.ok && key !== ''
+        ? keyed(run, context, ways, input, { key, afterMs: wish === 'wait' ? Infinity : plan.afterMs })
+        : wish === 'wait'
+          ? waiting(run, ways)
+          : later(run, context, ways),
     ),
   )
+}
+
+/** Whether handlers can ask the client of a call, which only a call that is no task can do at every revision. */
+function mayBeAsked({ peer: { capabilities } }: Call): boolean {
+  return ['elicitation', 'sampling', 'roots'].some((name) => isObject(capabilities[name]))
 }
 
 /** Runs a further attempt of a task. */
@@ -195,18 +205,18 @@ function keyed(
   context: Context,
   ways: ToolCall,
   input: Checked<unknown>,
-  key: string,
+  { key, afterMs }: { readonly key: string; readonly afterMs: number },
 ): Result | Promise<Result> {
-  const { call, plan } = run
+  const { call } = run
   const { channel, peer } = call
   const tasks = run.tasks as Tasks
   return soon(store(run, context, input, { key }), (begun) => {
-    if (begun.outcome === 'rejected' && call.aborted) throw begun.error
-    if (begun.outcome === 'rejected') return tasks.gates.enter(run, () => ways.run(input))
-    if (begun.outcome === 'exists') return endOrTask(tasks, begun.head, call, (plan as TaskPlan).afterMs)
+    // Without a task, the work could run twice.
+    if (begun.outcome === 'rejected') throw begun.error
+    if (begun.outcome === 'exists') return endOrTask(tasks, begun.head, call, afterMs)
     const unlink = run.link?.add((method, params) => channel.emit(method, params, peer))
     start(run, ways, input)
-    return endOrTask(tasks, begun.head, call, (plan as TaskPlan).afterMs).finally(() => unlink?.())
+    return endOrTask(tasks, begun.head, call, afterMs).finally(() => unlink?.())
   })
 }
 
@@ -325,7 +335,8 @@ function begin(run: Run, draft: TaskDraft, source: RequestSource): Begun | Promi
     // At once, since those that find its key at the same time join it.
     if (key !== '') tasks.waiters.begin(begun.head.id)
     // Jobs are only polled.
-    const isAsked = call.peer.dialect.tasks === 'asked' && call.asTask === undefined
+    const isJob = call.asTask !== undefined
+    const isAsked = call.peer.dialect.tasks === 'asked' && call.params['task'] !== undefined && !isJob
     const token = isAsked || key !== '' ? progressToken(call) : undefined
     if (session !== undefined && isAsked)
       run.link = new TaskLink(token, sendOfTask(session), session.reachable ? tellStatus(session) : undefined)
