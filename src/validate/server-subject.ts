@@ -25,11 +25,10 @@ export interface SubjectOptions {
   readonly latency?: Readonly<{ [percentile: string]: number }> | undefined
 }
 
-/** The capabilities that the validator declares unless a check says otherwise. */
-const OUR_CAPABILITIES: Message = {
-  roots: { listChanged: true },
-  sampling: {},
-  elicitation: {},
+/** The capabilities that the validator declares unless a check says otherwise: those that the revision has. */
+function ownCapabilities(revision: Revision): Message {
+  const elicitation = revision >= '2025-06-18' ? { elicitation: {} } : {}
+  return { roots: { listChanged: true }, sampling: {}, ...elicitation }
 }
 
 /** The most time for closing what a check opened. */
@@ -102,7 +101,7 @@ export class ServerSubject {
   }
 
   /** Opens a conversation in which nobody was greeted. It is closed after the check. */
-  async silent(capabilities: Message = OUR_CAPABILITIES): Promise<Session> {
+  async silent(capabilities: Message = ownCapabilities(this.revision)): Promise<Session> {
     const session = this.#sessionOn(await this.connect(), capabilities)
     this.#open.push(session)
     return session
@@ -116,13 +115,13 @@ export class ServerSubject {
     const wire = new HttpWire({ url: bare, headers: {}, trace: this.trace, ms: this.ms })
     this.wires.push(wire)
     this.#open.push(wire)
-    const session = this.#sessionOn(wire, OUR_CAPABILITIES)
+    const session = this.#sessionOn(wire, ownCapabilities(this.revision))
     this.#open.push(session)
     return session
   }
 
   /** Opens a conversation. It is closed after the check. Throws if the server does not answer the greeting. */
-  async session(capabilities: Message = OUR_CAPABILITIES): Promise<Session> {
+  async session(capabilities: Message = ownCapabilities(this.revision)): Promise<Session> {
     const session = await this.silent(capabilities)
     await greet(session)
     return session
@@ -144,7 +143,7 @@ export class ServerSubject {
     before?.forget()
     const opening = this.door.open(this.trace, this.ms).then(async (wire) => {
       this.wires.push(wire)
-      const session = this.#sessionOn(wire, OUR_CAPABILITIES)
+      const session = this.#sessionOn(wire, ownCapabilities(this.revision))
       await greet(session)
       return session
     })

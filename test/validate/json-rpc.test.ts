@@ -82,6 +82,11 @@ const FAULTS: readonly Fault[] = [
   },
   {
     rule: 'R017',
+    does: 'has a resultType of its own',
+    message: inResult('server/discover', (result) => ({ ...result, resultType: 'done' })),
+  },
+  {
+    rule: 'R017',
     does: 'leaves out the resultType',
     message: inResult('server/discover', (result) => without(result, 'resultType')),
   },
