@@ -52,6 +52,14 @@ const FAULTS: readonly Fault[] = [
     ),
   },
   {
+    rule: 'V018',
+    does: 'completes without an argument',
+    revisions: ['2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'],
+    answer: serving((one) => isCall(one, 'completion/complete') && param(one, 'argument') === undefined, {
+      completion: { values: [] },
+    }),
+  },
+  {
     rule: 'V019',
     does: 'takes a list for arguments',
     answer: serving((one) => isCall(one, 'tools/call') && Array.isArray(param(one, 'arguments')), {

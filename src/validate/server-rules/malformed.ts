@@ -29,6 +29,7 @@ const PARAMS: readonly (readonly [string, string, string, Message])[] = [
     { ref: { type: 'ref/validator', name: 'x' }, argument: { name: 'x', value: '' } },
   ],
   ['completions', 'completion/complete', 'without a ref', { argument: { name: 'x', value: '' } }],
+  ['completions', 'completion/complete', 'without an argument', { ref: { type: 'ref/prompt', name: 'x' } }],
 ]
 
 /** Our own checks of requests that are not as they should be. */
