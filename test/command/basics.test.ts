@@ -1,3 +1,6 @@
+import { spawnSync } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createServer, type Running } from 'pierhead'
 import { COMMANDS } from '../../src/cli/commands.ts'
@@ -25,6 +28,34 @@ beforeAll(async () => {
 })
 
 afterAll(() => running.close())
+
+describe('the package', () => {
+  it("loads nothing of the command with import 'pierhead'", () => {
+    // The loader names every file that it reads.
+    const hooks = `export async function load(url, context, next) {
+      process._rawDebug('loads ' + url)
+      return next(url, context)
+    }`
+    const register = `import { register } from 'node:module'; register(${JSON.stringify(dataUrl(hooks))})`
+    const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
+    const loadedBy = (program: string): readonly string[] => {
+      const args = ['--import', tsx, '--import', dataUrl(register), '--conditions=pierhead-source']
+      const { stderr } = spawnSync(process.execPath, [...args, '--input-type=module', '--eval', program], {
+        encoding: 'utf8',
+      })
+      return [...stderr.matchAll(/^loads (\S+)$/gm)].map(([, url = '']) => url)
+    }
+    const isCommand = (url: string): boolean => /[/](?:cli[/]|commander|@clack|picocolors)/.test(url)
+    const imported = loadedBy("import 'pierhead'; import 'pierhead/client'")
+    expect(imported.filter((url) => url.includes('/src/')).length).toBeGreaterThan(10)
+    expect(imported.filter(isCommand)).toEqual([])
+    expect(loadedBy("import './src/cli/commands.ts'").filter(isCommand)).not.toEqual([])
+  })
+})
+
+function dataUrl(script: string): string {
+  return `data:text/javascript,${encodeURIComponent(script)}`
+}
 
 describe('the command', () => {
   it('lists its commands, and each has help with an example', async () => {

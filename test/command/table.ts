@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import { COMMANDS } from '../../src/cli/commands.ts'
 
 /** The words after the target of each command that has one. Tests fail if a command is missing. */
@@ -17,6 +19,7 @@ export const WORDS: Readonly<Record<string, readonly string[]>> = {
   test: ['--generate', '--all'],
   validate: ['--target', '2025-11'],
   doctor: [],
+  conformance: ['--target', '2025-11', '--allow-calls'],
 }
 
 /** A line with a wrong argument for each command, and what it says. */
@@ -47,14 +50,27 @@ export const WRONG: Readonly<Record<string, readonly [line: readonly string[], s
   'auth login': [['auth', 'login', 'tcp://127.0.0.1:1'], 'only servers at http and ws URLs have logins'],
   'auth status': [['auth', 'status', 'tcp://127.0.0.1:1'], 'only servers at http and ws URLs have logins'],
   'auth logout': [['auth', 'logout'], 'the url is missing'],
-  'keys create': [['keys', 'create', 'a', 'b', 'c', 'd'], ''],
-  'keys show': [['keys', 'show', 'a', 'b', 'c', 'd'], ''],
-  'keys allow': [['keys', 'allow'], 'missing'],
+  'keys create': [['keys', 'create', 'a.pem', 'more'], 'unexpected argument "more"'],
+  'keys show': [['keys', 'show', 'none.json'], 'there is no file none.json'],
+  'keys allow': [['keys', 'allow', 'allowed.json', 'ed25519:short', '--sub', 'ann'], 'ed25519'],
   completion: [['completion', 'fsh'], 'fsh'],
 }
 
 /** Commands that talk to a server, and read their target themselves. */
-const OTHERS: readonly string[] = ['validate', 'doctor']
+const OTHERS: readonly string[] = ['validate', 'conformance', 'doctor']
+
+/** Lets conformance go as far as it can here: in a later Node, with an npm that cannot install the suite. Returns the way back. */
+export function withoutSuite(folder: string): () => void {
+  const version = Object.getOwnPropertyDescriptor(process, 'version') ?? {}
+  const { PATH = '' } = process.env
+  writeFileSync(join(folder, 'npm'), '#!/bin/sh\necho no network >&2\nexit 1\n', { mode: 0o755 })
+  Object.defineProperty(process, 'version', { ...version, value: 'v22.12.0' })
+  process.env['PATH'] = `${folder}${delimiter}${PATH}`
+  return () => {
+    Object.defineProperty(process, 'version', version)
+    process.env['PATH'] = PATH
+  }
+}
 
 /** The commands that talk to a server. */
 export function talking(): readonly string[] {
