@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { connect } from '../src/client.ts'
+import { connect, type Client } from '../src/client.ts'
 import type { ChaosLine, EffectLine } from './chaos-log.ts'
 import { seeded } from './chaos-random.ts'
 import { SessionClient } from './chaos-session-client.ts'
@@ -168,6 +168,8 @@ async function changeLists(): Promise<void> {
   })
 }
 
+const ours = new Set<Client>()
+
 /** Uses our own client: its answers must be its own, too. */
 async function useOwnClients(): Promise<void> {
   let calls = 0
@@ -186,7 +188,8 @@ async function useOwnClients(): Promise<void> {
       },
     }).catch(() => undefined)
     if (connected === undefined) return pause(EXTRA_MS)
-    for (let each = 0; each < 20 && !isStopping; each++) {
+    ours.add(connected)
+    for (let each = 0; each < 20 && !isStopping && !isOver; each++) {
       marker = `m${client}-${++calls}`
       const asks = each % 2
       log({ event: 'called', client, call: marker, marker, steps: 0, asks, isOurs: true })
@@ -198,6 +201,7 @@ async function useOwnClients(): Promise<void> {
       }
       await pause(EXTRA_MS)
     }
+    ours.delete(connected)
     await connected.close()
   })
 }
@@ -208,7 +212,9 @@ async function main(): Promise<void> {
     process.on('message', (message) => {
       if (message === 'stop') isStopping = true
       if (message === 'drain') resolve()
-      if (message === 'give up') isOver = true
+      if (message !== 'give up') return
+      isOver = true
+      for (const client of ours) void client.close()
     })
   })
   process.once('disconnect', () => process.exit())

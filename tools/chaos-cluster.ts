@@ -216,9 +216,11 @@ export class Cluster {
     if (this.isLate) return
     this.isLate = true
     this.crashes.push(reason)
-    this.#tell('stop')
-    this.#tell('drain')
-    this.#tell('give up')
+    this.#tellEnd()
+  }
+
+  #tellEnd(): void {
+    for (const what of ['stop', 'drain', 'give up'] as const) this.#tell(what)
   }
 
   #killClients(): void {
@@ -262,6 +264,7 @@ export class Cluster {
       if (code !== 0 && !this.#isClosing) this.crashes.push(`clients ended with exit code ${code}`)
     })
     this.#clients.push(entry)
+    if (this.isLate) this.#tellEnd()
   }
 
   #tell(what: 'stop' | 'drain' | 'give up'): void {

@@ -89,6 +89,7 @@ async function eachKind(cluster: Cluster, random: () => number): Promise<number>
     [() => cluster.harm('redis', random)],
   ]
   for (const round of rounds) {
+    if (cluster.isLate) break
     await pause((random() * PAUSE_MS) / 2)
     await Promise.all(round.map((harm) => harm()))
   }
