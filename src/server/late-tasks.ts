@@ -1,4 +1,5 @@
 import { Deferred } from '../base/deferred.ts'
+import { LONGEST_MS } from '../base/duration.ts'
 import { lazy } from '../base/lazy.ts'
 import { soon } from '../base/soon.ts'
 import { mcpError } from '../errors/error.ts'
@@ -6,7 +7,6 @@ import { CANCELLED } from '../errors/rpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import type { Handler, Result } from '../rpc/dispatch.ts'
 import type { TasksOptions } from '../tasks/host.ts'
-import { within } from '../transport/io/timer.ts'
 import { callOf, type Context } from './context.ts'
 import type { TaskModule, TaskService } from './task-host.ts'
 import type { TaskHook } from './tools.ts'
@@ -93,7 +93,13 @@ export class LateTasks {
     const { resolve } = (this.#closed = new Deferred())
     // A program may revoke a caller and end at once.
     const { leases } = this.#service
-    await within(Math.max(0, until - performance.now()), (done) => void leases.settled().then(done))
+    const late = new Deferred<void>()
+    const timer = setTimeout(
+      () => late.resolve(),
+      Math.min(LONGEST_MS, Math.max(0, until - performance.now())),
+    )
+    await Promise.race([leases.settled(), late.promise])
+    clearTimeout(timer)
     const opened = await this.#opened?.catch(() => undefined)
     opened?.tasks.endWaits()
     const close = async (): Promise<void> => {
