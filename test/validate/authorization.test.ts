@@ -122,7 +122,7 @@ const FAULTS: readonly Fault[] = [
     does: 'answers pings and lists with 403 without a token',
     http: async ({ message }, next) => {
       const reply = await next()
-      return reply.status === 401 && /list$/.test(String(message?.['method']))
+      return reply.status === 401 && ['tools/list', 'prompts/list'].includes(String(message?.['method']))
         ? { ...reply, status: 403 }
         : reply
     },

@@ -232,7 +232,14 @@ function foreignMethods({ revision }: ServerSubject, capabilities: Message): rea
     if (GREETINGS.has(method)) return []
     const rows = METHODS.filter((row) => row.method === method)
     const row = rows.find((one) => isIn(one, revision))
-    if (row === undefined) return [{ method, why: `and ${revision} does not have it`, mayList: true }]
+    if (row === undefined)
+      return [
+        {
+          method,
+          why: `and ${revision} does not have it`,
+          mayList: rows.some(({ from }) => from !== 'server'),
+        },
+      ]
     if (row.from === 'server') return [{ method, why: 'and only servers send it' }]
     return isDeclared(capabilities, row)
       ? []
