@@ -59,6 +59,6 @@ function packagePath(name: string, file: string): string | undefined {
 }
 
 /** The owner of a program that the user runs, and so of the packages that it imports. */
-export function namedOwner(file: string): number | undefined {
+function namedOwner(file: string): number | undefined {
   return ownerOf(file) ?? ownerOf(dirname(file))
 }

@@ -79,7 +79,10 @@ test('no tool of the toolbox fails by mistake on the cases that its schema accep
 })
 
 test('the fixtures of the toolbox say what they expect', () => {
-  const files = readFixtures({ folder: `${FOLDER}/fixtures`, project: FOLDER, isNamed: true }, { cwd: '.', env: {} })
+  const files = readFixtures(
+    { folder: `${FOLDER}/fixtures`, project: FOLDER, isNamed: true },
+    { cwd: '.', env: {} },
+  )
   expect(files).toHaveLength(119)
   const vague = files.filter(
     ({ fixtures }) =>

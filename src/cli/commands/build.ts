@@ -54,7 +54,7 @@ export const build: Command = {
 
 /** Whether Node knows that a built file is a module. */
 function isModule(out: string, { env }: Surroundings): boolean {
-  if (/\.mjs$/.test(out)) return true
+  if (out.endsWith('.mjs')) return true
   const manifest = nearestFile('package.json', { cwd: dirname(out), env })
   try {
     return JSON.parse((manifest && readText(manifest)) ?? '{}').type === 'module'
