@@ -6,11 +6,12 @@ import { createServer } from '../../src/index.ts'
 import { envelope, post } from './server.ts'
 
 test('limits.heap an envelope whose text a site has read already is rejected if the heap has no room for its values', async () => {
-  const app = createServer({ name: 'room', version: '1', log: () => undefined, limits: { heap: 0.001 } }).tool(
-    'echo',
-    { input: { type: 'object' } },
-    () => 'echoed',
-  )
+  const app = createServer({
+    name: 'room',
+    version: '1',
+    log: () => undefined,
+    limits: { heap: 0.001 },
+  }).tool('echo', { input: { type: 'object' } }, () => 'echoed')
   const serve = app.node({ gist: true })
   const site = createHttp((request, response) => {
     void text(request).then((body) => serve(request, response, body))
