@@ -32,6 +32,8 @@ export interface ClientSettings {
 export interface ClientNews {
   readonly accepted: number
   readonly visits: number
+  /** How many handlers workers have run. */
+  readonly byWorkers: number
   /** How many tasks and visits of those that there should be have ended, sessions were read to the end, and outcomes were looked at again. */
   readonly progress: number
   /** Whether there are as many tasks and visits as there should be; whether nothing runs any more. */
@@ -61,7 +63,7 @@ const RELIST_MS = 15_000
 
 let isStopping = false
 let isOver = false
-let [accepted, visits, ended, settled, isIdle] = [0, 0, 0, 0, false]
+let [accepted, visits, byWorkers, ended, settled, isIdle] = [0, 0, 0, 0, 0, false]
 /** When a session was last read to the end. */
 let drainedAt = 0
 
@@ -80,7 +82,9 @@ async function openLedger(): Promise<string> {
     let body = ''
     asked.setEncoding('utf8').on('data', (text: string) => (body += text))
     asked.once('end', () => {
-      log({ event: 'effect', ...(JSON.parse(body) as Omit<EffectLine, 'event'>) })
+      const effect = JSON.parse(body) as Omit<EffectLine, 'event'>
+      if (effect.by.startsWith('worker')) byWorkers++
+      log({ event: 'effect', ...effect })
       answered.end('{}')
     })
   })
@@ -219,7 +223,7 @@ async function main(): Promise<void> {
   })
   process.once('disconnect', () => process.exit())
   const timer = setInterval(() => {
-    const news: ClientNews = { accepted, visits, progress: progress(), isDone: isDone(), isIdle }
+    const news: ClientNews = { accepted, visits, byWorkers, progress: progress(), isDone: isDone(), isIdle }
     process.send?.(news)
   }, NEWS_MS)
   await Promise.all([useTasks(await openLedger()), useSessions(), changeLists(), useOwnClients()])

@@ -129,6 +129,7 @@ export class Cluster {
     return {
       accepted: all.reduce((sum, { accepted }) => sum + accepted, 0),
       visits: all.reduce((sum, { visits }) => sum + visits, 0),
+      byWorkers: all.reduce((sum, { byWorkers }) => sum + byWorkers, 0),
       progress: all.reduce((sum, { progress }) => sum + progress, 0),
       isDone: all.every(({ isDone }) => isDone),
       isIdle: all.every(({ isIdle }) => isIdle),
@@ -255,7 +256,7 @@ export class Cluster {
     const child = fork(join(this.#programs, 'chaos-clients.mjs'), [JSON.stringify(settings)], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
-    const news = { accepted: 0, visits: 0, progress: 0, isDone: false, isIdle: false }
+    const news = { accepted: 0, visits: 0, byWorkers: 0, progress: 0, isDone: false, isIdle: false }
     const entry: ClientProcess = { child, news, hasEnded: false }
     child.on('message', (message) => (entry.news = message as ClientNews))
     child.once('exit', (code) => {

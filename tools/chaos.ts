@@ -45,8 +45,11 @@ export async function chaos(
     }, PROGRESS_MS)
     try {
       faults += await eachKind(cluster, random)
+      // Nodes begin most attempts themselves, so a worker may have to wait long for one.
       const isEnough = (): boolean =>
-        cluster.kills >= extent.kills && (cluster.news.isDone || performance.now() > until)
+        cluster.kills >= extent.kills &&
+        cluster.news.byWorkers > 0 &&
+        (cluster.news.isDone || performance.now() > until)
       while (!cluster.isLate && !isEnough()) {
         await pause(random() * PAUSE_MS)
         await cluster.harm(choose(random), random)
