@@ -19,10 +19,11 @@ import { SHORT_WORKLOADS, WORKLOADS } from './workloads.ts'
 /** Where whole runs are kept: the last one, and the reference, from a host that is fast enough for absolute numbers. */
 const RECORD = 'reports'
 const [LAST, REFERENCE] = ['bench.json', 'reference.json']
+const PROFILES = 'bench-profiles.json'
 
 /**
  * A whole run becomes the last one, which the README shows; with `--reference` also the one whose numbers requirements and CI
- * use. `--quick` measures everything briefly, `--only name` measures one workload; with `--reference`, its rows are added to both records, with their date.
+ * use. `--quick` measures everything briefly, `--only name` measures one workload; with `--reference`, its rows are added to both records, with their date, and its profiles to theirs.
  * `--ci` checks our ratios against the record, and
  * `--profile name` shows where our server and bare Node spend the time of a call, as text on a terminal and as JSON otherwise.
  */
@@ -61,7 +62,8 @@ async function bench(): Promise<void> {
   if (folder === RECORD || isAdded) fillReadme()
   const profiles = await profileAll(missed, values.quick ? QUICK : PROFILE)
   for (const profile of profiles) console.log(`\n${profileText(profile)}`)
-  write(folder, { 'bench-profiles.json': profiles })
+  write(folder, { [PROFILES]: profiles })
+  if (isAdded) write(RECORD, { [PROFILES]: profilesAdded(profiles, workloads) })
   if (failures.length > 0) throw new Error(`failed: ${failures.join('; ')}`)
 }
 
@@ -145,6 +147,16 @@ async function compareWithRecord(workloads: readonly Workload[], { loadBefore }:
     console.log(`${unjudged} new ratios are judged once ${RECORD}/${LAST} has them: run "npm run bench"`)
   console.log(`${passed} passed, ${failed + broken} failed`)
   if (failed + broken > 0) process.exitCode = 1
+}
+
+/** The recorded profiles with those of the workloads that ran again. */
+function profilesAdded(
+  profiles: readonly ProfileTable[],
+  workloads: readonly Workload[],
+): readonly ProfileTable[] {
+  const recorded = JSON.parse(readFileSync(join(RECORD, PROFILES), 'utf8')) as readonly ProfileTable[]
+  const names = new Set(workloads.map(({ name }) => name))
+  return [...recorded.filter(({ workload }) => !names.has(workload)), ...profiles]
 }
 
 /** The rows of the reference, and those of the last run that it lacks. */
