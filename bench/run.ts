@@ -23,7 +23,8 @@ const PROFILES = 'bench-profiles.json'
 
 /**
  * A whole run becomes the last one, which the README shows; with `--reference` also the one whose numbers requirements and CI
- * use. `--quick` measures everything briefly, `--only name` measures one workload; with `--reference`, its rows are added to both records, with their date, and its profiles to theirs.
+ * use. `--quick` measures everything briefly, `--only name` measures one workload; with `--reference`, its rows and profiles are
+ * added to the records, with their date.
  * `--ci` checks our ratios against the record, and
  * `--profile name` shows where our server and bare Node spend the time of a call, as text on a terminal and as JSON otherwise.
  */
