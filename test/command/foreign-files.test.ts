@@ -14,7 +14,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { build, isStale } from '../../tools/build.ts'
 import { line, spawnLine, type Outcome } from './line.ts'
 import { linkPackages } from './program-folder.ts'
 
@@ -22,6 +23,11 @@ import { linkPackages } from './program-folder.ts'
 const OTHER = 12_345
 
 let [folder, cwd] = ['', '']
+
+beforeAll(async () => {
+  // Programs are built with the package.
+  if (isStale()) await build()
+}, 300_000)
 
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'pierhead-foreign-')))
