@@ -28,7 +28,7 @@ describe('.ci/run', () => {
     expect(runIn(root, 'npm', 'run', 'cases', '--', '--record').status).toBe(0)
 
     const before = runCi(root)
-    expect(lastLine(before.stdout)).toBe('10 passed, 0 failed')
+    expect(lastLine(before.stdout)).toBe('11 passed, 0 failed')
     expect(before.status).toBe(0)
 
     rmSync(join(root, 'again.test.ts'))
@@ -47,7 +47,16 @@ describe('.ci/run', () => {
     ['that skips', '5 passed, 0 failed, 1 skipped', '== STEP failed: 1 skipped'],
     ['that fails', '5 passed, 1 failed', '5 passed, 1 failed\n== STEP: exit 0'],
   ])('fails on a step %s', (_, text, expected) => {
-    for (const step of ['test', 'recorded', 'requirements', 'cases', 'check', 'conformance', 'bench']) {
+    for (const step of [
+      'test',
+      'recorded',
+      'nodes',
+      'requirements',
+      'cases',
+      'check',
+      'conformance',
+      'bench',
+    ]) {
       const root = plantStubs()
       writeFileSync(join(root, 'stubs', step), text)
       const { status, stdout } = runCi(root)
@@ -127,7 +136,7 @@ exit $(cat stubs/${name}.exit 2>/dev/null || echo 0)`
   writeProgram(
     root,
     'npm',
-    `name=$1; [ "$name" = run ] && name=$2; [ -n "$PIERHEAD_SPEC" ] && name=recorded\n${stub('$name')}`,
+    `name=$1; [ "$name" = run ] && name=\${2#test:}; [ -n "$PIERHEAD_SPEC" ] && name=recorded\n${stub('$name')}`,
   )
   return root
 }
@@ -142,7 +151,7 @@ function plantProject(): string {
     'npm',
     `[ -n "$PIERHEAD_SPEC" ] && echo '${GOOD}' && exit
 [ "$1" = test ] && echo '${CHECKED}'
-case "$*" in ci*|install*) exit 0;; 'run check'|'run conformance'|'run bench'*) echo '${GOOD}';; *) exec '${npm}' --silent "$@";; esac`,
+case "$*" in ci*|install*) exit 0;; 'run check'|'run conformance'|'run bench'*|'run test:nodes'*) echo '${GOOD}';; *) exec '${npm}' --silent "$@";; esac`,
   )
   symlinkSync(resolve('node_modules'), join(root, 'node_modules'))
   mkdirSync(join(root, 'requirements'))
