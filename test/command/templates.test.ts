@@ -57,7 +57,7 @@ function isOpen(port: number): Promise<boolean> {
 }
 
 describe('the README of a template', () => {
-  it.each(TEMPLATES)('shows commands that work: %s', { timeout: 300_000 }, async (template) => {
+  it.each(TEMPLATES)('shows commands that work: %s', { timeout: 500_000 }, async (template) => {
     const project = projectOf(template)
     const app = createServer({ name: 'explored', version: '1.0.0' })
     app.tool('first', { description: 'Is first.' }, () => '')
@@ -66,7 +66,10 @@ describe('the README of a template', () => {
     const commands = commandsIn(project.read('README.md'))
     expect(commands.length).toBeGreaterThan(3)
     for (const command of commands) {
-      const text = command.replace('http://127.0.0.1:3000/mcp', String(running.url))
+      // A minute is enough for a whole run on a machine that does nothing else.
+      const text = command
+        .replace('http://127.0.0.1:3000/mcp', String(running.url))
+        .replace('pierhead validate', 'pierhead validate --total 5m')
       const { code, text: printed } =
         command === 'npm run dev'
           ? { code: 0, text: await project.until(text, /serving server\.ts at http/, { PORT: '0' }) }
