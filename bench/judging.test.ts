@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { Answers } from './answers.ts'
 import { CALL_ROWS, nameOf } from './call-rows.ts'
 import { GOALS, judge, needsProfile } from './goals.ts'
-import { type Row, type Sample, increasePercent, toRows } from './measure.ts'
+import { type Row, type Sample, increase, increasePercent, toRows } from './measure.ts'
 import { FIRST_ID, numbered } from './messages.ts'
 import { better, isLost, ratiosOf, tallyOf, verdictOf } from './regressions.ts'
 import { LIMIT, OURS, V2 } from './subjects.ts'
@@ -89,6 +89,12 @@ describe('goals', () => {
     expect(needsProfile(missed)).toBe(false)
   })
 
+  test('the growth of tasks is compared with that of a bare map or table', () => {
+    const work = 'tasks/get, what it costs more with many tasks than with few, in memory'
+    expect(goalsOf(rowsOf(work, [20, 25], '%'))).toEqual([{ goal: '≤ 5 % above limit', found: 5, met: true }])
+    expect(goalsOf(rowsOf(work, [20, 25.1], '%'))).toMatchObject([{ met: false }])
+  })
+
   test('goals are unique', () => {
     const names = GOALS.map(({ work, unit, of, subject }) => [work, unit, of, subject].join())
     expect(new Set(names).size).toBe(names.length)
@@ -117,6 +123,11 @@ describe('the comparison with the record', () => {
     expect(verdicts(70)).toEqual(['kept'])
     expect(verdicts(69)).toEqual(['LOST'])
     expect(ratiosOf(rowsOf(CALLS, [100, 90]), rowsOf(CALLS, [100, 205]))).toMatchObject([{ recorded: 2.05 }])
+  })
+
+  test('costs increase by the largest median of the differences of a round', () => {
+    const few = [10, 20, 10]
+    expect(increase([few, [11, 21, 10], [12, 23, 11]])).toBe(2)
   })
 
   test('the better of two measurements counts', () => {

@@ -133,6 +133,14 @@ export function increasePercent([first = [], ...others]: readonly (readonly numb
   return (Math.max(...factors) - 1) * 100
 }
 
+/** The same in the unit of the costs. */
+export function increase([first = [], ...others]: readonly (readonly number[])[]): number {
+  const differences = others.map((costs) =>
+    median(costs.map((cost, round) => cost - (first[round] ?? Number.NaN))),
+  )
+  return Math.max(...differences)
+}
+
 /** Compares the samples of each workload with its limit and with the best peer. */
 export function toRows(samples: readonly Sample[]): readonly Row[] {
   return samples.map((sample) => {

@@ -5,7 +5,7 @@ import {
   type Plan,
   type Sample,
   type Workload,
-  increasePercent,
+  increase,
   interleave,
   median,
   mostlyBusy,
@@ -75,24 +75,35 @@ async function rates(
   })
 }
 
-/** What a poll and a call cost with each number of tasks. Polls come first, because calls add tasks. */
+/** A server with so many tasks. */
+interface Filled {
+  readonly subject: Subject
+  readonly held: number
+}
+
+/** What a poll and a call cost with each number of tasks, here and with a bare map or table. Polls come first, because calls add tasks. */
 async function growth(
   worker: Worker<TaskCommands>,
   store: Store,
   plan: Plan,
   log: (line: string) => void,
 ): Promise<readonly Sample[]> {
-  const counts = new Map<Subject, number>(
-    plan.sessionCounts.map((count) => [{ ...OURS, name: `${count.toLocaleString('en')} tasks` }, count]),
-  )
-  for (const [subject, count] of counts) await open(worker, subject.name, subject, store, count)
-  const polls = await costs(worker, { store, work: 'poll', counts }, plan, log)
-  return [...(await costs(worker, { store, work: 'call', counts }, plan, log)), ...polls]
+  const servers = new Map<Subject, Filled>()
+  for (const held of plan.sessionCounts)
+    for (const subject of [LIMIT, OURS])
+      servers.set({ ...subject, name: `${subject.name}, ${tasksText(held)}` }, { subject, held })
+  for (const [{ name }, { subject, held }] of servers) await open(worker, name, subject, store, held)
+  const polls = await costs(worker, { store, work: 'poll', servers }, plan, log)
+  return [...(await costs(worker, { store, work: 'call', servers }, plan, log)), ...polls]
+}
+
+function tasksText(held: number): string {
+  return `${held.toLocaleString('en')} tasks`
 }
 
 const TITLES = { call: 'a task from the call to the result', poll: 'tasks/get' } as const
 
-/** What a call or a poll costs more with many tasks than with few. */
+/** What a call or a poll costs more with many tasks than with few. In percent, both that of our server and that of the limit are parts of what our server takes with few. */
 export function growthWork(work: 'call' | 'poll', store: Store): string {
   return `${TITLES[work]}, what it costs more with many tasks than with few, ${titleOf(store)}`
 }
@@ -100,48 +111,47 @@ export function growthWork(work: 'call' | 'poll', store: Store): string {
 interface Growth {
   readonly store: Store
   readonly work: 'call' | 'poll'
-  readonly counts: ReadonlyMap<Subject, number>
+  readonly servers: ReadonlyMap<Subject, Filled>
 }
 
 async function costs(
   worker: Worker<TaskCommands>,
-  { store, work, counts }: Growth,
+  { store, work, servers }: Growth,
   plan: Plan,
   log: (line: string) => void,
 ): Promise<readonly Sample[]> {
   const title = TITLES[work]
   const brief = { ...plan, rounds: plan.rounds * SLICES }
-  const results = await interleave([...counts.keys()], brief, async (subject) => {
-    const held = counts.get(subject) ?? 0
+  const results = await interleave([...servers.keys()], brief, async (server) => {
+    const { subject, held } = servers.get(server) as Filled
     // Calls add tasks, so a server that should have few begins again.
-    if (work === 'call' && held < CALLS * 10) await open(worker, subject.name, subject, store, held)
-    return measure(worker, {
-      name: subject.name,
-      work,
-      extent: { calls: work === 'call' ? CALLS : CALLS * 10 },
-    })
+    if (work === 'call' && held < CALLS * 10) await open(worker, server.name, subject, store, held)
+    const calls = work === 'call' ? CALLS : CALLS * 10
+    return measure(worker, { name: server.name, work, extent: { calls } })
   })
-  const series = [...results].map(([{ name }, rounds]) => {
+  const measured = [...results].map(([server, rounds]) => {
     const each = rounds.map(({ count, workerCpuMs }) => (workerCpuMs * 1000) / count)
-    log(`${titleOf(store)}, ${name}: ${median(each).toFixed(1)} µs of CPU for ${title}`)
-    return each
+    log(`${titleOf(store)}, ${server.name}: ${median(each).toFixed(1)} µs of CPU for ${title}`)
+    return { ...(servers.get(server) as Filled), each, busy: mostlyBusy(rounds) }
   })
-  const common = { subject: OURS, better: 'less' } as const
-  const samples = [...results].map(([{ name }, rounds], index): Sample => {
-    const value = median(series[index] ?? [])
-    return {
-      ...common,
-      work: `${title}, ${name} ${titleOf(store)}`,
-      value,
-      unit: 'µs CPU',
-      busy: mostlyBusy(rounds),
-    }
+  const samples = measured.map(({ subject, held, each, busy }): Sample => {
+    const name = `${title}, ${tasksText(held)} ${titleOf(store)}`
+    return { work: name, subject, value: median(each), unit: 'µs CPU', better: 'less', busy }
   })
-  const busy = samples.some((sample) => sample.busy)
-  return [
-    ...samples,
-    { ...common, work: growthWork(work, store), value: increasePercent(series), unit: '%', busy },
-  ]
+  const ours = measured.find(({ subject }) => subject === OURS)
+  const few = median(ours?.each ?? [])
+  const name = growthWork(work, store)
+  const growths = [LIMIT, OURS].flatMap((subject): readonly Sample[] => {
+    const own = measured.filter((server) => server.subject === subject)
+    const value = increase(own.map(({ each }) => each))
+    log(`${titleOf(store)}, ${subject.name}: ${value.toFixed(2)} µs of CPU more with many tasks`)
+    const common = { work: name, subject, better: 'less', busy: own.some(({ busy }) => busy) } as const
+    return [
+      { ...common, value, unit: 'µs CPU' },
+      { ...common, value: (value / few) * 100, unit: '%' },
+    ]
+  })
+  return [...samples, ...growths]
 }
 
 async function open(

@@ -1,4 +1,5 @@
 import { Deferred } from '../base/deferred.ts'
+import { soon } from '../base/soon.ts'
 import { mcpError } from '../errors/error.ts'
 import { TASK_CANCELLED } from '../errors/tasks.ts'
 import { anonymousNetwork, ownerOf } from '../rpc/call.ts'
@@ -6,6 +7,7 @@ import type { Result } from '../rpc/dispatch.ts'
 import { NOBODY } from './bytes.ts'
 import type { Run } from './run.ts'
 import type { TaskRunner } from './runner.ts'
+import type { Soon } from './store.ts'
 
 const ignore = (): void => undefined
 
@@ -151,6 +153,8 @@ export class Place {
 export class Gates {
   readonly #tasks: TaskRunner
   readonly #byTool = new Map<string, { readonly limit: number; readonly gate: Gate }>()
+  /** Runs whose records say, or are about to say, that they wait. */
+  readonly #marked = new WeakSet<Run>()
 
   constructor(tasks: TaskRunner) {
     this.#tasks = tasks
@@ -180,13 +184,53 @@ export class Gates {
           this.#tasks.upkeep.freed()
         })
       }
-      run.leaveGate = run.isWithheld ? ignore : gate?.enter(start, turnOf(run))
-      if (run.leaveGate === undefined) return start()
-      run.giveUp = () => {
-        run.leaveGate?.()
+      const leaveBy = (leave: () => void) => (): void => {
+        run.giveUp = undefined
+        leave()
         reject(mcpError(TASK_CANCELLED, {}))
       }
+      const enter = (): void => {
+        run.leaveGate = undefined
+        if (!this.#isMarked(run)) return start()
+        run.giveUp = leaveBy(() => gate?.leave())
+        this.#unmark(run, start)
+      }
+      run.leaveGate = run.isWithheld ? ignore : gate?.enter(enter, turnOf(run))
+      if (run.leaveGate === undefined) return enter()
+      run.giveUp = leaveBy(() => run.leaveGate?.())
+      this.mark(run)
     })
+  }
+
+  /** When the task of a run, which is about to be created, may begin elsewhere if this process dies before its handler begins: a task that waits has such a time. */
+  dueAtOf(run: Run, now: number): number {
+    const mustWait = !run.hasBegun && run.leaveGate === undefined && this.placesOf(run.tool) <= 0
+    return mustWait && !this.#tasks.isInMemory ? Math.max(1, now) : 0
+  }
+
+  /** Writes into the record of a run that waits for a place that its handler has not begun: then another process may begin it, even if it cannot be repeated. */
+  mark(run: Run): void {
+    const tasks = this.#tasks
+    if (run.leaveGate === undefined || run.isWithheld || tasks.isInMemory) return
+    if (run.head === undefined || this.#isMarked(run)) return
+    this.#marked.add(run)
+    const dueAt = Math.max(1, tasks.clock.now())
+    tasks.unawaited(() => run.write('attempt', () => ({ dueAt }), true))
+  }
+
+  #isMarked(run: Run): boolean {
+    return this.#marked.has(run) || (run.head?.dueAt ?? 0) > 0
+  }
+
+  /** Begins a handler once its record says so. */
+  #unmark(run: Run, start: () => void): void {
+    const tasks = this.#tasks
+    const written = (isWritten: boolean): Soon<void> => {
+      if (!isWritten || run.isOver || run.giveUp === undefined) return undefined
+      return run.isWithheld ? tasks.giveBack(run) : start()
+    }
+    const write = (): Soon<boolean> => run.write('attempt', () => ({ dueAt: 0 }), true)
+    tasks.unawaited(() => tasks.upkeep.insist(run, () => soon(write(), written)))
   }
 
   /** The gate of a tool; undefined if any number may run. A new limit begins with an empty gate. */

@@ -9,7 +9,7 @@ export function newRecord(
   { caller, key, ttlMs, request: { same = '' } }: TaskDraft,
   request: string,
 ): TaskRecord {
-  const { clock, host, node, store } = run.tasks
+  const { clock, gates, host, node, store } = run.tasks
   const now = clock.now()
   const most = host.limits.taskMs
   const wanted = ttlMs === undefined ? (run.plan?.ttlMs ?? most) : (ttlMs ?? most)
@@ -31,7 +31,7 @@ export function newRecord(
     ttlMs: Math.min(Math.max(Math.round(wanted), 1), most),
     pollMs: run.plan?.pollMs ?? 1000,
     attempt: 1,
-    dueAt: 0,
+    dueAt: gates.dueAtOf(run, now),
     node,
     version: 1,
     request,

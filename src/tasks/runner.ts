@@ -116,6 +116,7 @@ export abstract class TaskRunner {
         const head = headOf(record)
         run.head = head
         this.enter(run, bytes)
+        this.gates.mark(run)
         this.upkeep.expect()
         return { outcome: 'created', head }
       })
