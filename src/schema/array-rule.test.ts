@@ -162,3 +162,60 @@ describe('uniqueItems with long texts of the same length', () => {
     expect(check([['a'.repeat(2 ** 27)]])).toBe(true)
   })
 })
+
+describe('uniqueItems with nested items', () => {
+  const isUnique = compile(inspect({ uniqueItems: true }))
+  const nested = (text: string, levels: number): unknown => {
+    let value: unknown = text
+    for (let level = 0; level < levels; level++) value = level % 2 === 0 ? [value, 1] : { b: 1, a: value }
+    return value
+  }
+  const check = (value: unknown): boolean => {
+    startCounting()
+    return isUnique([value, 1])
+  }
+
+  test('costs as much for many levels as for few, since no level copies what is below', async () => {
+    const text = `${'a'.repeat(4_000_000)}€`
+    const least = async (levels: number): Promise<number> => {
+      const value = nested(text, levels)
+      const rounds: number[] = []
+      for (let round = 0; round < 3; round++)
+        rounds.push(await processorMs(() => expect(check(value)).toBe(true)))
+      return Math.min(...rounds)
+    }
+    const [few, many] = [await least(2), await least(120)]
+    expect(many / few).toBeLessThan(4)
+  })
+
+  test('tells any two values apart, and the order of members does not matter', () => {
+    const differ = [
+      [],
+      [[]],
+      {},
+      [{}],
+      { a: [] },
+      { a: {} },
+      ['a', 'b'],
+      ['a,b'],
+      [1, 2],
+      [12],
+      { a: 1, b: 2 },
+      { a: '1,"b":2' },
+      [null],
+      ['null'],
+    ]
+    startCounting()
+    expect(isUnique(differ)).toBe(true)
+    for (const value of differ) {
+      startCounting()
+      expect(isUnique([...differ, structuredClone(value)])).toBe(false)
+    }
+    expect(
+      isUnique([
+        { a: 1, b: [{ c: 1, d: 2 }] },
+        { b: [{ d: 2, c: 1 }], a: 1 },
+      ]),
+    ).toBe(false)
+  })
+})

@@ -102,13 +102,34 @@ function countDistinct(values: readonly unknown[]): number {
 
 /** The same text for the same JSON, whatever the order of members. */
 function textOf(value: unknown): string {
+  const pieces: string[] = []
+  addPieces(value, pieces)
+  return pieces.join('')
+}
+
+/** Adds the text of a value in pieces that are joined only once: a text for each level would copy everything below again and again. */
+function addPieces(value: unknown, pieces: string[]): void {
   spend(PRICE.mark + (typeof value === 'string' ? 2 * value.length : 0))
-  if (Array.isArray(value)) return `[${value.map(textOf).join()}]`
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) {
+      pieces.push(at === 0 ? '[' : ',')
+      addPieces(value[at], pieces)
+    }
+    pieces.push(value.length === 0 ? '[]' : ']')
+  } else if (typeof value === 'object' && value !== null) addMembers(value, pieces)
   // A number may be infinite, which JSON has no text for.
-  if (typeof value !== 'object' || value === null)
-    return typeof value === 'string' ? JSON.stringify(value) : String(value)
-  const entries = Object.entries(value)
-  spend(entries.reduce((sum, [name]) => sum + PRICE.mark + 2 * name.length, 0))
-  const members = entries.map(([name, item]) => `${JSON.stringify(name)}:${textOf(item)}`)
-  return `{${members.toSorted().join()}}`
+  else pieces.push(typeof value === 'string' ? JSON.stringify(value) : String(value))
+}
+
+function addMembers(value: object, pieces: string[]): void {
+  const names = Object.keys(value)
+  const chars = names.reduce((sum, name) => sum + name.length, 0)
+  spend(PRICE.mark * names.length + 2 * chars + (chars / 8) * Math.log2(names.length + 1))
+  pieces.push('{')
+  for (const name of names.sort()) {
+    pieces.push(JSON.stringify(name), ':')
+    addPieces((value as Record<string, unknown>)[name], pieces)
+    pieces.push(',')
+  }
+  pieces.push('}')
 }
