@@ -1,4 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { mcpError } from '../errors/error.ts'
+import { STORE_UNREACHABLE } from '../errors/store.ts'
 import { Lifetime } from '../store/lifetime.ts'
 import { memory } from '../store/memory.ts'
 import { MemoryNodeStore } from '../store/nodes-memory.ts'
@@ -53,3 +55,48 @@ test('a death that is announced is known at once, also to nodes that start later
     expect(node.suspects.isDead(number, await stores.nodes.isAlive(number))).toBe(true)
   }
 })
+
+test('when the store is back, no node is taken for dead that reaches it a second later than the others', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  for (let before = 0; before < BEAT_MS; before += 500) {
+    const stores = toStores()
+    const [late, early] = [{ isAway: false }, { isAway: false }]
+    const one = await join(awayWith(stores, late))
+    await vi.advanceTimersByTimeAsync(before)
+    let isTakenForDead = false
+    const two: Node = await join(awayWith(stores, early), {
+      onMessage: () => undefined,
+      onAllChanged: () => undefined,
+      onBeat() {
+        if (two.suspects.isDead(one.number, stores.nodes.isAlive(one.number) as boolean))
+          isTakenForDead = true
+      },
+    })
+    late.isAway = early.isAway = true
+    await vi.advanceTimersByTimeAsync(5 * BEAT_MS + 4400 - before)
+    early.isAway = false
+    await vi.advanceTimersByTimeAsync(1000)
+    late.isAway = false
+    await vi.advanceTimersByTimeAsync(4 * BEAT_MS)
+    expect([before, isTakenForDead]).toEqual([before, false])
+  }
+})
+
+/** Stores whose registry a node cannot reach while it is away. */
+function awayWith(stores: NodeStores, registry: { readonly isAway: boolean }): NodeStores {
+  const { nodes } = stores
+  return {
+    ...stores,
+    nodes: {
+      join: (...args) => nodes.join(...args),
+      beat(...args) {
+        if (registry.isAway) throw mcpError(STORE_UNREACHABLE, {})
+        return nodes.beat(...args)
+      },
+      leave: (number) => nodes.leave(number),
+      isAlive: (number) => nodes.isAlive(number),
+      secret: (...args) => nodes.secret(...args),
+    },
+  }
+}

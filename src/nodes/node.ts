@@ -15,6 +15,8 @@ import { Suspects } from './suspects.ts'
 
 /** A node is taken for dead after this many beats. */
 const BEATS = 3
+/** A beat that failed is repeated after this part of the time between two, or others could look twice once the store is back, and see none. */
+const AGAIN = 1 / 5
 /** Ids of questions and names of streams contain the number of their node. */
 const QUESTIONS = 1_000_000_000
 /** How many messages from before its start a node reads, and how many it reads again for one session. The bus does not keep more. */
@@ -57,6 +59,7 @@ export class Node {
   readonly #steps: Steps
   readonly #revocations: Revocations
   #timer: ReturnType<typeof setInterval> | undefined
+  #again: ReturnType<typeof setTimeout> | undefined
   #unsubscribe: (() => void) | undefined
   readonly #all = new Rarely(ALL_MS, () => this.#sendAll())
   #questions = 0
@@ -219,6 +222,7 @@ export class Node {
   async leave(): Promise<void> {
     this.#hasLeft = true
     clearInterval(this.#timer)
+    clearTimeout(this.#again)
     this.#all.stop()
     this.#started.resolve()
     this.#steps.stop()
@@ -251,6 +255,7 @@ export class Node {
     // One at a time, since two could both join again.
     if (this.#isBeating) return
     this.#isBeating = true
+    clearTimeout(this.#again)
     const { nodes } = this.stores
     try {
       const wasAlive = await nodes.beat(this.number, this.#options.beatMs * BEATS)
@@ -260,6 +265,8 @@ export class Node {
       for (const listener of this.#listeners) this.#call(() => listener.onBeat?.())
     } catch {
       // The next one may succeed.
+      if (!this.#hasLeft) this.#again = setTimeout(() => void this.#beat(), AGAIN * this.#options.beatMs)
+      this.#again?.unref?.()
     } finally {
       this.#isBeating = false
     }
