@@ -1,9 +1,10 @@
+import { LONGEST_HASHED, type Identities } from './identities.ts'
 import { numberOr, type Compiler, type Node, type Rule, type Schema, type Test } from './rule.ts'
 import { PRICE, spend } from './work.ts'
 
 /** All keywords for lists but `unevaluatedItems`. */
 export const arrayRule: Rule = (schema, compiler) => {
-  const tests = [boundsTest(schema), itemsNode(schema, compiler), containsNode(schema, compiler)]
+  const tests = [boundsTest(schema, compiler), itemsNode(schema, compiler), containsNode(schema, compiler)]
   const [first, ...others] = tests.filter((test) => test !== undefined)
   if (first === undefined) return undefined
   if (others.length === 0) return (value, marks) => !Array.isArray(value) || first(value, marks)
@@ -14,10 +15,14 @@ export const arrayRule: Rule = (schema, compiler) => {
 /** The check of a value that is a list. */
 type ListNode = (list: readonly unknown[], marks?: Parameters<Node>[1]) => boolean
 
-function boundsTest({ minItems, maxItems, uniqueItems }: Schema): ListNode | undefined {
+function boundsTest(
+  { minItems, maxItems, uniqueItems }: Schema,
+  { identities }: Compiler,
+): ListNode | undefined {
   if (uniqueItems !== true && (minItems ?? maxItems) === undefined) return undefined
   const [least, most] = [numberOr(minItems, 0), numberOr(maxItems, Infinity)]
-  return (list) => list.length >= least && list.length <= most && (uniqueItems !== true || isUnique(list))
+  return (list) =>
+    list.length >= least && list.length <= most && (uniqueItems !== true || isUnique(list, identities))
 }
 
 function itemsNode(schema: Schema, { part }: Compiler): ListNode | undefined {
@@ -58,21 +63,21 @@ function containsNode(
   }
 }
 
-function isUnique(list: readonly unknown[]): boolean {
+function isUnique(list: readonly unknown[], identities: Identities): boolean {
   if (list.length < 2) return true
   spend(PRICE.mark * list.length)
-  const texts: string[] = []
+  const parts = new Set<number>()
   const numbers: number[] = []
   const others: unknown[] = []
   for (const item of list) {
-    if (typeof item === 'object' && item !== null) texts.push(textOf(item))
+    if (typeof item === 'object' && item !== null) parts.add(identities.of(item))
     else if (typeof item === 'number') numbers.push(item)
     else {
       if (typeof item === 'string') spend(item.length >> 2)
       others.push(item)
     }
   }
-  return countDistinct(texts) + countNumbers(numbers) + countDistinct(others) === list.length
+  return parts.size + countNumbers(numbers) + countDistinct(others) === list.length
 }
 
 /** How many of some numbers differ. They are sorted, because anyone can find numbers with the same hash, which a set would compare with each other. */
@@ -82,9 +87,6 @@ function countNumbers(numbers: readonly number[]): number {
   for (let at = 0; at < sorted.length; at++) if (at === 0 || sorted[at] !== sorted[at - 1]) count++
   return count
 }
-
-/** The longest text that engines hash as a whole. Longer ones of the same length have the same hash, so a set would compare each with all. */
-const LONGEST_HASHED = 16_383
 
 /** How many of some texts and other simple values differ. */
 function countDistinct(values: readonly unknown[]): number {
@@ -98,38 +100,4 @@ function countDistinct(values: readonly unknown[]): number {
   spend((chars / 8) * Math.log2(long.length + 1))
   long.sort()
   return seen.size + long.filter((text, at) => text !== long[at - 1]).length
-}
-
-/** The same text for the same JSON, whatever the order of members. */
-function textOf(value: unknown): string {
-  const pieces: string[] = []
-  addPieces(value, pieces)
-  return pieces.join('')
-}
-
-/** Adds the text of a value in pieces that are joined only once: a text for each level would copy everything below again and again. */
-function addPieces(value: unknown, pieces: string[]): void {
-  spend(PRICE.mark + (typeof value === 'string' ? 2 * value.length : 0))
-  if (Array.isArray(value)) {
-    for (let at = 0; at < value.length; at++) {
-      pieces.push(at === 0 ? '[' : ',')
-      addPieces(value[at], pieces)
-    }
-    pieces.push(value.length === 0 ? '[]' : ']')
-  } else if (typeof value === 'object' && value !== null) addMembers(value, pieces)
-  // A number may be infinite, which JSON has no text for.
-  else pieces.push(typeof value === 'string' ? JSON.stringify(value) : String(value))
-}
-
-function addMembers(value: object, pieces: string[]): void {
-  const names = Object.keys(value)
-  const chars = names.reduce((sum, name) => sum + name.length, 0)
-  spend(PRICE.mark * names.length + 2 * chars + (chars / 8) * Math.log2(names.length + 1))
-  pieces.push('{')
-  for (const name of names.sort()) {
-    pieces.push(JSON.stringify(name), ':')
-    addPieces((value as Record<string, unknown>)[name], pieces)
-    pieces.push(',')
-  }
-  pieces.push('}')
 }

@@ -1,6 +1,7 @@
 import { arrayRule } from './array-rule.ts'
 import { branchRules, unevaluatedRule } from './branch-rules.ts'
 import { toDialect } from './dialect.ts'
+import { createIdentities } from './identities.ts'
 import { isObject } from './keywords.ts'
 import { objectRule } from './object-rule.ts'
 import { findReferences, multiplies } from './recursion.ts'
@@ -27,7 +28,9 @@ export function compile(schema: unknown): Test {
   const resolve = toResolver(root)
   const hasReference = findReferences()
   const memo = isObject(root) && multiplies(root) ? createMemo() : undefined
+  const identities = createIdentities()
   const compiler: Compiler = {
+    identities,
     inPlace: nodeOf,
     part: (part) =>
       memo !== undefined && isObject(part) && hasReference(part) ? memo.remember(nodeOf(part)) : nodeOf(part),
@@ -41,12 +44,12 @@ export function compile(schema: unknown): Test {
     },
   }
   const node = nodeOf(root)
-  if (memo === undefined) return node
   return (value) => {
     try {
       return node(value)
     } finally {
-      memo.clear()
+      memo?.clear()
+      identities.clear()
     }
   }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { explain } from './explain.ts'
+import { startCounting, workDone } from './work.ts'
 
 const GENERAL = [{ path: [], problem: 'does not match the schema' }]
 
@@ -23,6 +24,18 @@ test('the same holds for the items of a list', () => {
   const numbers = Array.from({ length: 1998 }, () => 1)
   expect(explain(schema, [...numbers, 'x'])).toMatchObject([{ path: [1998] }])
   expect(explain(schema, [...numbers, 1, 'x'])).toEqual(GENERAL)
+})
+
+test('an item of a list is not compared with each value of a long enum', () => {
+  const work = (count: number): number => {
+    const values = Array.from({ length: count }, (_, at) => `value ${at}`)
+    const list = Array.from({ length: 1400 }, () => values.at(-1))
+    startCounting()
+    const issues = explain({ type: 'array', items: { enum: values } }, [...list, 'value'])
+    expect(issues).toMatchObject([{ path: [1400], problem: expect.stringContaining('expected one of') }])
+    return workDone()
+  }
+  expect(work(4000)).toBe(work(40))
 })
 
 test('what would fit a shape that was not tried is not said to fit none', () => {

@@ -3,7 +3,8 @@ import { entriesOf, isObject } from './keywords.ts'
 import { toMatcher } from './pattern.ts'
 import { toResolver, type Resolve } from './reference.ts'
 import { MAX_ISSUES, shorten, type Issue } from './issue.ts'
-import { countPoints, isMultiple, isSame } from './scalar-rules.ts'
+import type { Test } from './rule.ts'
+import { countPoints, isMultiple, isSame, oneOfValues } from './scalar-rules.ts'
 import { PRICE, spend, TooCostly } from './work.ts'
 
 /**
@@ -77,9 +78,9 @@ function typeName(value: unknown): string {
 }
 
 function lookAtValues(search: Search, schema: Schema, value: unknown, path: Path): boolean {
-  const allowed = schema['const'] === undefined ? schema['enum'] : [schema['const']]
-  if (!Array.isArray(allowed)) return true
-  if (allowed.some((item) => isSame(item, value))) return true
+  const { const: only, enum: listed } = schema
+  const allowed = only === undefined ? listOf(listed) : [only]
+  if (only === undefined ? !Array.isArray(listed) || testOf(listed)(value) : isSame(only, value)) return true
   let text = search.texts.get(schema)
   if (text === undefined) search.texts.set(schema, (text = listText(allowed)))
   // The value itself is not repeated: it may be a secret, and the caller knows it.
@@ -87,6 +88,15 @@ function lookAtValues(search: Search, schema: Schema, value: unknown, path: Path
   report(search, path, `${verb} ${text}, got something else`)
   return false
 }
+
+/** The check of an `enum`, made once: comparing each item of a list with each of many values would be slow. */
+function testOf(values: readonly unknown[]): Test {
+  let test = valueTests.get(values)
+  if (test === undefined) valueTests.set(values, (test = oneOfValues(values)))
+  return test
+}
+
+const valueTests = new WeakMap<readonly unknown[], Test>()
 
 function listText(values: readonly unknown[]): string {
   // No more of a string is shown than this.

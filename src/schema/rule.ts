@@ -1,3 +1,5 @@
+import type { Identities } from './identities.ts'
+
 /** Says whether a value fits. */
 export type Test = (value: unknown) => boolean
 
@@ -26,6 +28,8 @@ export interface Compiler {
   part(schema: unknown): Test
   /** Of the one that a reference leads to. */
   target(reference: string): Node
+  /** Of the value that is being checked. */
+  readonly identities: Identities
 }
 
 /** The check of some keywords of a schema; undefined when it has none of them. */
