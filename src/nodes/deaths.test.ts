@@ -60,28 +60,54 @@ test('when the store is back, no node is taken for dead that reaches it a second
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   for (let before = 0; before < BEAT_MS; before += 500) {
-    const stores = toStores()
-    const [late, early] = [{ isAway: false }, { isAway: false }]
-    const one = await join(awayWith(stores, late))
-    await vi.advanceTimersByTimeAsync(before)
-    let isTakenForDead = false
-    const two: Node = await join(awayWith(stores, early), {
-      onMessage: () => undefined,
-      onAllChanged: () => undefined,
-      onBeat() {
-        if (two.suspects.isDead(one.number, stores.nodes.isAlive(one.number) as boolean))
-          isTakenForDead = true
-      },
-    })
+    const { late, early, takenForDead } = await joinTwo(before)
     late.isAway = early.isAway = true
     await vi.advanceTimersByTimeAsync(5 * BEAT_MS + 4400 - before)
     early.isAway = false
     await vi.advanceTimersByTimeAsync(1000)
     late.isAway = false
     await vi.advanceTimersByTimeAsync(4 * BEAT_MS)
-    expect([before, isTakenForDead]).toEqual([before, false])
+    expect([before, takenForDead()]).toEqual([before, []])
   }
 })
+
+test('no node is taken for dead that could not reach the store between two times when that was away', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  for (let before = 0; before < BEAT_MS; before += 500) {
+    const { late, early, takenForDead } = await joinTwo(before)
+    late.isAway = early.isAway = true
+    await vi.advanceTimersByTimeAsync(4 * BEAT_MS)
+    // Only one of the nodes is fast enough.
+    early.isAway = false
+    await vi.advanceTimersByTimeAsync(1000)
+    early.isAway = true
+    await vi.advanceTimersByTimeAsync(2 * BEAT_MS)
+    early.isAway = false
+    await vi.advanceTimersByTimeAsync(1000)
+    late.isAway = false
+    await vi.advanceTimersByTimeAsync(4 * BEAT_MS)
+    expect([before, takenForDead()]).toEqual([before, []])
+  }
+})
+
+/** Two nodes, of which the second looks whether the first one lives, and the registry as each of them reaches it. */
+async function joinTwo(before: number) {
+  const stores = toStores()
+  const [late, early] = [{ isAway: false }, { isAway: false }]
+  const one = await join(awayWith(stores, late))
+  await vi.advanceTimersByTimeAsync(before)
+  const dead: number[] = []
+  const two: Node = await join(awayWith(stores, early), {
+    onMessage: () => undefined,
+    onAllChanged: () => undefined,
+    onBeat() {
+      const isAlive = stores.nodes.isAlive(one.number) as boolean
+      if (two.suspects.isDead(one.number, isAlive)) dead.push(one.number)
+    },
+  })
+  return { late, early, takenForDead: () => dead }
+}
 
 /** Stores whose registry a node cannot reach while it is away. */
 function awayWith(stores: NodeStores, registry: { readonly isAway: boolean }): NodeStores {

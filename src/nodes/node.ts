@@ -259,6 +259,7 @@ export class Node {
     const { nodes } = this.stores
     try {
       const wasAlive = await nodes.beat(this.number, this.#options.beatMs * BEATS)
+      this.suspects.reached()
       if (!wasAlive && !(await nodes.isAlive(this.number))) this.#isUnknown = true
       if (this.#isUnknown && !this.#hasLeft) await this.#rejoin()
       if (this.#revocations.areMissed) await this.#revocations.read()
