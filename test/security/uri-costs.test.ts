@@ -4,9 +4,10 @@ import { serviceOf } from '../../src/app/app.ts'
 import type { Context } from '../../src/server/context.ts'
 import { findResource, toWork } from '../../src/server/resources.ts'
 import { Likeness, resembles } from '../../src/uri-template/likeness.ts'
-import { LooseUri } from '../../src/uri-template/loose.ts'
+import { LooseUri, looseSpelling } from '../../src/uri-template/loose.ts'
 import { parseTemplate } from '../../src/uri-template/parse.ts'
 import { open } from '../harness/client.ts'
+import { processorMs } from '../harness/processor.ts'
 
 const RESTRICTED = { visible: () => false }
 
@@ -89,6 +90,21 @@ describe.each(Object.entries(TEMPLATES))('among 100 templates %s', (_, text) => 
       expect(stepsOf(app, context, many(uri, 100, 8100))).toBeLessThan(17_000_000)
     }
   })
+})
+
+test('M.uri-redos the loose spelling of a URI takes time in proportion to its length, whatever it is made of', async () => {
+  const halves = [...FILLINGS, ':', '[', ']', '[:]', '1:', '@', '.', '%20', '%E4%B8%80', '|'].map((filling) =>
+    filling.repeat(4000 / filling.length),
+  )
+  const uris = halves.flatMap((one) =>
+    ['', ']', '[', '/', ':1'].map((middle) => `docs://[${one}${middle}${one}`),
+  )
+  for (const uri of [...LONG, ...uris]) {
+    const ms = await processorMs(() => {
+      for (let times = 0; times < 20; times++) looseSpelling(uri)
+    })
+    expect([uri.slice(0, 20), ms < 200]).toEqual([uri.slice(0, 20), true])
+  }
 })
 
 test('M.uri-redos a thousand usual URIs are found among 100 templates', async () => {
