@@ -117,6 +117,16 @@ test('M.uri-redos a thousand usual URIs are found among 100 templates', async ()
   await client.close()
 })
 
+test('a short URI is found among ten thousand templates that are not open to everybody', async () => {
+  const app = createServer({ name: 'many', version: '1', log: () => undefined })
+  for (let at = 0; at < 10_000; at++)
+    app.resource(`crm://t${at}/orders/{id}`, { visible: () => true }, ({ id }) => id)
+  const client = await open(app as never, { transport: 'memory', revision: '2025-11-25' })
+  const read = client.request('resources/read', { uri: 'crm://t9999/orders/47' })
+  await expect(read).resolves.toMatchObject({ contents: [{ text: '47' }] })
+  await client.close()
+})
+
 test('M.template-closed a URI that would be too long once its slashes are encoded belongs to the restricted template', () => {
   const template = parseTemplate('docs://private/{id}')
   const by = parseTemplate('docs://{+path}')
