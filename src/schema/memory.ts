@@ -22,7 +22,8 @@ export class Memory {
   /** Remembers outcomes from here on, until the context is gone. */
   from(run: Run): Run {
     return (part, context) => {
-      this.#checks.set(context, new Map())
+      // A schema that contains itself runs again within its own check, which must not forget what it knows.
+      if (!this.#checks.has(context)) this.#checks.set(context, new Map())
       return run(part, context)
     }
   }

@@ -155,6 +155,28 @@ const nested = (depth: number, level: (below: unknown) => unknown, end: unknown)
 const inC = (c: unknown): unknown => ({ c })
 const pair = (below: unknown): unknown => [below, null]
 const inA = (a: unknown): unknown => ({ a })
+const inV = (v: unknown): unknown => ({ c: { v } })
+
+/** A schema with alternatives that contain all of it. */
+function whole(z: Zod): AnySchema {
+  const root: Node = z.object({
+    get v(): Node {
+      return z.union([z.object({ c: root, a: z.string() }), z.object({ c: root, b: z.string() }), z.number()])
+    },
+  })
+  return root
+}
+
+function wholeOfValibot(): AnySchema {
+  const root: v.GenericSchema = v.object({
+    v: v.union([
+      v.object({ c: v.lazy(() => root), a: v.string() }),
+      v.object({ c: v.lazy(() => root), b: v.string() }),
+      v.number(),
+    ]),
+  })
+  return toStandardJsonSchema(root) as AnySchema
+}
 
 /** Schemas that make a library check everything below a part once for each alternative. */
 // oxfmt-ignore
@@ -167,6 +189,7 @@ const doubling: readonly (readonly [string, AnySchema, level: (below: unknown) =
     [`arrays of ${version}`, zod(z, (node) => z.union([z.array(node).min(3), z.array(node).min(2), z.number()])), (each: unknown) => [each], 'x'],
     [`a catchall of ${version}`, zod(z, (node) => z.union([z.object({ x: z.string() }).catchall(node), z.object({ y: z.string() }).catchall(node)])), inC, { q: 1 }],
     [`exactly one of ${version}`, zod(z, (node) => z.xor([z.object({ c: node, a: z.string() }), z.object({ c: node, b: z.string() })])), inC, {}],
+    [`the whole schema of ${version}`, whole(z), inV, 'x'],
   ] as const)),
   ['objects of valibot', valibot((node) => v.union([v.object({ c: node, a: v.string() }), v.object({ c: node, b: v.string() })])), inC, 'x'],
   ['valid objects of valibot', valibot((node) => v.union([v.object({ c: node, a: v.string() }), v.object({ c: node, b: v.string() }), v.object({})])), inC, {}],
@@ -174,6 +197,8 @@ const doubling: readonly (readonly [string, AnySchema, level: (below: unknown) =
   ['records of valibot', valibot((node) => v.union([v.record(v.pipe(v.string(), v.maxLength(0)), node), v.record(v.pipe(v.string(), v.minLength(2)), node)])), inA, 'x'],
   ['arrays of valibot', valibot((node) => v.union([v.pipe(v.array(node), v.minLength(3)), v.pipe(v.array(node), v.minLength(2)), v.number()])), (each: unknown) => [each], 'x'],
   ['variants of valibot', valibot((node) => v.variant('k', [v.object({ k: v.literal('a'), c: node, a: v.string() }), v.object({ k: v.literal('a'), c: node, b: v.string() })])), (c) => ({ k: 'a', c }), 'x'],
+  ['the whole schema of valibot', wholeOfValibot(), inV, 'x'],
+  ['the whole schema of arktype', scope({ root: { v: 'x|y|number' }, x: { c: 'root', a: 'string' }, y: { c: 'root', b: 'string' } }).export().root as unknown as AnySchema, inV, 'x'],
   ['objects of arktype', arktype({ node: 'x|y|z', x: { c: 'node', a: 'string' }, y: { c: 'node', b: 'string' }, z: { q: 'string' } }), inC, 'x'],
   ['tuples of arktype', arktype({ node: 'x|y|number', x: ['node', 'string'], y: ['node', 'number'] }), pair, 'x'],
 ]

@@ -62,17 +62,19 @@ function cachingOf({ ttlMs, cacheScope }: JsonObject, usualMs: number, isPrivate
 const MAX_SUGGESTED = 100
 
 /**
- * The steps of work that one request may take to find resources: some, and more for each character of its URIs. A step takes a few
- * nanoseconds.
+ * The steps of work that one request may take to find resources: some, and more for each character of its URIs and for each template, which
+ * takes that much even if its first characters differ. A step takes a few nanoseconds.
  */
 const MIN_STEPS = 400_000
 const STEPS_PER_CHAR = 200
+const STEPS_PER_TEMPLATE = 200
 const MAX_STEPS = 16_000_000
 
 /** The work to find the resources of some URIs of a request. */
 export function toWork(lists: ServerLists, uris: readonly string[]): Work {
   const chars = uris.reduce((sum, uri) => sum + uri.length, 0)
-  const most = Math.min(MIN_STEPS + chars * STEPS_PER_CHAR, MAX_STEPS)
+  const own = lists.templates.registered.size * STEPS_PER_TEMPLATE
+  const most = Math.min(MIN_STEPS + own + chars * STEPS_PER_CHAR, MAX_STEPS)
   const check = (): void => {
     if (work.steps > most) throw mcpError(URI_TOO_COSTLY, { count: lists.templates.items.size })
   }

@@ -142,7 +142,9 @@ function looseHost(step: string, usualPort: string | undefined, hasPort: boolean
 /** The host as a URL would have it: names in ASCII, numbers as addresses. */
 function urlHost(name: string): string {
   const url = `http://${name}/`
-  return /[?#@]|:(?!.*\])/s.test(name) || !isUrl(url) ? name : parseUrl(url).hostname
+  // A colon counts only within the brackets of an address.
+  const hasColon = name.lastIndexOf(':') > name.lastIndexOf(']')
+  return hasColon || /[?#@]/.test(name) || !isUrl(url) ? name : parseUrl(url).hostname
 }
 
 /** Replaces characters by those that hosts and file systems take for the same, one by one: whole texts could take long. */

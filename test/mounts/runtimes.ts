@@ -13,13 +13,14 @@ interface Way {
   readonly env?: Readonly<Record<string, string>>
 }
 
-const DENO = ['--allow-net', '--no-lock', '--no-prompt']
+const DENO = ['--no-lock', '--no-prompt']
 
 /** How each runtime runs a program that opens a port by itself, and serves a module that exports a server. */
 const RUNTIMES: Readonly<Record<Runtime, { readonly run: Way; readonly serve: Way }>> = {
   bun: { run: { args: ['run'] }, serve: { args: ['run'], env: { PORT: '0' } } },
   deno: {
-    run: { args: ['run', ...DENO] },
+    run: { args: ['run', ...DENO, '--allow-net'] },
+    // It may listen without being permitted to; nothing else is needed.
     serve: { args: ['serve', ...DENO, '--host', '127.0.0.1', '--port', '0'] },
   },
 }

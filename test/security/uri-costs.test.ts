@@ -4,9 +4,10 @@ import { serviceOf } from '../../src/app/app.ts'
 import type { Context } from '../../src/server/context.ts'
 import { findResource, toWork } from '../../src/server/resources.ts'
 import { Likeness, resembles } from '../../src/uri-template/likeness.ts'
-import { LooseUri } from '../../src/uri-template/loose.ts'
+import { LooseUri, looseSpelling } from '../../src/uri-template/loose.ts'
 import { parseTemplate } from '../../src/uri-template/parse.ts'
 import { open } from '../harness/client.ts'
+import { processorMs } from '../harness/processor.ts'
 
 const RESTRICTED = { visible: () => false }
 
@@ -91,6 +92,21 @@ describe.each(Object.entries(TEMPLATES))('among 100 templates %s', (_, text) => 
   })
 })
 
+test('M.uri-redos the loose spelling of a URI takes time in proportion to its length, whatever it is made of', async () => {
+  const halves = [...FILLINGS, ':', '[', ']', '[:]', '1:', '@', '.', '%20', '%E4%B8%80', '|'].map((filling) =>
+    filling.repeat(4000 / filling.length),
+  )
+  const uris = halves.flatMap((one) =>
+    ['', ']', '[', '/', ':1'].map((middle) => `docs://[${one}${middle}${one}`),
+  )
+  for (const uri of [...LONG, ...uris]) {
+    const ms = await processorMs(() => {
+      for (let times = 0; times < 20; times++) looseSpelling(uri)
+    })
+    expect([uri.slice(0, 20), ms < 200]).toEqual([uri.slice(0, 20), true])
+  }
+})
+
 test('M.uri-redos a thousand usual URIs are found among 100 templates', async () => {
   const app = hundred((at) => `docs://{user}/k${at}/{id}`)
   app.resource('docs://fixed', {}, () => 'x')
@@ -98,6 +114,16 @@ test('M.uri-redos a thousand usual URIs are found among 100 templates', async ()
   const uris = Array.from({ length: 1000 }, (_, at) => `docs://somebody/k${(at % 99) + 1}/a-document-${at}`)
   await client.follow({ uris })
   expect(app.counts.get('uri_too_costly')).toBeUndefined()
+  await client.close()
+})
+
+test('a short URI is found among ten thousand templates that are not open to everybody', async () => {
+  const app = createServer({ name: 'many', version: '1', log: () => undefined })
+  for (let at = 0; at < 10_000; at++)
+    app.resource(`crm://t${at}/orders/{id}`, { visible: () => true }, ({ id }) => id)
+  const client = await open(app as never, { transport: 'memory', revision: '2025-11-25' })
+  const read = client.request('resources/read', { uri: 'crm://t9999/orders/47' })
+  await expect(read).resolves.toMatchObject({ contents: [{ text: '47' }] })
   await client.close()
 })
 

@@ -127,8 +127,8 @@ export class Connection implements Channel, Responder<Reply, string> {
     return problem !== undefined
   }
 
-  /** Receives one message or batch from the client; false if it is neither. */
-  receive(text: string): boolean {
+  /** Receives one message or batch from the client; false if it is neither, and undefined if there may be no room to find out. */
+  receive(text: string): boolean | undefined {
     if (this.#isClosed) return true
     let reply: Reply | Promise<Reply>
     this.size = text.length
@@ -136,7 +136,7 @@ export class Connection implements Channel, Responder<Reply, string> {
       const shed = parseProblem(this.#service, this.#limits, text)
       if (shed !== undefined) {
         this.reject(shed, askedId(text))
-        return true
+        return undefined
       }
       const message = this.#invalid === 0 ? this.#read(text, this.#limits) : this.#readCheaply(text)
       reply = Array.isArray(message) ? this.#takeBatch(message) : this.#take(message as Message)

@@ -181,8 +181,10 @@ export class LineServer implements LineReaderOptions {
       if (this.#isBehind) return this.#keep(lines.slice(at))
       this.count++
       const line = lines[at]!
-      if (typeof line === 'string' ? this.#receive(line) : this.#reject(line)) this.#isClient = true
-      else if (this.#onForeign !== undefined && !this.#isIgnoring) this.#checkForeign(line, this.#onForeign)
+      const isMessage = typeof line === 'string' ? this.#receive(line) : this.#reject(line)
+      if (isMessage === true) this.#isClient = true
+      else if (this.#onForeign !== undefined && !this.#isIgnoring)
+        this.#checkForeign(line, isMessage === false, this.#onForeign)
       if (isTurnOver(this.connection.calls.size) && at + 1 < lines.length)
         return this.#pause(lines.slice(at + 1))
     }
@@ -223,29 +225,29 @@ export class LineServer implements LineReaderOptions {
     if (!this.isWaiting && !this.#isBehind && !this.#isStopped) this.#input.resume()
   }
 
-  #receive(line: string): boolean {
+  /** Whether a line is a message; undefined if there may be no room to find out. */
+  #receive(line: string): boolean | undefined {
     if (this.#gate === undefined || this.#gate.isOpen) return this.connection.receive(line)
     this.#gate.take(line)
     return true
   }
 
-  #reject({ why, id }: Unreadable): boolean {
+  #reject({ why, id }: Unreadable): false | undefined {
     const limit = this.maxBytes
     const error = withoutStacks(() =>
       why === 'too large' ? mcpError(TOO_LARGE, { limit }) : (why ?? mcpError(PARSE_FAILED, {})),
     )
     this.connection.reject(error, id)
-    return false
+    return why instanceof McpError ? undefined : false
   }
 
   /**
-   * Judges the sender of a line that is not a message. A web page can make a browser send an HTTP request to any port, with
+   * Judges the sender of a line that is not a message, as far as it was read. A web page can make a browser send an HTTP request to any port, with
    * messages in its body, so a sender whose first line is invalid is not a client, and never one that speaks HTTP.
    */
-  #checkForeign(line: string | Unreadable, onForeign: (reason: string) => void): void {
+  #checkForeign(line: string | Unreadable, isRead: boolean, onForeign: (reason: string) => void): void {
     if (REQUEST_LINE.test(typeof line === 'string' ? line : line.text)) onForeign('it sent an HTTP request')
-    else if (!this.#isClient && !(typeof line !== 'string' && line.why instanceof McpError))
-      onForeign('its first line is not a message')
+    else if (!this.#isClient && isRead) onForeign('its first line is not a message')
   }
 
   /** Sends one message. */
