@@ -223,4 +223,12 @@ test('a stream of HTTP gets one response if the node of its request was taken fo
   expect(about(texts, 2)).toHaveLength(2)
   expect(texts.at(-1)).toMatch(LOST)
   expect(page?.isOver).toBe(true)
+  // Nothing follows that response, at any node.
+  const again = await at(two, session).get(resumed.events.at(-1)?.id as string)
+  expect(again.status).toBe(204)
+  // A client that got more events from the node than the store has does not know the response.
+  const ahead = await at(two, session).get(`${name}_9`)
+  await ahead.end()
+  expect(ahead.messages).toMatchObject([{ id: 2, error: { message: expect.stringMatching(LOST) } }])
+  expect((await at(two, session).get(ahead.events[0]?.id as string)).status).toBe(204)
 })

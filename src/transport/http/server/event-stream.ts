@@ -296,8 +296,20 @@ export function isPrimed(dialect: Dialect): boolean {
   return dialect.priming
 }
 
-/** Splits an event id into the name of its stream and its position there. */
-export function readEventId(id: string): { readonly name: string; readonly seq: number } | undefined {
+/** Splits an event id into the name of its stream and its position there; `isLast` says that nothing follows it. */
+export function readEventId(
+  id: string,
+): { readonly name: string; readonly seq: number; readonly isLast: boolean } | undefined {
   const parts = /^([a-z0-9]{1,16})_(\d{1,15})$/.exec(id)
-  return parts === null ? undefined : { name: parts[1] as string, seq: Number(parts[2]) }
+  if (parts === null) return undefined
+  const [, name = '', digits = ''] = parts
+  return { name, seq: Number(digits), isLast: /^0\d/.test(digits) }
+}
+
+/**
+ * The id of an event that nothing follows: its number begins with a zero. Where a node died, the number alone does not say that: the client may have
+ * got another event with that number from the node, which the store never had.
+ */
+export function lastEventId(name: string, seq: number): string {
+  return `${name}_0${seq}`
 }

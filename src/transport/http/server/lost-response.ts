@@ -26,3 +26,8 @@ export function lostResponse(id: RequestId | readonly RequestId[] | undefined, d
   const all = texts.join(',')
   return isBatch && all !== '' ? `[${all}]` : all
 }
+
+/** The response that `writer` of a stream keeps for the case that its node dies; empty if there is none. */
+export function responseIn(writer: string): string {
+  return writer.slice(writer.indexOf(' ') + 1)
+}

@@ -3,10 +3,11 @@ import { STREAM_EXISTS, UNKNOWN_EVENT } from '../../../errors/http.ts'
 import type { Node } from '../../../nodes/node.ts'
 import { Steps } from '../../../nodes/steps.ts'
 import type { EventHead, EventRoom } from '../../../rpc/event-store.ts'
-import { isPrimed, readEventId } from './event-stream.ts'
+import { isPrimed, lastEventId, readEventId } from './event-stream.ts'
 import { toStream } from './exchange.ts'
 import { messageEvent } from '../../../wire/sse.ts'
 import type { Headers, HttpOut, Sink } from './parts.ts'
+import { responseIn } from './lost-response.ts'
 import { pagesOf } from './recent-pages.ts'
 import type { Replica, ReplicaSession } from './replica.ts'
 import { STANDALONE, type HttpSession } from './sessions.ts'
@@ -71,14 +72,15 @@ export class StoredStreams {
     const { events } = this.#parts.node.stores
     const place = readEventId(eventId)
     if (place === undefined) throw mcpError(UNKNOWN_EVENT, {})
-    const { name, seq } = place
+    const { name, seq, isLast } = place
     const head = await this.#reads.run(session.id, () => {
       check()
       return events.head(session.id, name)
     })
-    if (head === undefined && !REQUEST_STREAM.test(name)) throw mcpError(UNKNOWN_EVENT, {})
+    const isOfRequest = REQUEST_STREAM.test(name)
+    if (head === undefined && !isOfRequest) throw mcpError(UNKNOWN_EVENT, {})
     // Tells the client not to reconnect: nothing follows.
-    if (head === undefined) return { status: 204, headers }
+    if (head === undefined || (isLast && isOfRequest)) return { status: 204, headers }
     if (head.isOver && seq >= head.next - 1) return this.#end(session, { name, seq }, head, headers)
     if (seq + 1 < head.first) throw mcpError(UNKNOWN_EVENT, {})
     if (name === STANDALONE) {
@@ -244,7 +246,7 @@ export class StoredStreams {
     { writer, next }: EventHead,
     headers: Headers,
   ): Promise<HttpOut> {
-    const response = writer.slice(writer.indexOf(' ') + 1)
+    const response = responseIn(writer)
     if (response === '') return { status: 204, headers }
     if (seq < next) {
       const place = { session, stream: name, after: seq - 1 }
@@ -252,7 +254,7 @@ export class StoredStreams {
       const read = await this.#reads.run(session, () => pagesOf(this.#parts.node).read(place, resuming))
       if ((read?.page?.events[0]?.text ?? response) !== response) return { status: 204, headers }
     }
-    const event = messageEvent(response, `${name}_${seq + 1}`)
+    const event = messageEvent(response, lastEventId(name, seq + 1))
     const attach = (sink: Sink): void => {
       sink.write(event)
       sink.end()
@@ -278,7 +280,7 @@ export class StoredStreams {
   async #endLost({ session, name, writer }: StreamFollower): Promise<void> {
     const { node, room } = this.#parts
     const { events } = node.stores
-    const response = writer.slice(writer.indexOf(' ') + 1)
+    const response = responseIn(writer)
     // Nobody can answer the request, so its stream ends without a response.
     if (response === '') await events.forget(session, name)
     else await events.append(session, name, { text: response, isLast: true }, room)

@@ -1,5 +1,7 @@
 import { Steps } from '../../../nodes/steps.ts'
 import type { EventPage, EventStore } from '../../../rpc/event-store.ts'
+import { lastEventId } from './event-stream.ts'
+import { responseIn } from './lost-response.ts'
 import { withoutMark } from './marked-text.ts'
 import type { Sink } from './parts.ts'
 import { PAGE, type RecentPages } from './recent-pages.ts'
@@ -130,11 +132,12 @@ export class StreamFollower {
     this.#writer = writer
     if (isNew && !isOver) this.#options.onWriter?.()
     // Joined, they would be copied, also for a client that leaves at once.
-    const texts = events.flatMap(({ seq, text }) => [
-      `id: ${this.name}_${seq}\ndata: `,
-      withoutMark(text),
-      '\n\n',
-    ])
+    const texts = events.flatMap(({ seq, text: stored }, at) => {
+      const text = withoutMark(stored)
+      const isLost = isOver && at === events.length - 1 && text === responseIn(writer)
+      const id = isLost ? lastEventId(this.name, seq) : `${this.name}_${seq}`
+      return [`id: ${id}\ndata: `, text, '\n\n']
+    })
     this.#sent = events.at(-1)?.seq ?? this.#sent
     if (isOver) {
       this.#detach()
