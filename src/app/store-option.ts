@@ -22,6 +22,11 @@ const TASK_STEPS = ['create', 'get', 'head', 'change', 'list', 'expire', 'claim'
 /** Rejects misspelt kinds, and values that are not stores of their kind. */
 export function checkStore(store: ServerStore): void {
   if ('then' in store) throw badOption('createServer', 'store is a promise; await it before you pass it')
+  if (isOneKind(store))
+    throw badOption(
+      WHERE,
+      'this is a store of one kind; write store: { sessions: redis(url).sessions }, or for several nodes store: redis(url)',
+    )
   // A driver of the user's own may have further members.
   const isDriver = 'close' in store
   for (const name of Object.keys(store)) {
@@ -31,6 +36,12 @@ export function checkStore(store: ServerStore): void {
     if (meant !== undefined || !isDriver) throw badOption(WHERE, `there is no kind "${name}"; ${remedy}`)
   }
   for (const kind of KINDS) if (store[kind] !== undefined) checkKind(kind, store[kind])
+}
+
+/** Whether something is part of a driver: an object of a class that has no kinds. */
+function isOneKind(store: ServerStore): boolean {
+  const isPlain = [Object.prototype, null].includes(Object.getPrototypeOf(store) as object | null)
+  return !isPlain && KINDS.every((kind) => kind === 'nodes' || store[kind] === undefined)
 }
 
 function checkKind(kind: StoreKind, given: unknown): void {
@@ -49,7 +60,7 @@ function exampleOf(kind: StoreKind): string {
 
 /** The stores with what knows the nodes that share them, which those of a driver know if the driver itself was not given. */
 export function withNodes(store: ServerStore | undefined): ServerStore | undefined {
-  if (store === undefined || store.nodes !== undefined) return store
+  if (!isObject(store) || store.nodes !== undefined) return store
   const { sessions, events, tasks, changes, cache, rates } = store
   const nodes = sessions?.nodes ?? events?.nodes ?? changes?.nodes
   return nodes === undefined ? store : { sessions, events, tasks, changes, cache, rates, nodes }

@@ -133,6 +133,19 @@ export const options: readonly Mistake[] = [
     'createServer store: tasks is a whole driver',
     'write tasks: postgres(url).tasks',
   ),
+  created('{ store: null }', { store: null }, 'store must be a driver of pierhead/stores', 'not null'),
+  created(
+    '{ store: redis(url).sessions }',
+    { store: redis().sessions },
+    'createServer store: this is a store of one kind',
+    'write store: { sessions: redis(url).sessions }',
+  ),
+  created(
+    '{ store: redis(url).cache }',
+    { store: redis().cache },
+    'createServer store: this is a store of one kind',
+    'for several nodes store: redis(url)',
+  ),
   {
     wrote: "redis(url, { prefix: 'films' })",
     make: () => (redis as (...args: unknown[]) => unknown)('redis://127.0.0.1', { prefix: 'films' }),
