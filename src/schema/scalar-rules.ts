@@ -1,6 +1,6 @@
 import { entriesOf, isObject } from './keywords.ts'
 import { toMatcher } from './pattern.ts'
-import { numberOr, type Node, type Rule, type Test } from './rule.ts'
+import { numberOr, type Rule, type Test } from './rule.ts'
 import { PRICE, spend } from './work.ts'
 
 const TYPE_TESTS: ReadonlyMap<unknown, Test> = new Map<unknown, Test>([

@@ -181,7 +181,7 @@ describe('the stream of a request', () => {
         resumed = await (await session.get(last)).end()
       expect(resumed.messages).toMatchObject([{ id: 2, error: { code: -32603 } }])
       const [name, number] = last.split('_')
-      expect(idsOf(resumed)).toEqual([`${name}_${Number(number) + 1}`])
+      expect(idsOf(resumed)).toEqual([`${name}_0${Number(number) + 1}`])
       gate.open()
     },
   )
