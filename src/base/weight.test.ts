@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
-import { textBytes, weigh } from './weight.ts'
+import { textBytes, weigh, weighKept } from './weight.ts'
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
@@ -63,6 +63,25 @@ test('values weigh what they contain', () => {
   expect([null, true, 1.5, undefined, 'abc'].map((value) => weigh(value))).toEqual([24, 24, 24, 24, 27])
   expect([weigh({}), weigh([]), weigh([1, [2]]), weigh({ ab: 'c' })]).toEqual([64, 64, 176, 139])
   expect([weigh({ '€': 1 }), weigh({ 1: 1 })]).toEqual([138, 201])
+})
+
+test('weighing a value that is kept leaves nothing behind in the engine, which remembers the names that a loop reads from an object', () => {
+  let next = 1_000_000
+  const fresh = (): unknown => JSON.parse(list(() => `{"a${next}":{"b${next++}":1}}`))
+  /** The bytes that stay after a function has seen new objects. */
+  const left = (see: (value: unknown) => void): number => {
+    const value = fresh()
+    collect()
+    const before = process.memoryUsage().heapUsed
+    see(value)
+    collect()
+    return process.memoryUsage().heapUsed - before
+  }
+  const looped = left((value) => (value as object[]).forEach((one) => Object.keys(one)))
+  expect(left((value) => weighKept(value))).toBeLessThan(looped / 2)
+  const value = fresh()
+  expect(weighKept(value)).toBe(weigh(value))
+  expect(weighKept(value, 100)).toBe(100)
 })
 
 test('the names of an object are read once, since that takes the longest', () => {

@@ -23,7 +23,12 @@ interface ShownFailure {
   readonly exit: number
 }
 
+/** Lists by their names. */
+type Lists = Readonly<Record<string, readonly unknown[]>>
+
 const SHORTEST_SECRET = 6
+/** About how many characters of a list are written at once. */
+const PIECE = 65_536
 /** The first word of an Authorization header, which is not a secret. */
 const SCHEME = /^(?:bearer|basic|digest)$/i
 const BASIC = /^\s*basic\s+(\S+)\s*$/i
@@ -64,6 +69,18 @@ export class Output {
   /** Prints the outcome: `value` as JSON in one document, or the text for people. */
   async data(value: unknown, text: () => string): Promise<void> {
     await this.#write(this.#io.stdout, `${this.isJson ? safeJson(value, 2) : text()}\n`)
+  }
+
+  /** Prints lists of any length: as JSON in one document, or the lines for people. They are written in pieces, so that no text grows with them. */
+  async lists(lists: Lists, lines: () => Iterable<string>): Promise<void> {
+    let text = ''
+    for (const line of this.isJson ? jsonLines(lists) : lines()) {
+      text += `${line}\n`
+      if (text.length < PIECE) continue
+      await this.#write(this.#io.stdout, text)
+      text = ''
+    }
+    await this.#write(this.#io.stdout, text)
   }
 
   /** Prints one of many values, such as an event: a line of JSON, or the text for people. */
@@ -163,4 +180,25 @@ export class Output {
 function mayColor({ env }: Io, stream: Writable, { plain = false }: OutputOptions): boolean {
   if (plain || (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb') return false
   return stream.isTTY === true || (env['FORCE_COLOR'] ?? '') !== ''
+}
+
+/** The JSON of lists, item by item. */
+function* jsonLines(lists: Lists): Generator<string> {
+  const all = Object.entries(lists)
+  if (all.length === 0) return yield '{}'
+  yield '{'
+  for (const [at, [name, items]] of all.entries()) {
+    const end = at < all.length - 1 ? ',' : ''
+    const start = `  ${safeJson(name)}: [`
+    if (items.length === 0) yield `${start}]${end}`
+    else {
+      yield start
+      for (const [index, item] of items.entries()) {
+        const json = `    ${safeJson(item, 2).replaceAll('\n', '\n    ')}`
+        yield index < items.length - 1 ? `${json},` : json
+      }
+      yield `  ]${end}`
+    }
+  }
+  yield '}'
 }

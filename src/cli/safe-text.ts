@@ -1,9 +1,10 @@
+import { hiddenOr } from '../base/hidden-text.ts'
 import { escaped } from '../errors/printable.ts'
 
 export { safeJson } from '../base/safe-json.ts'
 
-/** Characters that nobody sees, or that change what a terminal shows: controls, directions, zero width, and halves of characters. */
-const UNSAFE = /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+/** Characters that nobody sees, or that change what a terminal shows: controls, directions, zero width, fillers, selectors, and halves of characters. */
+const UNSAFE = hiddenOr(String.raw`(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]`)
 
 /** The longest text of a server that a terminal shows. */
 const LONGEST = 1_000_000

@@ -40,6 +40,8 @@ export class Conversation {
   readonly events: Emitter = new Emitter()
   readonly middleware: Middleware = new Middleware()
   readonly #cache = new Cache()
+  /** The bytes of each list as it was last read. */
+  readonly #weights = new Map<ListMethod, number>()
   /** The tools that were listed. */
   readonly known: Map<string, KnownTool> = new Map()
   #tools: KnownTools | undefined
@@ -152,6 +154,7 @@ export class Conversation {
       revision: agreement.revision,
       maxPages: this.#maxPages,
       maxLength: this.limits.uriLength,
+      weights: this.#weights,
       warn: (text: string): void => this.events.emit('warning', text),
       clock,
     }

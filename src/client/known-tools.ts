@@ -1,7 +1,7 @@
 import { BAD_ANSWER } from '../errors/client.ts'
 import { mcpError } from '../errors/error.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { weigh } from '../base/weight.ts'
+import { weighKept } from '../base/weight.ts'
 import { paramHeadersOf, toParamHeaders } from '../wire/param-headers.ts'
 import type { PatternTime } from '../schema/peer-size.ts'
 import type { Check } from './checking.ts'
@@ -70,7 +70,7 @@ export class KnownTools {
     if ('problem' in rules) return rules.problem
     this.#weight -= this.#tools.get(name)?.weight ?? 0
     this.#tools.delete(name)
-    const own = itemWeights.get(descriptor) ?? weigh([name, inputSchema, outputSchema])
+    const own = itemWeights.get(descriptor) ?? weighKept([name, inputSchema, outputSchema])
     const weight = rules.reduce((sum, { path }) => sum + RULE_WEIGHT + 8 * path.length, own)
     if (this.#tools.size >= MAX_TOOLS || this.#weight + weight > MAX_WEIGHT) {
       this.#warnOnce('the server has too many tools to check what they return')

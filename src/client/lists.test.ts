@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
-import { eachItem, type Listed } from './lists.ts'
+import { eachItem, type Listed, type ListMethod } from './lists.ts'
 import { weigh } from '../base/weight.ts'
 import { KnownTools } from './known-tools.ts'
 
@@ -43,6 +45,61 @@ test('a list of more than 128 MiB fails, on whichever page they are', async () =
   expect(await count([sized(fits, 'a'), last])).toBe(1)
   await expect(count([sized(fits + 1, 'a'), last])).rejects.toThrow(tooLarge)
   await expect(count([sized(most)])).rejects.toThrow(tooLarge)
+})
+
+describe('all lists of a server together may take 128 MiB:', () => {
+  const MOST = 134_217_728
+  const sized = (size: number, more?: string): JsonObject => ({ ...page(0, more), filling: 'x'.repeat(size) })
+  const together = 'more than 134217728 bytes of all its lists'
+  const own = weigh(sized(0))
+
+  test('what the last reading of each of the others found counts', async () => {
+    const weights: Listed['weights'] = new Map()
+    const reads = (method: ListMethod, size: number): Promise<number> =>
+      count([sized(size)], { method, weights })
+    await reads('tools/list', 50_000_000 - own)
+    await reads('prompts/list', 50_000_000 - own)
+    await expect(reads('resources/list', MOST - 100_000_000 - own + 1)).rejects.toThrow(together)
+    await reads('resources/list', MOST - 100_000_000 - own)
+    await expect(reads('resources/templates/list', 0)).rejects.toThrow(together)
+  })
+
+  test('a list that is read again replaces what it was, and one that failed counts no more', async () => {
+    const weights: Listed['weights'] = new Map()
+    const reads = (method: ListMethod, size: number): Promise<number> =>
+      count([sized(size)], { method, weights })
+    for (let times = 0; times < 5; times++) await reads('tools/list', 50_000_000)
+    await expect(reads('tools/list', MOST)).rejects.toThrow('of one list')
+    await reads('prompts/list', 100_000_000)
+    await expect(reads('tools/list', 50_000_000)).rejects.toThrow(together)
+    await reads('tools/list', 30_000_000)
+  })
+
+  test('lists that are read at the same time count from their first page on', async () => {
+    const weights: Listed['weights'] = new Map()
+    const pages = (): Promise<number> => count([sized(40_000_000, 'a'), sized(20_000_000)], { weights })
+    const others = count([sized(50_000_000, 'a'), sized(50_000_000)], { method: 'prompts/list', weights })
+    const [first, second] = await Promise.allSettled([pages(), others])
+    expect([first.status, second.status].toSorted()).toEqual(['fulfilled', 'rejected'])
+  })
+})
+
+test('a list leaves nothing behind in the engine, which remembers the names that a loop reads from an object', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  let next = 1_000_000
+  const items = (): JsonObject[] =>
+    JSON.parse(`[${Array.from({ length: 10_000 }, () => `{"a${next}":{"b${next++}":1}}`).join()}]`)
+  const left = async (see: (tools: JsonObject[]) => unknown): Promise<number> => {
+    const tools = items()
+    collect()
+    const before = process.memoryUsage().heapUsed
+    await see(tools)
+    collect()
+    return process.memoryUsage().heapUsed - before
+  }
+  const looped = await left((tools) => tools.forEach((one) => Object.keys(one)))
+  expect(await left((tools) => count([{ tools }]))).toBeLessThan(looped / 2)
 })
 
 test('a list with too many pages fails', async () => {

@@ -5,11 +5,12 @@ import { LATEST, type Revision } from '../protocol/revisions.ts'
 import { Clock } from '../rpc/clock.ts'
 import { copyOf } from '../base/copy-of.ts'
 import { nextTask, TURN, Turns } from '../base/next-task.ts'
-import { weigh } from '../base/weight.ts'
+import { namesOnce, weigh, weighKept } from '../base/weight.ts'
 
 export type ListMethod = 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list'
 
 const MAX_ITEMS = 1_000_000
+/** The most bytes of memory that all lists of a server take together. */
 const MAX_WEIGHT = 134_217_728
 /** The most members of an item, which has few. */
 const MAX_MEMBERS = 256
@@ -29,6 +30,8 @@ export interface Listed {
   readonly maxPages: number
   /** The length of the longest name or URI. */
   readonly maxLength: number
+  /** The bytes of each list of the server as it was last read, to which this one is added: together they have a limit. */
+  readonly weights?: Map<ListMethod, number>
   /** Receives a warning if items were left out. */
   warn(text: string): void
   /** Measures how long the list has waited for the server. */
@@ -36,11 +39,11 @@ export interface Listed {
 }
 
 /**
- * Yields every item of a list, page by page. Throws if the list is too long or repeats a cursor. The clock does not count the time in
- * which the caller uses the items.
+ * Yields every item of a list, page by page. Throws if the list, or all of the server together, is too large, or if it repeats a
+ * cursor. The clock does not count the time in which the caller uses the items.
  */
 export async function* eachItem<Item>(
-  { method, member, revision, maxPages, maxLength, warn, clock = new Clock() }: Listed,
+  { method, member, revision, maxPages, maxLength, weights = new Map(), warn, clock = new Clock() }: Listed,
   page: (params: JsonObject, clock: Clock) => Promise<JsonObject>,
 ): AsyncGenerator<Item, void, undefined> {
   const seen = new Set<string>()
@@ -55,21 +58,26 @@ export async function* eachItem<Item>(
       waited = clock.elapsed
       const list = result[member] as readonly JsonObject[]
       items += list.length
-      if (items > MAX_ITEMS) throw tooMuch(MAX_ITEMS, 'items')
-      weight += weigh(Object.assign(copyOf(result), { [member]: [] }), MAX_WEIGHT - weight + 1)
+      if (items > MAX_ITEMS) throw tooMuch(MAX_ITEMS, 'items of one list')
+      const room = MAX_WEIGHT - weightOfOthers(weights, method)
+      weight += weigh(Object.assign(copyOf(result), { [member]: [] }), Math.max(1, room - weight + 1))
       const fitting: JsonObject[] = []
       const turns = new Turns()
       for (const item of list) {
-        const members = Object.keys(item).length
-        const left = MAX_WEIGHT - weight + 1
-        const bytes = members > MAX_MEMBERS ? Math.min(members * MEMBER, left) : weigh(item, left)
+        const members = namesOnce(item).length
+        const left = room - weight + 1
+        const bytes = members > MAX_MEMBERS ? Math.min(members * MEMBER, left) : weighKept(item, left)
         weight += bytes
         if (members > MAX_MEMBERS) wide++
         else if (isLong(item, maxLength)) long++
         else fitting.push(mended(item, bytes))
         if (turns.isOver()) await turns.next()
       }
-      if (weight > MAX_WEIGHT) throw tooMuch(MAX_WEIGHT, 'bytes')
+      if (weight > MAX_WEIGHT) throw tooMuch(MAX_WEIGHT, 'bytes of one list')
+      // Another list may have grown meanwhile.
+      if (weight + weightOfOthers(weights, method) > MAX_WEIGHT)
+        throw tooMuch(MAX_WEIGHT, 'bytes of all its lists')
+      weights.set(method, weight)
       for (const [at, item] of fitting.entries()) {
         yield item as Item
         if (at % TURN === TURN - 1) await nextTask()
@@ -80,10 +88,13 @@ export async function* eachItem<Item>(
       if (cursor === '' && revision !== LATEST) return
       if (seen.has(cursor))
         throw mcpError(BAD_ANSWER, { method, issue: 'the list does not end: a cursor was repeated' })
-      if (pages + 1 >= maxPages) throw tooMuch(maxPages, 'pages')
+      if (pages + 1 >= maxPages) throw tooMuch(maxPages, 'pages of one list')
       seen.add(cursor)
       params = { cursor }
     }
+  } catch (error) {
+    weights.delete(method)
+    throw error
   } finally {
     if (long > 0)
       warn(`skipped ${long} items of ${method}: a name or URI has more than ${maxLength} characters`)
@@ -125,5 +136,12 @@ function mended(item: JsonObject, bytes: number): JsonObject {
 }
 
 function tooMuch(limit: number, unit: string): Error {
-  return mcpError(ANSWER_TOO_LARGE, { limit, unit: `${unit} of one list` })
+  return mcpError(ANSWER_TOO_LARGE, { limit, unit })
+}
+
+/** The bytes of all lists but one. The program may still hold them, and they count until they are read again. */
+function weightOfOthers(weights: ReadonlyMap<ListMethod, number>, method: ListMethod): number {
+  let sum = 0
+  for (const [other, weight] of weights) if (other !== method) sum += weight
+  return sum
 }

@@ -1,3 +1,4 @@
+import { hiddenOr } from '../base/hidden-text.ts'
 import { safeJson } from '../base/safe-json.ts'
 import { escaped } from '../errors/printable.ts'
 import { inOneLine } from './mask.ts'
@@ -151,7 +152,7 @@ function exchange({ entries = [] }: Outcome): string {
 }
 
 /** Characters that nobody sees, or that change what people see. */
-const UNSAFE = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+const UNSAFE = hiddenOr(String.raw`(?![\t\n\r])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]`)
 
 /** Text for XML: characters that it does not allow, and those that change what people see, are escaped. */
 function xml(text: string): string {

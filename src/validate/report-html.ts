@@ -1,3 +1,4 @@
+import { hiddenOr } from '../base/hidden-text.ts'
 import { escaped as hiddenEscaped } from '../errors/printable.ts'
 import {
   groupsOf,
@@ -76,8 +77,11 @@ function list(title: string, groups: readonly Group[]): string {
   return `<details><summary>${title}: ${several(groups.length, 'rule')}</summary><table>${rows.join('')}</table></details>`
 }
 
+/** Characters that nobody sees, or that change what people see. */
+const UNSAFE = hiddenOr(String.raw`(?![\t\n\r])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]`)
+
 function escaped(text: string): string {
-  return hiddenEscaped(text, /[^\P{Cc}\t\n\r]|[\p{Cf}\p{Zl}\p{Zp}]/gu)
+  return hiddenEscaped(text, UNSAFE)
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')

@@ -1,3 +1,4 @@
+import { HIDDEN, hiddenOr } from '../base/hidden-text.ts'
 import { escaped } from '../errors/printable.ts'
 import { isObject } from './message.ts'
 
@@ -26,21 +27,24 @@ export function* textsIn(value: unknown, where: string, depth = 0): Generator<Pl
     }
 }
 
-/** Invisible characters where scripts and emoji need them: flags, joined emoji, joiners between letters that join, variants of ideographs. */
+/** Hidden characters where scripts and emoji need them: flags, joined emoji, joiners between letters that join, variants of ideographs and Mongolian letters, hyphens in words, blanks in Braille. */
 const NEEDED =
-  /\u{1F3F4}[\u{E0020}-\u{E007E}]{1,8}\u{E007F}|(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F])\u200D(?=\p{Extended_Pictographic})|(?<=(?!\p{Script=Latin})[\p{L}\p{M}])[\u200C\u200D]|(?<=\p{Script=Han})[\u{E0100}-\u{E01EF}]/gu
+  /\u{1F3F4}[\u{E0020}-\u{E007E}]{1,8}\u{E007F}|(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F])\u200D(?=\p{Extended_Pictographic})|(?<=(?!\p{Script=Latin})[\p{L}\p{M}])[\u200C\u200D]|(?<=\p{Script=Han})[\u{E0100}-\u{E01EF}]|(?<=[\u1820-\u18AA])[\u180B-\u180D\u180F]|(?<=[\u0300-\u034E\u0591-\u05C7])\u034F(?=[\u0300-\u034E\u0591-\u05C7])|(?<=\p{L})\u00AD(?=\p{L})|(?<=[\u2801-\u28FF])\u2800+(?=[\u2801-\u28FF])/gu
 /** Text from right to left, in which marks and isolates of direction are usual. */
 const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u
 const MARKS = /[\u061C\u200E\u200F\u202A-\u202C\u2066-\u2069]/gu
-/** Controls, zero width, directions, fillers, tags, halves of characters, and rows of selectors, which can carry text. */
-const HIDDEN =
-  /(?![\t\n\r])\p{Cc}|[\u061C\u115F\u1160\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB\u{E0000}-\u{E01EF}]|\p{Cs}|[\uFE00-\uFE0F]{2}/u
+/** A selector of a variant that is not in a row. */
+const SINGLE = /(?<![\uFE00-\uFE0F])[\uFE00-\uFE0F](?![\uFE00-\uFE0F])/gu
+/** Controls, and what is hidden, also rows of selectors, which can carry text. */
+const FOUND = new RegExp(`(?![\\t\\n\\r])\\p{Cc}|${HIDDEN}`, 'u')
+/** What is escaped where a text is quoted. */
+const ESCAPED = hiddenOr('[\\p{Cc}\\p{Cf}]')
 
 /** Where a text hides something, with what stands around it; undefined if it hides nothing. */
 export function hiddenIn(text: string): string | undefined {
-  const plain = text.replaceAll(NEEDED, '')
+  const plain = text.replaceAll(NEEDED, '').replaceAll(SINGLE, '')
   const left = RIGHT_TO_LEFT.test(plain) ? plain.replaceAll(MARKS, '') : plain
-  const found = HIDDEN.exec(left)
+  const found = FOUND.exec(left)
   if (found === null) return undefined
   const code = found[0].codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')
   return `the character U+${code ?? ''} in ${around(left, found.index)}`
@@ -67,5 +71,5 @@ export function orderIn(text: string): string | undefined {
 /** A part of a text as people can read it. */
 function around(text: string, at: number, length = 1): string {
   const part = text.slice(Math.max(0, at - 20), at + Math.min(length, 100) + 20)
-  return `"${escaped(part, /\p{Cc}|\p{Cf}|\p{Cs}|\p{Default_Ignorable_Code_Point}/gu)}"`
+  return `"${escaped(part, ESCAPED)}"`
 }

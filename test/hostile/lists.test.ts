@@ -87,6 +87,24 @@ test('C.page-endless a list that is too large to be held is given up', async () 
   expect(count('prompts/list')).toBeLessThan(100)
 })
 
+test('C.page-endless lists that fit one by one are given up if they are too large together, but may be read again', async () => {
+  const description = 'x'.repeat(4_000_000)
+  const { client } = await meet('memory', ({ method = '', params }, wire) => {
+    const member = method.replace(/\/list$/, '')
+    if (!['tools', 'resources', 'prompts'].includes(member)) return false
+    const page = Number(params['cursor'] ?? 1)
+    const item = { name: `n${page}`, uri: `note://${page}`, description, inputSchema: { type: 'object' } }
+    return wire.reply({ [member]: [item], ...(page < 15 && { nextCursor: String(page + 1) }) })
+  })
+  for (let times = 0; times < 3; times++) expect(await client.tools().toArray()).toHaveLength(15)
+  expect(await client.resources().toArray()).toHaveLength(15)
+  expect(await failure(client.prompts().toArray())).toMatchObject({
+    kind: 'answer_too_large',
+    message: 'the server sent more than 134217728 bytes of all its lists',
+  })
+  expect(await client.tools().toArray()).toHaveLength(15)
+})
+
 test.each(WAYS)('C.page-loop a cursor that never advances is detected, over %s', async (way) => {
   for (const cycle of [1, 3]) {
     let page = 0

@@ -80,6 +80,13 @@ describe('hidden characters', () => {
     ['selectors that carry bytes', 'a\u{E0100}\u{E0150}', 'U+E0100'],
     ['a row of selectors', 'a\uFE00\uFE05', 'U+FE00'],
     ['half a character', 'a\uD83D', 'U+D83D'],
+    ['selectors between joiners', 'ن\u200C\uFE05\u200C\uFE03\u200C', 'U+FE05'],
+    ['selectors between joiners of marks', 'e\u0301\u034F\uFE05\u034F\u0301', 'U+034F'],
+    ['a grapheme joiner', 'a\u034Fb', 'U+034F'],
+    ['a vowel of Khmer that is not shown', 'a\u17B4b', 'U+17B4'],
+    ['a selector of Mongolian elsewhere', 'a\u180Bb', 'U+180B'],
+    ['blank Braille', 'a\u2800b', 'U+2800'],
+    ['soft hyphens in a row', 'a\u00AD\u00ADb', 'U+00AD'],
   ])('%s is found', (_name, text, code) => {
     expect(hiddenIn(text)).toContain(code)
   })
@@ -96,6 +103,11 @@ describe('hidden characters', () => {
     ['Hebrew with marks', 'ראה \u200e(README)\u200f כאן'],
     ['Arabic with isolates', 'افتح \u2068file.txt\u2069 الآن'],
     ['a variant of an ideograph', '葛\u{E0100}城市'],
+    ['a soft hyphen in a word', 'Donau\u00ADdampf'],
+    ['Hebrew with a joiner of marks', 'יְר\u05BC\u034F\u05B8'],
+    ['Mongolian', 'ᠠ\u180B'],
+    ['Braille', '⠃\u2800⠗'],
+    ['mathematics', '∩\uFE00'],
     ['accents, dashes and spaces', 'e\u0301 – déjà vu, a\u00a0b'],
   ])('%s is fine', (_name, text) => {
     expect(hiddenIn(text)).toBeUndefined()

@@ -3,6 +3,7 @@ import { suggestion } from '../arranged-line.ts'
 import type { Command } from '../command.ts'
 import { similarName } from '../config-files.ts'
 import { wrongUsage } from '../failure.ts'
+import type { Output } from '../output.ts'
 import { safeLine } from '../safe-text.ts'
 import { signatureOf } from '../signature.ts'
 import { notTarget } from '../target.ts'
@@ -39,22 +40,27 @@ export const list: Command = {
     const { client } = await open()
     const { capabilities } = await client.server()
     const kinds = (kind === undefined ? Object.keys(KINDS) : [kind]) as readonly Kind[]
-    const found: Partial<Record<Kind, readonly unknown[]>> = {}
-    const sections: string[] = []
-    for (const one of kinds) {
-      if (kind === undefined && capabilities[KINDS[one]] === undefined) continue
-      const items = (await client[one]().toArray()) as readonly Item[]
-      found[one] = items
-      if (items.length > 0 || kind !== undefined)
-        sections.push(
-          [
-            output.colors.bold(`${one} (${items.length})`),
-            ...items.map((item) => lineOf(item, output.width)),
-          ].join('\n'),
-        )
-    }
-    await output.data(found, () => sections.join('\n\n') || 'The server offers nothing.')
+    const found: Partial<Record<Kind, readonly Item[]>> = {}
+    for (const one of kinds)
+      if (kind !== undefined || capabilities[KINDS[one]] !== undefined)
+        found[one] = (await client[one]().toArray()) as readonly Item[]
+    await output.lists(found, () => linesOf(found, kind !== undefined, output))
   },
+}
+
+/** What people read of lists; of empty ones only if they asked for it. */
+function* linesOf(
+  found: Partial<Record<Kind, readonly Item[]>>,
+  isAsked: boolean,
+  output: Output,
+): Generator<string> {
+  const shown = Object.entries(found).filter(([, items]) => items.length > 0 || isAsked)
+  if (shown.length === 0) yield 'The server offers nothing.'
+  for (const [at, [kind, items]] of shown.entries()) {
+    if (at > 0) yield ''
+    yield output.colors.bold(`${kind} (${items.length})`)
+    for (const item of items) yield lineOf(item, output.width)
+  }
 }
 
 interface Item {
