@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { answering } from './answering.ts'
 import { line, spawnLine, type Outcome } from './line.ts'
+import { plainServer } from './plain-server.ts'
 
 let cwd = ''
 
@@ -72,6 +73,19 @@ describe('the fix of a program that misses a variable', () => {
       expect(stdout + stderr).not.toContain('hush-hush')
     }
   })
+})
+
+it.each([
+  [['read', 'notes://1']],
+  [['prompt', 'review']],
+  [['complete', 'review', 'topic=a']],
+  [['tasks', 'show', 'x']],
+])('what a server does not offer can be seen with info: %j', async (words) => {
+  const { code, stderr } = await line([...words, '--', process.execPath, plainServer(cwd)])
+  expect(code).toBe(6)
+  expect(stderr).toContain(
+    'which this server does not offer\nfix: pierhead info shows what the server offers.',
+  )
 })
 
 describe('a command in a fix', () => {
