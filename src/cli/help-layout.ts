@@ -1,4 +1,4 @@
-import { Help } from 'commander'
+import type { Help } from 'commander'
 
 /** The columns of help that is not for a terminal. */
 export const USUAL_COLUMNS = 80
