@@ -157,7 +157,9 @@ class DevParent {
     await this.#streams.whenMoved()
     const changed = changedLists(this.#digests, digests)
     this.#digests = digests
-    if (changed.length > 0) worker.send(toMessage({ kind: 'changed', lists: changed }))
+    // It may have ended while streams were moved to it.
+    if (changed.length > 0)
+      worker.send(toMessage({ kind: 'changed', lists: changed }), undefined, () => undefined)
     if (this.#hasAnnounced) return log.add({ event: 'reloaded', changed })
     this.#hasAnnounced = true
     log.add({ event: 'listening', url: this.#running?.url, file: relative(io.cwd, file.path) || file.path })
