@@ -115,14 +115,20 @@ function addFailure(error: unknown, target: ResolvedTarget, env: Io['env'], find
     const found = pattern.exec(message)
     return found === null ? [] : [fix(found[1] ?? '')]
   })
-  const other =
-    error instanceof McpError && error.kind === 'no_revision'
-      ? 'Update the server or this command, or leave --revision out.'
-      : hint
+  const other = fixOf(error, target) ?? hint
   findings.problem(
     findings.redacted(message).slice(0, 4000),
     known[0] ?? (other || (isFile(target) ? 'Correct the program.' : 'Look into the log of the server.')),
   )
+}
+
+/** What to do about an error of the client; undefined if it says so itself. */
+function fixOf(error: unknown, { target }: ResolvedTarget): string | undefined {
+  if (!(error instanceof McpError)) return undefined
+  if (error.kind === 'no_revision') return 'Update the server or this command, or leave --revision out.'
+  return error.kind === 'timeout' && 'command' in target
+    ? 'Check that it is an MCP server on stdio that prints nothing else to stdout. If it is only slow, raise --timeout.'
+    : undefined
 }
 
 async function checkLists(client: Client, findings: Findings): Promise<void> {

@@ -23,7 +23,8 @@ export async function runCli(
 ): Promise<ExitCode> {
   let output = new Output(io, earlyOptions(args))
   try {
-    const parsed = parseLine(args, commands)
+    const { isTTY, columns } = io.stdout
+    const parsed = parseLine(args, commands, isTTY === true ? columns : undefined)
     if ('help' in parsed) {
       await output.raw(parsed.help)
       return EXIT.ok

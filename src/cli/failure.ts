@@ -85,6 +85,12 @@ export function failureOf(thrown: unknown): Failure {
       })
     }
     if (kind === 'missing_capability') return notAnswered(thrown)
+    if (kind === 'not_offered')
+      return new Failure(message, {
+        hint: 'pierhead info shows what the server offers.',
+        exit: EXIT.server,
+        cause: thrown,
+      })
     const exit = BY_KIND[kind] ?? (/^(?:auth|login)_/.test(kind) ? EXIT.auth : EXIT.server)
     return new Failure(message, { hint, exit, cause: thrown })
   }

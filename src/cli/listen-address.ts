@@ -15,9 +15,13 @@ export interface Address {
 
 /** The address in the options and the environment. An option wins over its variable. */
 export function addressOf(flags: Flags, env: Environment): Address {
-  const text = flags.text('port') ?? env['PORT']
+  const text = flags.text('port')
   const host = flags.text('host') ?? (env['HOST'] || undefined)
-  return { port: text === undefined ? undefined : portOf(text), host, hosts: hostsOf(flags, env) }
+  return {
+    port: text === undefined ? portOfVariable(env['PORT']) : portOf(text),
+    host,
+    hosts: hostsOf(flags, env),
+  }
 }
 
 /** Whether an option of the address was given. */
@@ -25,10 +29,15 @@ export function namesAddress(flags: Flags): boolean {
   return ['port', 'host', 'hosts'].some((name) => flags.text(name) !== undefined)
 }
 
-function portOf(text: string): number {
+/** An empty variable says nothing, as in a built file. */
+function portOfVariable(text: string | undefined): number | undefined {
+  return text ? portOf(text, 'PORT: ') : undefined
+}
+
+function portOf(text: string, from: string = ''): number {
   const port = portIn(text)
   if (typeof port === 'number') return port
-  throw wrongUsage(port.problem, port.hint)
+  throw wrongUsage(from + port.problem, port.hint)
 }
 
 function hostsOf(flags: Flags, env: Environment): readonly string[] | undefined {

@@ -4,13 +4,15 @@ import { EXIT } from './exit.ts'
 import { heldToken } from './environment-token.ts'
 import { Failure } from './failure.ts'
 import type { Io } from './io.ts'
+import { withVariableHint } from './missing-variable.ts'
 import { safeLine } from './safe-text.ts'
 import { shellWord } from './shell-word.ts'
 import type { ResolvedTarget } from './target.ts'
 import { targetWord } from './target-word.ts'
 
-/** What a command throws, with the way to log in if the server asks for that. */
+/** What a command throws, with the way to log in, or to give a program a variable, if the server asks for that. */
 export function withLoginHint(thrown: unknown, target: ResolvedTarget | undefined, env: Io['env']): unknown {
+  if (target !== undefined && 'command' in target.target) return withVariableHint(thrown, env)
   if (!(thrown instanceof McpError) || target === undefined || !('url' in target.target)) return thrown
   const { kind, data } = thrown
   const where = targetWord(target)

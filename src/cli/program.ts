@@ -1,5 +1,6 @@
 import { Command as Program, CommanderError, Option as ProgramOption } from 'commander'
 import { arrangedLine, optionFailure, optionsOf, type ArrangedLine } from './arranged-line.ts'
+import { item, layout, USUAL_COLUMNS, wrapped } from './help-layout.ts'
 import { Flags, GROUPS, type Argument, type Command, type Option } from './command.ts'
 import { GLOBAL_OPTIONS } from './common-options.ts'
 import { DOCUMENTS } from './documents.ts'
@@ -20,8 +21,12 @@ export interface HelpText {
   readonly help: string
 }
 
-/** Parses the words after `pierhead`. Throws a failure that says what is wrong. */
-export function parseLine(args: readonly string[], commands: readonly Command[]): ParsedLine | HelpText {
+/** Parses the words after `pierhead`. Help fits `columns`, those of a terminal. Throws a failure that says what is wrong. */
+export function parseLine(
+  args: readonly string[],
+  commands: readonly Command[],
+  columns?: number,
+): ParsedLine | HelpText {
   const at = args.indexOf('--')
   const [own, rest] = at < 0 ? [args, []] : [args.slice(0, at), args.slice(at + 1)]
   const arranged = arrangedLine(own, commands)
@@ -29,10 +34,10 @@ export function parseLine(args: readonly string[], commands: readonly Command[])
     return versionText(own)
   let parsed: ParsedLine | undefined
   let help = ''
-  const root = rootProgram((text) => (help += text))
+  const root = rootProgram((text) => (help += text), columns)
   const parents = new Map<string, Program>()
   for (const command of commands) {
-    const program = addCommand(root, parents, command)
+    const program = addCommand(root, parents, command, columns)
     program.action((...given: unknown[]) => {
       const values = program.optsWithGlobals() as Record<string, unknown>
       const words = given
@@ -75,27 +80,44 @@ function withoutGlobal({ name, words }: ArrangedLine): readonly string[] {
   return words.filter((word) => !known.includes(word))
 }
 
-function rootProgram(print: (text: string) => void): Program {
+function rootProgram(print: (text: string) => void, columns: number | undefined): Program {
   const root = new Program('pierhead')
     .description('Builds, runs, calls and checks servers of the Model Context Protocol.')
     .usage('<command> [target] [options]')
     .helpCommand('help [command]', 'show the help of a command')
-    .configureHelp({ sortSubcommands: false, subcommandTerm: (command) => command.name() })
+    .configureHelp({
+      ...layout(columns),
+      sortSubcommands: false,
+      subcommandTerm: (command) => command.name(),
+    })
     .helpOption('-h, --help', 'show this help')
-    .configureOutput({ writeOut: print, writeErr: print, outputError: () => undefined })
+    .configureOutput({
+      writeOut: print,
+      writeErr: print,
+      outputError: () => undefined,
+      getOutHelpWidth: () => columns ?? USUAL_COLUMNS,
+    })
     .exitOverride()
     .showSuggestionAfterError(false)
     .option('--version', 'print the version')
   root.addHelpText(
     'after',
-    '\nA target is a URL (http, https, ws, wss, tcp, tls, unix), a file such as server.ts, a name from an mcp.json file,\nor a program after --. Without one, the server of the project is used.',
+    `\n${wrapped(
+      'A target is a URL (http, https, ws, wss, tcp, tls, unix), a file such as server.ts, a name from an mcp.json file, or a program after --. Without one, the server of the project is used.',
+      columns ?? USUAL_COLUMNS,
+    )}`,
   )
   for (const group of GROUPS) root.commandsGroup(`${group}:`)
   return root
 }
 
 /** Adds a command, and the parent of one such as `tasks list`. */
-function addCommand(root: Program, parents: Map<string, Program>, command: Command): Program {
+function addCommand(
+  root: Program,
+  parents: Map<string, Program>,
+  command: Command,
+  columns: number | undefined,
+): Program {
   const [first = '', second] = command.name.split(' ')
   let parent = root
   if (second !== undefined) {
@@ -114,8 +136,8 @@ function addCommand(root: Program, parents: Map<string, Program>, command: Comma
   // The words are told apart later, since the target may be absent.
   if (command.hasTarget === true || (command.arguments ?? []).length > 0) program.argument('[words...]')
   for (const option of optionsOf(command)) program.addOption(optionOf(option))
-  program.configureHelp({ visibleArguments: () => [] })
-  program.addHelpText('after', () => moreHelp(command))
+  program.configureHelp({ ...layout(columns), visibleArguments: () => [] })
+  program.addHelpText('after', () => moreHelp(command, columns))
   return program
 }
 
@@ -166,15 +188,18 @@ export function usageOf({
   return words.join(' ')
 }
 
-function moreHelp({ name: command, arguments: list = [], examples }: Command): string {
+function moreHelp(
+  { name: command, arguments: list = [], examples }: Command,
+  columns: number | undefined,
+): string {
   const width = Math.max(...list.map(({ name }) => name.length), 0)
-  const words = list.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)
+  const words = list.map(({ name, summary }) => item(name, width, summary, columns))
   return [
     ...(words.length > 0 ? ['', 'Arguments:', ...words] : []),
     '',
     'Examples:',
-    ...examples.flatMap(([line, does]) => [`  pierhead ${line}`, `      ${does}`]),
+    ...examples.flatMap(([line, does]) => [`  pierhead ${line}`, wrapped(`      ${does}`, columns, 6)]),
     '',
-    `JSON: ${DOCUMENTS[command] ?? 'none'}`,
+    wrapped(`JSON: ${DOCUMENTS[command] ?? 'none'}`, columns),
   ].join('\n')
 }

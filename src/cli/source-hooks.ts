@@ -12,15 +12,17 @@ interface Esbuild {
 /** The largest source file. */
 const MOST_BYTES = 100_000_000
 
-let esbuild: Esbuild | undefined
-let self = ''
+let given: HookData = { esbuild: undefined, isForUsing: false, self: '' }
+let loading: Promise<Esbuild> | undefined
 
-export async function initialize(data: HookData): Promise<void> {
-  self = data.self
-  if (data.esbuild !== undefined) {
-    const module = (await import(data.esbuild)) as Esbuild & { readonly default?: Esbuild }
-    esbuild = module.default ?? module
-  }
+export function initialize(data: HookData): void {
+  given = data
+}
+
+function loadEsbuild(url: string): Promise<Esbuild> {
+  return (loading ??= (import(url) as Promise<Esbuild & { readonly default?: Esbuild }>).then(
+    (module) => module.default ?? module,
+  ))
 }
 
 /** Finds `./tools/index.ts` for `./tools` and `./x.ts` for `./x.js`, as the compiler does, and this package where none is installed. */
@@ -30,7 +32,7 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
   } catch (error) {
     for (const other of othersOf(specifier)) {
       try {
-        return await next(other, specifier.startsWith('.') ? context : { ...context, parentURL: self })
+        return await next(other, specifier.startsWith('.') ? context : { ...context, parentURL: given.self })
       } catch {
         // The first error says more.
       }
@@ -41,7 +43,7 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
 
 function othersOf(specifier: string): readonly string[] {
   if (/^pierhead(?:\/|$)/.test(specifier)) return [specifier]
-  if (!/^\.{0,2}\//.test(specifier) || esbuild === undefined) return []
+  if (!/^\.{0,2}\//.test(specifier) || given.esbuild === undefined || given.isForUsing) return []
   if (/\.[cm]?jsx?$/.test(specifier)) return [specifier.replace(/js(x?)$/, 'ts$1')]
   return [`${specifier}.ts`, `${specifier}/index.ts`]
 }
@@ -49,10 +51,13 @@ function othersOf(specifier: string): readonly string[] {
 /** Turns TypeScript into JavaScript. */
 export const load: LoadHook = async (url, context, next) => {
   const [, kind] = /\.[cm]?(tsx?)(?:\?.*)?$/.exec(url) ?? []
-  if (esbuild === undefined || kind === undefined || !url.startsWith('file:')) return next(url, context)
+  if (given.esbuild === undefined || kind === undefined || !url.startsWith('file:')) return next(url, context)
   const path = fileURLToPath(url)
+  const text = readText(path, MOST_BYTES) ?? ''
+  if (given.isForUsing && !/\busing\s+[\w$]/.test(text)) return next(url, context)
+  const esbuild = await loadEsbuild(given.esbuild)
   const { code } = await esbuild
-    .transform(readText(path, MOST_BYTES) ?? '', {
+    .transform(text, {
       loader: kind,
       format: 'esm',
       target: 'node20',

@@ -67,7 +67,8 @@ async function setArgument(
     : text.startsWith('\\@')
       ? text.slice(1)
       : text
-  const value = mark === ':=' ? jsonOf(raw, path) : coerced(raw, own, path)
+  const value =
+    mark === ':=' ? jsonOf(raw, path) : coerced(isEndNoise(text, own) ? raw.trimEnd() : raw, own, path)
   let place = all
   for (const key of keys.slice(0, -1)) {
     const inner = Object.hasOwn(place, key) ? place[key] : undefined
@@ -79,6 +80,12 @@ async function setArgument(
   const before = Object.hasOwn(place, last) ? place[last] : undefined
   const isRepeated = Array.isArray(before) && Array.isArray(value) && mark === '='
   define(place, last, isRepeated ? [...(before as unknown[]), ...(value as unknown[])] : value)
+}
+
+/** Whether a value is from a file, whose last line end belongs to no value but a text. */
+function isEndNoise(text: string, schema: Schema): boolean {
+  const types = typesOf(schema)
+  return text.startsWith('@') && types.length > 0 && !types.includes('string')
 }
 
 /** What a word says: which member gets which text. */

@@ -8,8 +8,10 @@ import { ownedText, ownerOf, trustHint } from './trust.ts'
 
 /** The data of the hooks. */
 export interface HookData {
-  /** The URL of the project's esbuild; undefined where Node runs TypeScript itself. */
+  /** The URL of the project's esbuild; undefined where Node runs all TypeScript itself. */
   readonly esbuild: string | undefined
+  /** Whether Node strips types, so that esbuild is only for files with `using`. */
+  readonly isForUsing: boolean
   /** A module of this package, for programs in folders where it is not installed. */
   readonly self: string
 }
@@ -22,15 +24,35 @@ export function importSources(file: string): void {
   // A loader such as tsx does the same.
   if (process.execArgv.some((arg) => /(?:^|[=/])tsx(?:$|\/)/.test(arg))) return
   const self = import.meta.resolve('pierhead/package.json')
-  const data: HookData = { esbuild: needsEsbuild(file) ? esbuildOf(file, 'Node') : undefined, self }
+  const isForUsing = stripsTypes()
+  const data: HookData = {
+    esbuild: isForUsing ? esbuildForUsing(file) : neededEsbuild(file),
+    isForUsing,
+    self,
+  }
   // Otherwise stack traces show lines of what esbuild wrote.
   if (data.esbuild !== undefined) process.setSourceMapsEnabled(true)
   register(self.replace(/package\.json$/, 'dist/cli/source-hooks.js'), { data })
 }
 
-/** Whether Node needs help with a file. Node 22.18 and later strip types themselves. */
-function needsEsbuild(file: string): boolean {
-  return isTypeScript(file) && !(process.features as { readonly typescript?: unknown }).typescript
+/** Whether Node runs TypeScript, as Node 22.18 and later do. */
+function stripsTypes(): boolean {
+  return Boolean((process.features as { readonly typescript?: unknown }).typescript)
+}
+
+function neededEsbuild(file: string): string | undefined {
+  return isTypeScript(file) ? esbuildOf(file, 'Node') : undefined
+}
+
+/** Node 24 is the first with `using`. An older one that strips types leaves it as it is, and then cannot run the file. */
+function esbuildForUsing(file: string): string | undefined {
+  if (Number.parseInt(process.versions.node, 10) >= 24) return undefined
+  try {
+    return esbuildOf(file, 'Node')
+  } catch {
+    // Most programs do without.
+    return undefined
+  }
 }
 
 /** The esbuild of the project that a file belongs to. `user` is what needs it: `build`, or Node for TypeScript. */

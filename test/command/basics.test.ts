@@ -70,6 +70,19 @@ describe('the command', () => {
     }
   })
 
+  it.each([40, 60, 80])(
+    'breaks the lines of its help between words in a terminal of %i columns',
+    async (columns) => {
+      for (const args of [[], ['call'], ['create'], ['tasks'], ['auth', 'login']]) {
+        const { stdout } = await line([...args, '--help'], { terminal: true, columns })
+        // A command of an example stays whole, to be copied.
+        const lines = stdout.split('\n').filter((text) => !text.startsWith('  pierhead '))
+        expect(lines.filter((text) => text.length > columns)).toEqual([])
+        expect(stdout).toContain('show this help')
+      }
+    },
+  )
+
   it.each([
     [['lsit'], 'did you mean "list"?'],
     [['list', '--jsn'], 'did you mean "--json"?'],

@@ -24,10 +24,12 @@ interface Listening {
   readonly messages: readonly RawMessage[]
   /** Resolves when the server has ended the stream. */
   readonly ended: Promise<void>
+  /** Closes the connection. */
+  leave(): void
 }
 
 /** Listens with a plain request at 2026-07-28. Resolves when the stream is open. */
-async function listen(url: string, id: number): Promise<Listening> {
+async function listen(url: string, id: number | string): Promise<Listening> {
   const stop = new AbortController()
   onTestFinished(() => stop.abort())
   const _meta = {
@@ -62,7 +64,7 @@ async function listen(url: string, id: number): Promise<Listening> {
   const ended = read()
   // The end of the test also ends it.
   ended.catch(() => undefined)
-  return { messages, ended }
+  return { messages, ended, leave: () => stop.abort() }
 }
 
 /** Waits until the hung program runs, and answers its process. */
@@ -184,23 +186,48 @@ export default createServer({ name: 'closed', version: '1.0.0', auth: bearer(() 
     ).toEqual(['tools', 'prompts'])
   })
 
-  it('ends a raw subscriptions/listen over HTTP with its result, and the next one goes on in the new program', async () => {
-    const touch = "app.tool('touch', {}, () => (app.changed('tools'), 'touched'))"
-    const project = new Project(versionOf('first', touch))
-    const dev = new Dev(project)
-    const url = await dev.url()
-    const first = await listen(url, 1)
-    await expect.poll(() => first.messages.map(kindOf)).toEqual(['notifications/subscriptions/acknowledged'])
-    project.save('server.ts', versionOf('second', touch))
-    await dev.until('reloaded')
-    await first.ended
-    expect(first.messages.at(-1)).toMatchObject({ id: 1, result: { resultType: 'complete' } })
-    const second = await listen(url, 2)
-    expect(await (await client(url)).call('touch')).toBe('touched')
-    await expect
-      .poll(() => second.messages.map(kindOf))
-      .toEqual(['notifications/subscriptions/acknowledged', 'notifications/tools/list_changed'])
-  })
+  it(
+    'keeps the connection of subscriptions/listen over several reloads and a crash, and ends it with its result',
+    { timeout: 300_000 },
+    async () => {
+      const touch = "app.tool('touch', {}, () => (app.changed('tools'), 'touched'))"
+      const project = new Project(versionOf('first', touch))
+      const dev = new Dev(project)
+      const url = await dev.url()
+      const [one, other] = [await listen(url, 1), await listen(url, 'other')]
+      const kinds = ['notifications/subscriptions/acknowledged']
+      await expect.poll(() => one.messages.map(kindOf)).toEqual(kinds)
+      for (const [index, version] of ['second', 'third'].entries()) {
+        project.save('server.ts', versionOf(version, touch))
+        await dev.until('reloaded', index + 1)
+        await (await client(url)).call('touch')
+        kinds.push('notifications/tools/list_changed')
+        await expect.poll(() => one.messages.map(kindOf)).toEqual(kinds)
+        await expect.poll(() => other.messages.map(kindOf)).toEqual(kinds)
+      }
+      const cancelled = (): number =>
+        dev.events.filter((event) => event.event === 'call' && event.outcome === 'cancelled').length
+      expect(cancelled()).toBe(0)
+      other.leave()
+      await expect.poll(cancelled).toBe(1)
+      // What a new program offers is news, too.
+      project.save('server.ts', versionOf('fourth', `${touch}.tool('added', {}, () => 'added')`))
+      expect(await dev.until('reloaded', 3)).toMatchObject({ changed: ['tools'] })
+      kinds.push('notifications/tools/list_changed')
+      await expect.poll(() => one.messages.map(kindOf)).toEqual(kinds)
+      const pid = Number(await (await client(url)).call('pid'))
+      process.kill(pid, 'SIGKILL')
+      await expect.poll(async () => Number(await (await client(url)).call('pid'))).not.toBe(pid)
+      // It may take a moment until the stream is open there.
+      await expect
+        .poll(async () => (await (await client(url)).call('touch'), one.messages.length))
+        .toBeGreaterThan(kinds.length)
+      expect(await dev.interrupt()).toBe(0)
+      await one.ended
+      expect(one.messages.at(-1)).toMatchObject({ id: 1, result: { resultType: 'complete' } })
+      expect(cancelled()).toBe(1)
+    },
+  )
 
   it('and a client that is subscribed over HTTP go on in the new program', async () => {
     const note =

@@ -230,6 +230,18 @@ describe('doctor of a URL', () => {
   })
 })
 
+it.each(['', "console.log('starting')"])(
+  'of a program that does not answer has a fix that fits: %s',
+  async (text) => {
+    const file = write('silent.mjs', `${text}\nprocess.stdin.resume()\n`)
+    const { code, findings } = await examine(['--timeout', '2s', '--', process.execPath, file])
+    expect(code).toBe(8)
+    const { fix } = findings.find((one) => one.text.includes('was not answered')) ?? {}
+    expect(fix).toContain('MCP server on stdio')
+    expect(fix).toContain('--timeout')
+  },
+)
+
 describe('doctor of a program', () => {
   it('finds text on stdout, and an old revision', async () => {
     const { code, problems, all } = await examine(program(`console.log('Starting up …')`))

@@ -43,6 +43,8 @@ test(
     const [enter = '', serve = '', call = ''] = commands
 
     using second = new Terminal('dev', join(folder, 'my-server'), env)
+    // What is typed before the shell is there is echoed twice.
+    await second.shows('$')
     second.type(serve)
     const serving = await second.shows(/Ctrl-C ends it/)
     shown.push(await terminal.run(enter), await terminal.run(call))

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { answering } from './answering.ts'
-import { line, type Outcome } from './line.ts'
+import { line, spawnLine, type Outcome } from './line.ts'
+import { plainServer } from './plain-server.ts'
 
 let cwd = ''
 
@@ -52,6 +53,39 @@ describe('the fix of an error about a URL', () => {
     expect(stderr).not.toContain('hush')
     expect(code).toBe(2)
   })
+})
+
+describe('the fix of a program that misses a variable', () => {
+  it.each([
+    [{}, 'fix: Set the variable for it: --env FILMS_KEY=value'],
+    [{ FILMS_KEY: 'hush-hush' }, 'pass it on: --env FILMS_KEY'],
+  ])('says how to give it that, with %j', { timeout: 60_000 }, async (env, fix) => {
+    const lines = ['Error: FILMS_KEY is not set', "  code: 'ERR_MISSING_ARGS'"]
+    const program = `console.error(${JSON.stringify(lines.join('\n'))})\nprocess.exit(1)\n`
+    writeFileSync(join(cwd, 'needy.mjs'), program)
+    for (const args of [
+      ['list', '--', process.execPath, 'needy.mjs'],
+      ['list', 'needy.mjs'],
+      ['doctor', '--no-json', '--', process.execPath, 'needy.mjs'],
+    ]) {
+      const { stdout, stderr } = await spawnLine(args, { cwd, env: { HOME: cwd, ...env } })
+      expect(stdout + stderr).toContain(fix)
+      expect(stdout + stderr).not.toContain('hush-hush')
+    }
+  })
+})
+
+it.each([
+  [['read', 'notes://1']],
+  [['prompt', 'review']],
+  [['complete', 'review', 'topic=a']],
+  [['tasks', 'show', 'x']],
+])('what a server does not offer can be seen with info: %j', async (words) => {
+  const { code, stderr } = await line([...words, '--', process.execPath, plainServer(cwd)])
+  expect(code).toBe(6)
+  expect(stderr).toContain(
+    'which this server does not offer\nfix: pierhead info shows what the server offers.',
+  )
 })
 
 describe('a command in a fix', () => {

@@ -85,6 +85,16 @@ describe('run', () => {
     expect(stderr).toContain(text)
   })
 
+  it('reads PORT as a built file does: an empty one is none, and a wrong one is named', async () => {
+    const home = programFolder({ 'server.mjs': `${SERVER}export default app\n` })
+    // Over stdio, it ends with its input.
+    const none = await spawnLine(['run', 'server.mjs'], { cwd: home, env: { PORT: '' } })
+    expect(none).toMatchObject({ code: 0, stderr: '' })
+    const { code, stderr } = await spawnLine(['run', 'server.mjs'], { cwd: home, env: { PORT: 'many' } })
+    expect(code).toBe(2)
+    expect(stderr).toContain('PORT: many is not a valid port')
+  })
+
   it('names a file that is not there', async () => {
     const { code, stderr } = await spawnLine(['run', 'missing.ts'], { cwd: programFolder({}) })
     expect(code).toBe(2)

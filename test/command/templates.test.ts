@@ -3,12 +3,13 @@ import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkS
 import { once } from 'node:events'
 import { createConnection, createServer as createNetServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createServer } from 'pierhead'
 import { connect } from 'pierhead/client'
 import { build, isStale } from '../../tools/build.ts'
+import { nodeBinary } from '../../tools/nodes.ts'
 import { CreatedProject } from './created-project.ts'
 import { line } from './line.ts'
 
@@ -79,6 +80,25 @@ describe('the README of a template', () => {
       expect(printed).not.toMatch(/^\{"|^ {2}"(?:passed|file)":/m)
     }
   })
+
+  it.each(TEMPLATES)(
+    'passes its tests with Node 22, which its CI runs too: %s',
+    { timeout: 300_000 },
+    async (template) => {
+      const project = projectOf(template)
+      expect(project.read('.github/workflows/test.yml')).toContain('[20, 22, 24]')
+      const PATH = [
+        dirname(await nodeBinary(22)),
+        join(project.home, 'node_modules/.bin'),
+        process.env['PATH'],
+      ].join(':')
+      expect(await project.run('node --version', { PATH })).toMatchObject({
+        text: expect.stringMatching(/^v22\./),
+      })
+      const { code, text } = await project.run('npm test', { PATH })
+      expect({ code, text }).toEqual({ code: 0, text: expect.any(String) })
+    },
+  )
 
   it.each(TEMPLATES)('names files that exist: %s', (template) => {
     const project = projectOf(template)

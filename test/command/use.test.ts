@@ -117,6 +117,9 @@ describe('call', () => {
     writeFileSync(join(folder, 'all.json'), '{"text":"all","count":1}')
     expect(await echoed(['text=@text.txt'])).toEqual({ text: 'from a file' })
     expect(await echoed(['text=\\@ada'])).toEqual({ text: '@ada' })
+    // Programs end a file with a line end, which belongs to a text and to nothing else.
+    writeFileSync(join(folder, 'two.txt'), '2\n')
+    expect(await echoed(['text=@two.txt', 'count=@two.txt'])).toEqual({ text: '2\n', count: 2 })
     expect(await echoed(['@all.json', 'count=2'])).toEqual({ text: 'all', count: 2 })
     expect(await echoed(['-'], '{"text":"piped"}')).toEqual({ text: 'piped' })
     expect(await echoed(['--input', '{"text":"x"}', 'tags:=["y"]'])).toEqual({ text: 'x', tags: ['y'] })

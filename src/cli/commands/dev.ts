@@ -13,9 +13,9 @@ export const dev: Command = {
   summary: 'run a server, reload it on save, and show its calls',
   details:
     'Serves over HTTP. When a file of the project is saved, the new program starts beside the old one: sessions go on, running calls finish on the old code, ' +
-    'and clients hear of changed lists. A subscriptions/listen request of 2026-07-28 ends with its result, and the client listens again. ' +
+    'and clients hear of changed lists. The streams of subscriptions/listen stay open. ' +
     'If the new program does not start, the old one goes on. Types are checked in the background with the typescript of the project. ' +
-    'With --stdio, for clients that start programs, it does the same over stdin and stdout, where subscriptions/listen goes on, too.',
+    'With --stdio, for clients that start programs, it does the same over stdin and stdout.',
   arguments: [FILE_ARGUMENT],
   options: [
     STDIO_OPTION,

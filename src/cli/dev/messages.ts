@@ -12,12 +12,28 @@ export type WorkerMessage =
   | { readonly kind: 'listening' }
   | { readonly kind: 'ready'; readonly digests: Digests }
   | { readonly kind: 'failed'; readonly error: ShownError }
+  /** A stream that its client keeps open; the connection comes with the message. */
+  | { readonly kind: 'stream'; readonly request: StreamRequest }
+  /** All its streams are on their way, and it takes no new requests. */
+  | { readonly kind: 'streams' }
 
-/** What the process that watches asks for: clients must hear of these lists. */
-export interface ParentMessage {
-  readonly kind: 'changed'
-  readonly lists: readonly ItemList[]
+/** What the process that watches asks for. */
+export type ParentMessage =
+  /** Clients must hear of these lists. */
+  | { readonly kind: 'changed'; readonly lists: readonly ItemList[] }
+  /** Another process serves now, and must get the streams that clients keep open. */
+  | { readonly kind: 'replaced' }
+
+/** The request that opened a stream. */
+export interface StreamRequest {
+  readonly path: string
+  /** Names and values, as the client sent them. */
+  readonly headers: readonly string[]
+  readonly body: string
 }
+
+/** Marks a request that opens a stream of a client again. */
+export const REOPENS_HEADER = 'pierhead-dev-reopens'
 
 /** Says to a process that it runs the program for a relay. */
 export const RELAYED_VARIABLE = 'PIERHEAD_RELAYED'

@@ -1,10 +1,12 @@
 import cluster, { type Worker } from 'node:cluster'
+import { Socket } from 'node:net'
 import { relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { App, McpError, type Running } from 'pierhead'
 import { Deferred } from '../../base/deferred.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
 import { changedLists, fromMessage, toMessage, type Digests, type WorkerMessage } from './messages.ts'
+import { MovedStreams } from './moved-streams.ts'
 import { Reloads, type DevOptions } from './reloads.ts'
 import { endedEarly, notInTime, shownError, type ShownError } from './shown-error.ts'
 
@@ -40,6 +42,7 @@ class DevParent {
   readonly #listening = new WeakSet<Worker>()
   /** The processes that serve, or have served and are about to end. */
   readonly #ready = new Set<Worker>()
+  readonly #streams = new MovedStreams()
   #digests: Digests | undefined
   /** Why the last program did not start, if it could say so. */
   #lastError: ShownError | undefined
@@ -70,7 +73,9 @@ class DevParent {
     Object.assign(globalThis, { [Symbol.for('pierhead.launcher')]: launcher })
     // What the program prints must not mix with lines of JSON on stdout.
     cluster.setupPrimary({ stdio: ['ignore', 2, 2, 'ipc'] } as never)
-    cluster.on('message', (worker, message) => this.#onMessage(worker, fromMessage<WorkerMessage>(message)))
+    cluster.on('message', (worker, message, handle: unknown) =>
+      this.#onMessage(worker, fromMessage<WorkerMessage>(message), handle),
+    )
     cluster.on('exit', (worker, code, signal) => this.#onEnd(worker, code, signal))
     process.on('exit', this.#killAll)
   }
@@ -91,6 +96,7 @@ class DevParent {
     if (this.#running === undefined) return this.#killAll()
     const slow = setTimeout(() => this.#options.log.add({ event: 'note', message: FINISHING }), FINISHING_MS)
     await this.#running.close()
+    await this.#streams.close()
     clearTimeout(slow)
   }
 
@@ -111,7 +117,7 @@ class DevParent {
     for (const worker of this.#unready()) this.#former.add(worker)
     this.#next = new Deferred()
     try {
-      this.#adopt(await this.#started(this.#next))
+      await this.#adopt(await this.#started(this.#next))
     } finally {
       clearTimeout(slow)
       this.#next = undefined
@@ -146,17 +152,20 @@ class DevParent {
   }
 
   /** Makes a program the one that serves, and tells clients what has changed. */
-  #adopt({ worker, digests }: Ready): void {
+  async #adopt({ worker, digests }: Ready): Promise<void> {
     const { log, file, io } = this.#options
+    await this.#streams.whenMoved()
     const changed = changedLists(this.#digests, digests)
     this.#digests = digests
-    if (changed.length > 0) worker.send(toMessage({ kind: 'changed', lists: changed }))
+    // It may have ended while streams were moved to it.
+    if (changed.length > 0)
+      worker.send(toMessage({ kind: 'changed', lists: changed }), undefined, () => undefined)
     if (this.#hasAnnounced) return log.add({ event: 'reloaded', changed })
     this.#hasAnnounced = true
     log.add({ event: 'listening', url: this.#running?.url, file: relative(io.cwd, file.path) || file.path })
   }
 
-  #onMessage(worker: Worker, message: WorkerMessage | undefined): void {
+  #onMessage(worker: Worker, message: WorkerMessage | undefined, handle: unknown): void {
     switch (message?.kind) {
       case 'call':
         return this.#options.log.add(message.call)
@@ -165,16 +174,23 @@ class DevParent {
         return
       case 'listening':
         this.#listening.add(worker)
+        return this.#streams.move(this.#ready)
+      case 'stream':
+        // The client may have closed the connection on its way.
+        if (handle instanceof Socket) this.#streams.take(message.request, handle)
         return
+      case 'streams':
+        return this.#streams.given(worker)
       case 'ready':
         this.#ready.add(worker)
-        if (this.#next === undefined) return this.#adopt({ worker, digests: message.digests })
+        if (this.#next === undefined) return void this.#adopt({ worker, digests: message.digests })
         return this.#next.resolve({ worker, digests: message.digests })
       case undefined:
     }
   }
 
   #onEnd(worker: Worker, code: number | null, signal: string | null): void {
+    this.#streams.given(worker)
     // An old process ends after a new one serves. Any other has failed.
     if (this.#ready.delete(worker) || this.#former.has(worker)) return
     this.#next?.reject(new ProgramEnded(signal === null ? `with code ${String(code)}` : `by ${signal}`))

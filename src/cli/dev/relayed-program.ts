@@ -187,6 +187,8 @@ export class RelayedProgram {
         this.#error = message.error
         return
       case 'listening':
+      case 'stream':
+      case 'streams':
         return
       case 'ready':
         return this.#ready.resolve(message.digests)

@@ -6,6 +6,7 @@ import { httpAt, stdioOf, type Address } from '../listen-address.ts'
 import type { SourceFile } from '../source-file.ts'
 import { digestsOf, READER } from './digests.ts'
 import type { CallEvent } from './events.ts'
+import { HeldStreams } from './held-streams.ts'
 import {
   fromMessage,
   RELAYED_VARIABLE,
@@ -27,7 +28,9 @@ export interface WorkerOptions extends Address {
 /** Runs the program of the user in this process, which its parent replaces when a file changes. Never ends by itself. */
 export async function serveInWorker(options: WorkerOptions): Promise<never> {
   closeConnections()
-  return serve(options, {
+  const streams = new HeldStreams()
+  streams.watch()
+  return serve(options, streams, {
     listen: (own) => httpAt(own, options),
     worker: { startMs: options.startMs },
   })
@@ -37,18 +40,20 @@ export async function serveInWorker(options: WorkerOptions): Promise<never> {
 export async function serveRelayed(options: WorkerOptions): Promise<never> {
   // Programs that this one starts are not for the relay.
   delete process.env[RELAYED_VARIABLE]
-  return serve(options, { listen: stdioOf, worker: undefined })
+  return serve(options, undefined, { listen: stdioOf, worker: undefined })
 }
 
 async function serve(
   { file, root }: WorkerOptions,
+  streams: HeldStreams | undefined,
   how: Pick<LaunchOptions, 'listen' | 'worker'>,
 ): Promise<never> {
   process.setSourceMapsEnabled(true)
   let server: LaunchedServer | undefined
   process.on('message', (message) => {
-    const { kind, lists = [] } = fromMessage<ParentMessage>(message) ?? {}
-    if (kind === 'changed') for (const list of lists) server?.changed(list)
+    const asked = fromMessage<ParentMessage>(message)
+    if (asked?.kind === 'changed') for (const list of asked.lists) server?.changed(list)
+    if (asked?.kind === 'replaced') void streams?.giveAway()
   })
   try {
     await launch(file, {
@@ -56,7 +61,7 @@ async function serve(
       onServer(app) {
         server ??= app
         const states = new TaskStates()
-        app.use({ observer: observer(states), middleware: states.middleware })
+        app.use({ observer: observer(states, streams), middleware: states.middleware })
       },
     })
   } catch (error) {
@@ -84,10 +89,10 @@ async function readLists(server: LaunchedServer | undefined): Promise<Digests> {
   return server === undefined ? unknown : digestsOf(server).catch(() => unknown)
 }
 
-function observer(states: TaskStates): Observer {
+function observer(states: TaskStates, streams: HeldStreams | undefined): Observer {
   return {
     end(request, end) {
-      if (request.client?.name === READER) return
+      if (request.client?.name === READER || streams?.isGivenAway(request.method) === true) return
       const state = states.change(request.method, request.target, end.outcome)
       if (state !== false) void tell({ kind: 'call', call: { ...callEvent(request, end), state } })
     },
