@@ -27,7 +27,8 @@ const CODES: Readonly<Record<WayName, Readonly<Record<string, number>>>> = {
   escapes: { other: 0, test: 8, validate: 8, 'tasks wait': 7 },
   odd: { other: 0, test: 8, validate: 8, 'tasks show': 6, 'tasks wait': 6, 'tasks cancel': 6 },
   errors: { other: 6, info: 0, validate: 8 },
-  rejects: { other: 6, validate: 4 },
+  // It is there, and greets nobody.
+  rejects: { other: 6, validate: 8 },
   mute: { other: 7, validate: 4 },
   silent: { other: 7, info: 0, validate: 8 },
   // Without the list of prompts, the request itself is sent.
