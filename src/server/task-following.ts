@@ -30,6 +30,8 @@ export function followTasks(tasks: Tasks, heads: readonly TaskHead[], listener: 
   }
 }
 
+function ignore(): void {}
+
 /** The work of one server for all streams: one step at a time. */
 const steps = new WeakMap<Tasks, Promise<void>>()
 
@@ -53,23 +55,24 @@ class Stream {
   }
 
   async #send(head: TaskHead): Promise<void> {
-    while (!this.isOver && this.#listener.isBehind())
-      await new Promise<void>((resolve) => this.#tasks.clock.after(BEHIND_MS, resolve))
-    if (this.isOver) return
-    const before = steps.get(this.#tasks) ?? Promise.resolve()
-    const step = before.then(() => this.#step(head))
-    steps.set(
-      this.#tasks,
-      step.catch(() => undefined),
-    )
-    return step
+    for (let isSent = false; !isSent;) {
+      while (!this.isOver && this.#listener.isBehind())
+        await new Promise<void>((resolve) => this.#tasks.clock.after(BEHIND_MS, resolve))
+      if (this.isOver) return
+      const before = steps.get(this.#tasks) ?? Promise.resolve()
+      const step = before.then(() => this.#step(head))
+      steps.set(this.#tasks, step.then(ignore, ignore))
+      isSent = await step
+    }
   }
 
-  async #step(head: TaskHead): Promise<void> {
+  /** Sends a task, unless those before have left no room for it. */
+  async #step(head: TaskHead): Promise<boolean> {
     const task = await inTurn(() =>
-      this.isOver ? undefined : detailed(this.#tasks, head, this.#listener.peer),
+      this.isOver || this.#listener.isBehind() ? undefined : detailed(this.#tasks, head, this.#listener.peer),
     )
     if (task !== undefined && !this.isOver) this.#listener.notify(task)
+    return task !== undefined
   }
 }
 
