@@ -1,3 +1,4 @@
+import { doubledMs } from '../base/backoff.ts'
 import { inTurn } from '../base/turn.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { isFinal } from '../protocol/task-status.ts'
@@ -8,6 +9,8 @@ import { detailed } from './task-methods.ts'
 
 /** Milliseconds until a client that is behind is looked at again. */
 const BEHIND_MS = 50
+/** The pauses before a task that could not be read is looked at again. */
+const AGAIN = { firstMs: 1000, maxMs: 60_000 }
 
 /** A client that is notified of the changes of tasks. */
 export interface TaskListener {
@@ -85,8 +88,11 @@ function followTask(tasks: Tasks, first: TaskHead, stream: Stream): () => void {
   let isAgain = false
   // A client that listens for a task that needs it, or has ended, learns that at once.
   let isNew = first.status !== 'working'
+  let isStopped = false
+  let failures = 0
   const unfollow = tasks.followers.add(first.id, () => void check())
   const stop = (): void => {
+    isStopped = true
     unfollow()
     clock.clear(timer)
   }
@@ -103,11 +109,22 @@ function followTask(tasks: Tasks, first: TaskHead, stream: Stream): () => void {
         isAgain = false
         await look()
       }
+      failures = 0
     } catch (error) {
       tasks.reportFailure(error)
+      // No change may follow that would make it look again.
+      checkAfter(doubledMs(failures++, AGAIN))
     } finally {
       isBusy = false
     }
+  }
+
+  function checkAfter(wait: number): void {
+    if (isStopped) return
+    timer ??= clock.after(wait, () => {
+      timer = undefined
+      void check()
+    })
   }
 
   async function look(): Promise<void> {
@@ -116,16 +133,14 @@ function followTask(tasks: Tasks, first: TaskHead, stream: Stream): () => void {
     if (head.version === sent.version && !isNew) return
     const wait = sentAt + head.pollMs - clock.now()
     if (head.status === sent.status && !isNew && wait > 0) {
-      timer ??= clock.after(wait, () => {
-        timer = undefined
-        void check()
-      })
+      checkAfter(wait)
       return
     }
-    isNew = false
+    isNew = true
     sent = head
     sentAt = clock.now()
     await stream.send(head)
+    isNew = false
     if (isFinal(head.status)) stop()
   }
 }
