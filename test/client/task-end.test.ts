@@ -79,11 +79,14 @@ test.each([
 
 test('a task that has ended when it is resumed is asked for once', async () => {
   const server = reporting(extensionTask('working'), () =>
-    extensionTask('completed', { result: content('a film') }),
+    extensionTask('completed', { result: content('a film'), statusMessage: 'packed' }),
   )
   await using client = await connect(server)
   const task = await client.resume(ID)
   expect(await task.status()).toMatchObject({ status: 'completed' })
+  const messages: unknown[] = []
+  for await (const { message } of task.progress()) messages.push(message)
+  expect(messages).toEqual(['packed'])
   expect(await task.result()).toBe('a film')
   expect([count(server, 'tasks/get'), count(server, 'subscriptions/listen')]).toEqual([1, 0])
 })
