@@ -81,7 +81,7 @@ async function listening(
 ): Promise<() => void> {
   if (kind === 'http') {
     const response = await begin(port, { body, headers })
-    expect(response.statusCode).toBe(200)
+    if (response.statusCode !== 200) throw new Error(`listening was answered with ${response.statusCode}`)
     response.on('error', () => undefined).pause()
     return () => void response.destroy()
   }
