@@ -107,8 +107,7 @@ function warnOfKey({ key: name }: ToolDefinition, context: Context): void {
 function warnOfTtl({ plan, tool }: Run, context: Context): void {
   const { limits, warnOnce } = partsOf(context)
   if (plan === undefined || plan.ttlMs <= limits.taskMs) return
-  const problem = `the tasks of tool "${tool}" are kept for ${limits.taskMs} ms, which is less than their ttl`
-  warnOnce('ttl', tool, `${problem}; raise limits.taskMs`)
+  warnOnce('ttl', tool, `the ttl of tool "${tool}" is cut to limits.taskMs`)
 }
 
 /** Whether a call becomes a task: never, not visibly, perhaps after a while, or at once. */

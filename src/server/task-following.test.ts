@@ -119,7 +119,7 @@ test.each(['head', 'read'] as const)(
     end.resolve({ content: [] })
     failing.mockImplementation(fail)
     await settled()
-    await node.clock.pass(10_000)
+    await node.clock.pass(25_000)
     expect(heard).toEqual([])
     failing.mockRestore()
     await node.clock.pass(60_000)

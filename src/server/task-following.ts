@@ -1,4 +1,3 @@
-import { doubledMs } from '../base/backoff.ts'
 import { inTurn } from '../base/turn.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
 import { isFinal } from '../protocol/task-status.ts'
@@ -9,8 +8,8 @@ import { detailed } from './task-methods.ts'
 
 /** Milliseconds until a client that is behind is looked at again. */
 const BEHIND_MS = 50
-/** The pauses before a task that could not be read is looked at again. */
-const AGAIN = { firstMs: 1000, maxMs: 60_000 }
+/** Milliseconds until a task that could not be read is looked at again. */
+const AGAIN_MS = 10_000
 
 /** A client that is notified of the changes of tasks. */
 export interface TaskListener {
@@ -33,10 +32,8 @@ export function followTasks(tasks: Tasks, heads: readonly TaskHead[], listener: 
   }
 }
 
-function ignore(): void {}
-
 /** The work of one server for all streams: one step at a time. */
-const steps = new WeakMap<Tasks, Promise<void>>()
+const steps = new WeakMap<Tasks, Promise<unknown>>()
 
 /** The notifications of one stream, one at a time. */
 class Stream {
@@ -64,7 +61,10 @@ class Stream {
       if (this.isOver) return
       const before = steps.get(this.#tasks) ?? Promise.resolve()
       const step = before.then(() => this.#step(head))
-      steps.set(this.#tasks, step.then(ignore, ignore))
+      steps.set(
+        this.#tasks,
+        step.catch(() => undefined),
+      )
       isSent = await step
     }
   }
@@ -88,11 +88,8 @@ function followTask(tasks: Tasks, first: TaskHead, stream: Stream): () => void {
   let isAgain = false
   // A client that listens for a task that needs it, or has ended, learns that at once.
   let isNew = first.status !== 'working'
-  let isStopped = false
-  let failures = 0
   const unfollow = tasks.followers.add(first.id, () => void check())
   const stop = (): void => {
-    isStopped = true
     unfollow()
     clock.clear(timer)
   }
@@ -109,18 +106,17 @@ function followTask(tasks: Tasks, first: TaskHead, stream: Stream): () => void {
         isAgain = false
         await look()
       }
-      failures = 0
     } catch (error) {
       tasks.reportFailure(error)
       // No change may follow that would make it look again.
-      checkAfter(doubledMs(failures++, AGAIN))
+      checkAfter(AGAIN_MS)
     } finally {
       isBusy = false
     }
   }
 
   function checkAfter(wait: number): void {
-    if (isStopped) return
+    if (stream.isOver) return
     timer ??= clock.after(wait, () => {
       timer = undefined
       void check()

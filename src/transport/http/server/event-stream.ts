@@ -86,8 +86,8 @@ export class EventStream {
   /** The bytes that had to wait, and how many of them the client had read at the last check. */
   #waited = 0
   #taken = Number.NEGATIVE_INFINITY
-  /** What the system had not sent yet at the last check; undefined if it does not say. */
-  #unsent: number | undefined
+  /** What the system had not sent yet at the last check; 0 if it does not say. */
+  #unsent = 0
   #ended = false
 
   constructor(options: StreamOptions) {
@@ -178,10 +178,9 @@ export class EventStream {
     const sink = this.#sink
     if (sink === undefined) return
     const taken = this.#waited - sink.waiting
-    const { unsent } = sink
+    const { unsent = 0 } = sink
     // A long message waits as a whole until all of it is read.
-    const isReading = unsent !== undefined && this.#unsent !== undefined && unsent < this.#unsent
-    if (sink.waiting > 0 && taken <= this.#taken && !isReading) return this.#abort(sink)
+    if (sink.waiting > 0 && taken <= this.#taken && unsent >= this.#unsent) return this.#abort(sink)
     this.#taken = taken
     this.#unsent = unsent
     this.#write(sink, ': keep-alive\n\n')
