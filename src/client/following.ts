@@ -37,6 +37,8 @@ export abstract class Following {
   /** Whether there is news that the next poll will bring. */
   #isDue = false
   #wake: () => void = () => undefined
+  /** The task at its end, if the server reported it before the next poll. */
+  #ended: JsonObject | undefined
   /** The outcome, if it is known before the next poll. */
   protected early: Outcome | undefined
 
@@ -48,7 +50,13 @@ export abstract class Following {
     this.#report = readReport(created, 'tools/call', id)
     this.#pollMs = readPoll(created)
     this.#expiresAt = performance.now() + lifeOf(this.#report)
+    if (this.hasOutcome(created)) this.#ended = created
     this.#tell(created)
+  }
+
+  /** Whether a task has ended, and says how, as in the answer to a poll. */
+  protected hasOutcome(_task: JsonObject): boolean {
+    return false
   }
 
   /** Called after each poll. Returns the outcome, if there is one. */
@@ -175,7 +183,7 @@ export abstract class Following {
       if (NOTICES.has(method) && params['taskId'] === this.id) this.#notice(params)
     })
     try {
-      this.begin(signal)
+      if (this.#ended === undefined) this.begin(signal)
       return await this.#untilEnd(signal)
     } catch (error) {
       throw signal.aborted ? signal.reason : error
@@ -190,7 +198,7 @@ export abstract class Following {
   async #untilEnd(signal: AbortSignal): Promise<Outcome> {
     let isNew = this.#report.status === 'working'
     for (;;) {
-      if (isNew) await this.#pause(signal)
+      if (isNew && this.#ended === undefined) await this.#pause(signal)
       isNew = true
       signal.throwIfAborted()
       if (this.early !== undefined) {
@@ -198,10 +206,20 @@ export abstract class Following {
         if (this.#readers.size > 0) await this.#poll(signal).catch(() => undefined)
         return this.early
       }
-      const task = await this.#poll(signal)
+      const task = this.#takeEnd() ?? (await this.#poll(signal))
       const outcome = await this.step(task, this.#report, signal)
-      if (outcome !== undefined) return (this.early = outcome)
+      if (outcome === undefined) continue
+      this.#ended = undefined
+      return (this.early = outcome)
     }
+  }
+
+  #takeEnd(): JsonObject | undefined {
+    const ended = this.#ended
+    this.#ended = undefined
+    // A poll that was under way may have found it working.
+    if (ended !== undefined) this.#report = readReport(ended, 'notifications/tasks', this.id)
+    return ended
   }
 
   /** Pauses until the next poll is due. */
@@ -237,6 +255,7 @@ export abstract class Following {
 
   #notice(task: JsonObject): void {
     this.#tell(task)
+    if (this.hasOutcome(task)) this.#ended = task
     if (task['status'] !== 'working') this.wake()
   }
 }

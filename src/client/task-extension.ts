@@ -26,6 +26,12 @@ export class ExtensionTask extends Following {
   #failure: Error | undefined
   #listens = false
 
+  /** Servers that report a task by itself need not say how it ended. */
+  protected override hasOutcome({ status, result, error }: JsonObject): boolean {
+    if (status === 'completed') return isObject(result)
+    return status === 'failed' ? isObject(error) : status === 'cancelled'
+  }
+
   protected begin(signal: AbortSignal): void {
     void listenForTask(this.conversation, this.id, signal, (listens) => {
       this.#listens = listens

@@ -80,7 +80,7 @@ export const LIMITS = {
   heldBytes: { usual: 67_108_864, strict: 16_777_216 },
   /** Events kept per stream for a client that reconnects. */
   streamEvents: { usual: 1000, strict: 100 },
-  /** Bytes kept per stream, or buffered for a slow reader. */
+  /** Bytes kept per stream, or buffered for a slow reader. A single message may be longer. */
   streamBytes: { usual: 4_194_304, strict: 1_048_576 },
   /** Streams kept per session for a client that reconnects. */
   keptStreams: { usual: 16, strict: 4 },

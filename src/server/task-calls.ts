@@ -103,6 +103,13 @@ function warnOfKey({ key: name }: ToolDefinition, context: Context): void {
   partsOf(context).warnOnce('key', name, `${problem}, who cannot be told apart; authenticate them`)
 }
 
+/** Says once of each tool that its tasks are not kept for as long as it wants. */
+function warnOfTtl({ plan, tool }: Run, context: Context): void {
+  const { limits, warnOnce } = partsOf(context)
+  if (plan === undefined || plan.ttlMs <= limits.taskMs) return
+  warnOnce('ttl', tool, `the ttl of tool "${tool}" is cut to limits.taskMs`)
+}
+
 /** Whether a call becomes a task: never, not visibly, perhaps after a while, or at once. */
 function wishOf(call: Call, { key: name, task: plan }: ToolDefinition): 'never' | 'wait' | 'maybe' | Wish {
   if (call.asTask !== undefined && plan !== undefined) return call.asTask
@@ -309,6 +316,7 @@ function store(
 ): Begun | Promise<Begun> {
   const { key, ttlMs } = wish
   const { call } = run
+  if (ttlMs === undefined) warnOfTtl(run, context)
   call.task = run
   const plain = requestOf(call)
   const lasting = lastingSource(call.source)

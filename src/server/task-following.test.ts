@@ -99,6 +99,36 @@ test('nothing is read for a client that does not read, nor for a stream that is 
   expect(read).toHaveBeenCalledTimes(2)
 })
 
+test.each(['head', 'read'] as const)(
+  'a follower hears of an end although the store failed when it looked: %s',
+  async (step) => {
+    const heard: unknown[] = []
+    const end = new Deferred<JsonObject>()
+    const node = new Node().tool('work', () => end.promise)
+    const head = await node.start('work')
+    const stop = followTasks(
+      node.tasks,
+      [head],
+      listener((task) => heard.push(task['status'])),
+    )
+    await settled()
+    const fail = (): never => {
+      throw new Error('the store is away')
+    }
+    const failing = vi.spyOn(node.store, step)
+    end.resolve({ content: [] })
+    failing.mockImplementation(fail)
+    await settled()
+    await node.clock.pass(25_000)
+    expect(heard).toEqual([])
+    failing.mockRestore()
+    await node.clock.pass(60_000)
+    expect(heard).toEqual(['completed'])
+    stop()
+    expect(looksAt(node, head.id)).toBe(0)
+  },
+)
+
 test('a client that follows many tasks makes the store look for all of them at once, and later for those that change', async () => {
   const ends = new Map<string, Deferred<JsonObject>>()
   const node = new Node({ isInMemory: false }).tool('work', (run) => {

@@ -8,6 +8,8 @@ import { detailed } from './task-methods.ts'
 
 /** Milliseconds until a client that is behind is looked at again. */
 const BEHIND_MS = 50
+/** Milliseconds until a task that could not be read is looked at again. */
+const AGAIN_MS = 10_000
 
 /** A client that is notified of the changes of tasks. */
 export interface TaskListener {
@@ -31,7 +33,7 @@ export function followTasks(tasks: Tasks, heads: readonly TaskHead[], listener: 
 }
 
 /** The work of one server for all streams: one step at a time. */
-const steps = new WeakMap<Tasks, Promise<void>>()
+const steps = new WeakMap<Tasks, Promise<unknown>>()
 
 /** The notifications of one stream, one at a time. */
 class Stream {
@@ -53,23 +55,27 @@ class Stream {
   }
 
   async #send(head: TaskHead): Promise<void> {
-    while (!this.isOver && this.#listener.isBehind())
-      await new Promise<void>((resolve) => this.#tasks.clock.after(BEHIND_MS, resolve))
-    if (this.isOver) return
-    const before = steps.get(this.#tasks) ?? Promise.resolve()
-    const step = before.then(() => this.#step(head))
-    steps.set(
-      this.#tasks,
-      step.catch(() => undefined),
-    )
-    return step
+    for (let isSent = false; !isSent;) {
+      while (!this.isOver && this.#listener.isBehind())
+        await new Promise<void>((resolve) => this.#tasks.clock.after(BEHIND_MS, resolve))
+      if (this.isOver) return
+      const before = steps.get(this.#tasks) ?? Promise.resolve()
+      const step = before.then(() => this.#step(head))
+      steps.set(
+        this.#tasks,
+        step.catch(() => undefined),
+      )
+      isSent = await step
+    }
   }
 
-  async #step(head: TaskHead): Promise<void> {
+  /** Sends a task, unless those before have left no room for it. */
+  async #step(head: TaskHead): Promise<boolean> {
     const task = await inTurn(() =>
-      this.isOver ? undefined : detailed(this.#tasks, head, this.#listener.peer),
+      this.isOver || this.#listener.isBehind() ? undefined : detailed(this.#tasks, head, this.#listener.peer),
     )
     if (task !== undefined && !this.isOver) this.#listener.notify(task)
+    return task !== undefined
   }
 }
 
@@ -102,9 +108,19 @@ function followTask(tasks: Tasks, first: TaskHead, stream: Stream): () => void {
       }
     } catch (error) {
       tasks.reportFailure(error)
+      // No change may follow that would make it look again.
+      checkAfter(AGAIN_MS)
     } finally {
       isBusy = false
     }
+  }
+
+  function checkAfter(wait: number): void {
+    if (stream.isOver) return
+    timer ??= clock.after(wait, () => {
+      timer = undefined
+      void check()
+    })
   }
 
   async function look(): Promise<void> {
@@ -113,16 +129,14 @@ function followTask(tasks: Tasks, first: TaskHead, stream: Stream): () => void {
     if (head.version === sent.version && !isNew) return
     const wait = sentAt + head.pollMs - clock.now()
     if (head.status === sent.status && !isNew && wait > 0) {
-      timer ??= clock.after(wait, () => {
-        timer = undefined
-        void check()
-      })
+      checkAfter(wait)
       return
     }
-    isNew = false
+    isNew = true
     sent = head
     sentAt = clock.now()
     await stream.send(head)
+    isNew = false
     if (isFinal(head.status)) stop()
   }
 }

@@ -27,8 +27,8 @@ export interface TaskOptions<Input = never, Ctx = Context> {
   /** How many handlers of the tool run at once, in tasks or not; further calls wait. Default: any number. */
   readonly concurrency?: number | undefined
   /**
-   * Identifies what a call is about: a call with the same key of the same caller returns the existing task, unless that failed or was
-   * cancelled. With other arguments it is rejected. Callers without credentials share keys within their session; without one they have
+   * Identifies what a call is about: a call with the same key of the same caller returns the existing task, unless that ended with an
+   * error or was cancelled. With other arguments it is rejected. Callers without credentials share keys within their session; without one they have
    * none. Default: every call is a task of its own.
    *
    * @example

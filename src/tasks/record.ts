@@ -20,7 +20,7 @@ export interface TaskHead {
   readonly network: string
   /** The name of the tool. */
   readonly tool: string
-  /** The key of the caller, which makes a second call return this task, unless that failed or was cancelled. Empty if it has none. */
+  /** The key of the caller, which makes a second call return this task, unless that ended with an error or was cancelled. Empty if it has none. */
   readonly key: string
   /** The arguments as text, or a digest of a long one, if the task has a key: calls with the same key are compared by it. Empty otherwise, and if an older program created the task. */
   readonly same: string

@@ -23,6 +23,7 @@ import { checkBatch } from '../../wire/batch.ts'
 import { checkId } from '../../wire/id.ts'
 import { readBounded } from '../../wire/bounds.ts'
 import { askedId } from './asked-id.ts'
+import { budgetsOf } from './budgets.ts'
 import { decodeProblem, parseProblem } from './heap-guard.ts'
 import { NO_PARAMS, readableId, readMessage } from '../../wire/message.ts'
 import { replyText, encodeError, encodeReply } from '../../wire/reply.ts'
@@ -194,7 +195,7 @@ export class Connection implements Channel, Responder<Reply, string> {
   }
 
   get isBehind(): boolean {
-    return this.#isBehind()
+    return this.#isBehind() || !budgetsOf(this.#service, this.#limits).write.hasRoom(this.caller)
   }
 
   async ask(method: string, params: JsonObject, call: Call): Promise<JsonObject> {

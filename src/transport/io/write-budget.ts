@@ -150,7 +150,7 @@ export class WriteBudget {
   /** Checks whether the client has read anything, or enough while too many bytes are unread by all. */
   check(now: number, isFull: boolean): void {
     const { outlet, abort } = this.#options
-    const left = leftIn(outlet()?._handle)
+    const left = unsentBy(outlet())
     const enough = isFull && this.#isHurried ? this.#size * HURRY_PART : 1
     const last = this.#left
     if (left === undefined || last === undefined || left > last || last - left >= enough) {
@@ -169,6 +169,11 @@ export class WriteBudget {
   #end(): void {
     this.#options.pool.delete(this)
   }
+}
+
+/** How many bytes of a socket the system has not sent yet; undefined if it does not say. */
+export function unsentBy(outlet: Outlet | null): number | undefined {
+  return leftIn(outlet?._handle)
 }
 
 function leftIn(handle: Handle | null | undefined): number | undefined {

@@ -142,6 +142,16 @@ describe('a named stream', () => {
 })
 
 describe('an unnamed stream', () => {
+  test('sends a reader that has read what came before a message of any length', () => {
+    const stream = new EventStream({ limits })
+    const reader = new SlowReader()
+    stream.attach(reader)
+    stream.send('x'.repeat(5000))
+    expect([reader.how, reader.seen]).toEqual(['open', ['x'.repeat(5000)]])
+    stream.send('y')
+    expect(reader.how).toBe('cut')
+  })
+
   test('has no ids, and ends when its reader disconnects', () => {
     let gone = 0
     const stream = new EventStream({ limits, onGone: () => gone++ })

@@ -86,6 +86,8 @@ export class EventStream {
   /** The bytes that had to wait, and how many of them the client had read at the last check. */
   #waited = 0
   #taken = Number.NEGATIVE_INFINITY
+  /** What the system had not sent yet at the last check; 0 if it does not say. */
+  #unsent = 0
   #ended = false
 
   constructor(options: StreamOptions) {
@@ -176,8 +178,11 @@ export class EventStream {
     const sink = this.#sink
     if (sink === undefined) return
     const taken = this.#waited - sink.waiting
-    if (sink.waiting > 0 && taken <= this.#taken) return this.#abort(sink)
+    const { unsent = 0 } = sink
+    // A long message waits as a whole until all of it is read.
+    if (sink.waiting > 0 && taken <= this.#taken && unsent >= this.#unsent) return this.#abort(sink)
     this.#taken = taken
+    this.#unsent = unsent
     this.#write(sink, ': keep-alive\n\n')
   }
 
@@ -197,9 +202,12 @@ export class EventStream {
 
   #push(text: string, event?: string): void {
     const frame = this.#frame(text, event)
-    if (this.#sink === undefined) return
-    this.#write(this.#sink, frame)
-    if (this.#sink.waiting > this.#limits.streamBytes) this.#abort(this.#sink)
+    const sink = this.#sink
+    if (sink === undefined) return
+    // A single message may be longer than that.
+    const isTooSlow = sink.waiting > this.#limits.streamBytes
+    this.#write(sink, frame)
+    if (isTooSlow) this.#abort(sink)
   }
 
   /** The next event as text, buffered if the stream can be resumed. */

@@ -9,9 +9,11 @@ import type { Load } from '../../../rpc/load.ts'
 import { SMALL_ANSWER } from '../../../rpc/weight.ts'
 import { replyText, type Reply } from '../../../wire/reply.ts'
 import { decodeAnswer, encodeNotification, encodeRequest } from '../../../wire/encode.ts'
+import { budgetsOf } from '../../io/budgets.ts'
 import { EventStream } from './event-stream.ts'
 import type { Accepts } from './negotiate.ts'
 import {
+  callerOf,
   JSON_HEADERS,
   NO_HEADERS,
   STREAM_HEADERS,
@@ -33,7 +35,7 @@ export interface ExchangeOptions {
   /** The id of the request, or those of all requests in a batch. */
   readonly id?: RequestId | readonly RequestId[] | undefined
   /** The request; absent for that of a batch. */
-  readonly request?: Pick<HttpIn, 'onGone'>
+  readonly request?: HttpIn
   /** The open streams outside sessions. */
   readonly streams: Set<EventStream>
   /** Called when the client disconnects from a stream that cannot be resumed. */
@@ -82,8 +84,10 @@ export class Exchange implements Channel {
   }
 
   get isBehind(): boolean {
-    const { batch } = this.#options
-    return batch === undefined ? (this.#stream?.waiting ?? 0) > SMALL_ANSWER : batch.isBehind === true
+    const { batch, limits, load, request } = this.#options
+    if (batch !== undefined) return batch.isBehind === true
+    if ((this.#stream?.waiting ?? 0) > SMALL_ANSWER) return true
+    return !budgetsOf({ load }, limits).write.hasRoom(request && callerOf(request))
   }
 
   cancel(params: JsonObject): void {

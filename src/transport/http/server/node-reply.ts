@@ -14,7 +14,7 @@ import {
 import { budgetsOf } from '../../io/budgets.ts'
 import { countWaiting, isWaiting } from './pipeline.ts'
 import { longText } from './long-text.ts'
-import { WriteBudget, type Outlet } from '../../io/write-budget.ts'
+import { type Outlet, unsentBy, WriteBudget } from '../../io/write-budget.ts'
 
 /** A body up to this size is cheaper to read than a new connection. */
 const SMALL_BYTES = 65_536
@@ -314,6 +314,10 @@ class ResponseSink implements Sink {
 
   get waiting(): number {
     return this.#response.writableLength
+  }
+
+  get unsent(): number | undefined {
+    return unsentBy(socketOf(this.#response))
   }
 
   onGone(listener: () => void): void {

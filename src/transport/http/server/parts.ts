@@ -129,6 +129,8 @@ export interface Sink {
   abort(): void
   /** Bytes written that the client has not read yet. */
   readonly waiting: number
+  /** Those of the write that is under way which the system has not sent yet; undefined if it does not say. */
+  readonly unsent?: number | undefined
   onGone(listener: () => void): void
 }
 
