@@ -93,10 +93,11 @@ class Gate {
   }
 }
 
-/** The place of a handler, which others may have while it waits for an answer. */
+/** The place of a handler, which others may have while it waits for answers: until none of its waits is left. */
 export class Place {
   readonly #gate: Gate
   #isHeld = true
+  #waits = 0
   #isOver = false
   #taking: Promise<void> | undefined
   #stop: (() => void) | undefined
@@ -105,28 +106,36 @@ export class Place {
     this.#gate = gate
   }
 
-  /** Waits without the place, and then until there is one again. */
+  /** Waits without the place, and then until there is one again, unless the handler waits for something else, too. */
   async without<Value>(wait: Promise<Value>): Promise<Value> {
-    if (this.#isHeld) this.#gate.leave()
-    this.#isHeld = false
+    this.#waits++
+    this.#drop()
     try {
       return await wait
     } finally {
-      await this.#take()
+      this.#waits--
+      // Answers that come together end their waits together.
+      await Promise.resolve()
+      if (this.#waits === 0) await this.#take()
     }
   }
 
   /** The handler has ended. */
   end(): void {
-    if (this.#isHeld) this.#gate.leave()
-    this.#isHeld = false
     this.#isOver = true
-    this.#stop?.()
+    this.#drop()
   }
 
   /** The task has ended: a handler that waits goes on without a place, and one that runs keeps it until it ends. */
   giveUp(): void {
     if (!this.#isHeld) this.end()
+  }
+
+  /** Leaves the place, or stops waiting for it. */
+  #drop(): void {
+    if (this.#isHeld) this.#gate.leave()
+    this.#isHeld = false
+    this.#stop?.()
   }
 
   #take(): Promise<void> | undefined {
@@ -142,6 +151,7 @@ export class Place {
     this.#isHeld = leave === undefined
     if (leave === undefined) return undefined
     this.#stop = () => {
+      this.#taking = this.#stop = undefined
       leave()
       taken.resolve()
     }
