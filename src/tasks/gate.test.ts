@@ -175,3 +175,24 @@ test('a task that asks again while it waits for its place waits for the answer f
   await settled()
   expect(await node.status(id)).toBe('completed')
 })
+
+test('callers take turns with tasks that go on after an answer, too', async () => {
+  const { seen, start, answer, end } = nodeWith(1)
+  const names = ['a1 asks', 'a2 asks', 'a3 asks', 'a4 asks']
+  const ids: string[] = []
+  for (const name of names) ids.push(await start(name))
+  await start('busy')
+  for (const id of ids) await answer(id, 'sure.1')
+  await start('b1', 'bob')
+  await start('b2', 'bob')
+  seen.length = 0
+  for (const name of ['busy', 'a1 asks', 'b1', 'a2 asks', 'b2', 'a3 asks']) await end(name)
+  expect(seen).toEqual([
+    'a1 asks goes on',
+    'b1 begins',
+    'a2 asks goes on',
+    'b2 begins',
+    'a3 asks goes on',
+    'a4 asks goes on',
+  ])
+})

@@ -11,10 +11,16 @@ import type { Soon } from './store.ts'
 
 const ignore = (): void => undefined
 
-/** Handlers that have not begun. Callers take turns, so that one with many keeps nobody else waiting for all of them; those of one caller stay in order. */
+/** What a caller has waiting: handlers that go on, and after them those that have not begun. */
+interface Waiting {
+  readonly returning: Set<() => void>
+  readonly fresh: Set<() => void>
+}
+
+/** Handlers that wait for a place. Callers take turns, so that one with many keeps nobody else waiting for all of them; those of one caller stay in order. */
 class Turns {
   /** The one that is served next is the first. */
-  readonly #callers = new Map<string, Set<() => void>>()
+  readonly #callers = new Map<string, Waiting>()
   #size = 0
 
   get size(): number {
@@ -22,9 +28,10 @@ class Turns {
   }
 
   /** Adds one of a caller. Returns a function that removes it. */
-  add(caller: string, waiter: () => void): () => void {
-    const own = this.#callers.get(caller) ?? new Set()
-    this.#callers.set(caller, own.add(waiter))
+  add(caller: string, kind: keyof Waiting, waiter: () => void): () => void {
+    const own = this.#callers.get(caller) ?? { returning: new Set(), fresh: new Set() }
+    this.#callers.set(caller, own)
+    own[kind].add(waiter)
     this.#size++
     return () => this.#remove(caller, own, waiter)
   }
@@ -32,7 +39,7 @@ class Turns {
   /** Removes the next one. */
   take(): (() => void) | undefined {
     for (const [caller, own] of this.#callers) {
-      const [next] = own
+      const [next] = own.returning.size > 0 ? own.returning : own.fresh
       this.#callers.delete(caller)
       this.#callers.set(caller, own)
       if (next !== undefined) this.#remove(caller, own, next)
@@ -41,10 +48,10 @@ class Turns {
     return undefined
   }
 
-  #remove(caller: string, own: Set<() => void>, waiter: () => void): void {
-    if (!own.delete(waiter)) return
+  #remove(caller: string, own: Waiting, waiter: () => void): void {
+    if (!own.returning.delete(waiter) && !own.fresh.delete(waiter)) return
     this.#size--
-    if (own.size === 0) this.#callers.delete(caller)
+    if (own.returning.size + own.fresh.size === 0) this.#callers.delete(caller)
   }
 }
 
@@ -54,12 +61,11 @@ export function turnOf({ holder, call }: Run): string {
   return anonymousNetwork(call.source) ?? ownerOf(call.source.auth)
 }
 
-/** Lets a limited number of handlers run at once. The callers of the others take turns, after those that come back. */
+/** Lets a limited number of handlers run at once. The callers of the others take turns. */
 class Gate {
   readonly #limit: number
   #running = 0
   readonly #waiting = new Turns()
-  readonly #returning = new Set<() => void>()
 
   constructor(limit: number) {
     this.#limit = limit
@@ -70,24 +76,19 @@ class Gate {
     return this.#limit - this.#running - this.#waiting.size
   }
 
-  /** Enters, and returns undefined, if there is a place; otherwise `start` is called, within the place, once there is one. Returns a function that gives up. One without a caller comes back. */
-  enter(start: () => void, caller?: string): (() => void) | undefined {
+  /** Enters, and returns undefined, if there is a place; otherwise `start` is called, within the place, once there is one. Returns a function that gives up. */
+  enter(run: Run, kind: keyof Waiting, start: () => void): (() => void) | undefined {
     if (this.#running < this.#limit) {
       this.#running++
       return undefined
     }
     // Its own function, so that the same one can wait twice.
-    const waiter = (): void => start()
-    if (caller !== undefined) return this.#waiting.add(caller, waiter)
-    this.#returning.add(waiter)
-    return () => void this.#returning.delete(waiter)
+    return this.#waiting.add(turnOf(run), kind, () => start())
   }
 
   /** Leaves a place, which the next one takes. */
   leave(): void {
-    const [back] = this.#returning
-    if (back !== undefined) this.#returning.delete(back)
-    const next = back ?? this.#waiting.take()
+    const next = this.#waiting.take()
     if (next === undefined) this.#running--
     else next()
   }
@@ -96,14 +97,16 @@ class Gate {
 /** The place of a handler, which others may have while it waits for answers: until none of its waits is left. */
 export class Place {
   readonly #gate: Gate
+  readonly #run: Run
   #isHeld = true
   #waits = 0
   #isOver = false
   #taking: Promise<void> | undefined
   #stop: (() => void) | undefined
 
-  constructor(gate: Gate) {
+  constructor(gate: Gate, run: Run) {
     this.#gate = gate
+    this.#run = run
   }
 
   /** Waits without the place, and then until there is one again, unless the handler waits for something else, too. */
@@ -142,7 +145,7 @@ export class Place {
     if (this.#isHeld || this.#isOver) return undefined
     if (this.#taking !== undefined) return this.#taking
     const taken = new Deferred<void>()
-    const leave = this.#gate.enter(() => {
+    const leave = this.#gate.enter(this.#run, 'returning', () => {
       this.#isHeld = true
       this.#taking = undefined
       this.#stop = undefined
@@ -187,7 +190,7 @@ export class Gates {
       const start = (): void => {
         run.giveUp = run.leaveGate = undefined
         run.hasBegun = true
-        const place = (run.place = new Place(gate as Gate))
+        const place = (run.place = new Place(gate as Gate, run))
         const done = new Promise<Result>((begun) => begun(work()))
         done.then(resolve, reject).finally(() => {
           place.end()
@@ -205,7 +208,7 @@ export class Gates {
         run.giveUp = leaveBy(() => gate?.leave())
         this.#unmark(run, start)
       }
-      run.leaveGate = run.isWithheld ? ignore : gate?.enter(enter, turnOf(run))
+      run.leaveGate = run.isWithheld ? ignore : gate?.enter(run, 'fresh', enter)
       if (run.leaveGate === undefined) return enter()
       run.giveUp = leaveBy(() => run.leaveGate?.())
       this.mark(run)
