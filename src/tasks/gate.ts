@@ -66,6 +66,8 @@ class Gate {
   readonly #limit: number
   #running = 0
   readonly #waiting = new Turns()
+  /** How many tasks of the store may join those that wait. */
+  #owed = 1
 
   constructor(limit: number) {
     this.#limit = limit
@@ -74,6 +76,16 @@ class Gate {
   /** How many could enter at once. */
   get free(): number {
     return this.#limit - this.#running - this.#waiting.size
+  }
+
+  /** How many tasks of the store may come: as many as could enter at once; while others wait, one for each of those that enters, so that they get their turns. */
+  get open(): number {
+    return this.#waiting.size === 0 ? this.free : this.#owed
+  }
+
+  /** Tasks of the store have come. */
+  came(count: number): void {
+    this.#owed = Math.max(0, this.#owed - count)
   }
 
   /** Enters, and returns undefined, if there is a place; otherwise `start` is called, within the place, once there is one. Returns a function that gives up. */
@@ -90,7 +102,10 @@ class Gate {
   leave(): void {
     const next = this.#waiting.take()
     if (next === undefined) this.#running--
-    else next()
+    else {
+      this.#owed = Math.min(this.#limit, this.#owed + 1)
+      next()
+    }
   }
 }
 
@@ -173,9 +188,14 @@ export class Gates {
     this.#tasks = tasks
   }
 
-  /** How many handlers of a tool could begin at once. */
-  placesOf(tool: string): number {
-    return this.#of(tool, this.#tasks.host.planOf(tool)?.concurrency ?? Infinity)?.free ?? Infinity
+  /** How many tasks of a tool may be claimed. */
+  openFor(tool: string): number {
+    return this.#ofTool(tool)?.open ?? Infinity
+  }
+
+  /** Tasks of a tool were claimed. */
+  came(tool: string, count: number): void {
+    this.#ofTool(tool)?.came(count)
   }
 
   /** Runs a handler once there is a place for it; never if its task is given back before that. */
@@ -217,7 +237,8 @@ export class Gates {
 
   /** When the task of a run, which is about to be created, may begin elsewhere if this process dies before its handler begins: a task that waits has such a time. */
   dueAtOf(run: Run, now: number): number {
-    const mustWait = !run.hasBegun && run.leaveGate === undefined && this.placesOf(run.tool) <= 0
+    const free = this.#ofTool(run.tool)?.free ?? Infinity
+    const mustWait = !run.hasBegun && run.leaveGate === undefined && free <= 0
     return mustWait && !this.#tasks.isInMemory ? Math.max(1, now) : 0
   }
 
@@ -244,6 +265,10 @@ export class Gates {
     }
     const write = (): Soon<boolean> => run.write('attempt', () => ({ dueAt: 0 }), true)
     tasks.unawaited(() => tasks.upkeep.insist(run, () => soon(write(), written)))
+  }
+
+  #ofTool(tool: string): Gate | undefined {
+    return this.#of(tool, this.#tasks.host.planOf(tool)?.concurrency ?? Infinity)
   }
 
   /** The gate of a tool; undefined if any number may run. A new limit begins with an empty gate. */
