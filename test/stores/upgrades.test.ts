@@ -108,10 +108,10 @@ test('with SQLite, a program that is too old for the tables says what to do, als
   const { tasks } = openSqlite(path)
   await use(tasks)
   const script = 'ALTER TABLE pierhead_task_heads RENAME COLUMN status TO state_of_task'
-  upgrade(path, { ...TASK_SCHEMA, needs: 7, migrations: [...TASK_SCHEMA.migrations, script] })
+  upgrade(path, { ...TASK_SCHEMA, needs: 8, migrations: [...TASK_SCHEMA.migrations, script] })
   const failure = {
     kind: 'store_failed',
-    message: expect.stringMatching(/version 7 .* knows only up to 6/) as string,
+    message: expect.stringMatching(/version 8 .* knows only up to 7/) as string,
     hint: expect.stringContaining('newer version of Pierhead') as string,
   }
   expect(() => sqlite(path)).toThrow(expect.objectContaining(failure))
