@@ -1,14 +1,22 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { memory, sqlite, type TaskStore } from '../../src/stores.ts'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { memory, postgres, sqlite, type TaskStore } from '../../src/stores.ts'
 import { OWN, ROOMY, sampleTask } from '../../src/testing/contract.ts'
+import { startPostgres, type TestPostgres } from '../harness/postgres.ts'
 
 const NOW = 1_800_000_000_000
 const folder = mkdtempSync(join(tmpdir(), 'pierhead-turns-'))
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let database: TestPostgres
+beforeAll(async () => {
+  database = await startPostgres()
+}, 60_000)
+afterAll(async () => {
+  await database.close()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 let count = 0
 
@@ -16,6 +24,8 @@ let count = 0
 const STORES: Readonly<Record<string, () => TaskStore>> = {
   memory: () => memory().tasks,
   SQLite: () => sqlite(join(folder, `${++count}.db`)).tasks,
+  PostgreSQL: () =>
+    postgres({ connectionString: database.url, schema: `turns_${++count}`, commandTimeout: '30s' }).tasks,
 }
 
 function opened(kind: string): TaskStore {
