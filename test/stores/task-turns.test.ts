@@ -2,19 +2,23 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { memory, postgres, sqlite, type TaskStore } from '../../src/stores.ts'
+import { memory, postgres, redis, sqlite, type TaskStore } from '../../src/stores.ts'
 import { OWN, ROOMY, sampleTask } from '../../src/testing/contract.ts'
 import { startPostgres, type TestPostgres } from '../harness/postgres.ts'
+import { startRedis, type TestRedis } from '../harness/redis.ts'
 
 const NOW = 1_800_000_000_000
 const folder = mkdtempSync(join(tmpdir(), 'pierhead-turns-'))
 
 let database: TestPostgres
+let server: TestRedis
 beforeAll(async () => {
   database = await startPostgres()
+  server = await startRedis()
 }, 60_000)
 afterAll(async () => {
   await database.close()
+  await server.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -26,6 +30,8 @@ const STORES: Readonly<Record<string, () => TaskStore>> = {
   SQLite: () => sqlite(join(folder, `${++count}.db`)).tasks,
   PostgreSQL: () =>
     postgres({ connectionString: database.url, schema: `turns_${++count}`, commandTimeout: '30s' }).tasks,
+  Redis: () =>
+    redis({ url: server.url, prefix: `turns${++count}`, commandTimeout: '30s', warn: () => {} }).tasks,
 }
 
 function opened(kind: string): TaskStore {
