@@ -45,6 +45,31 @@ test.each([
   expect(again.length).toBe(first.length)
 })
 
+test('the results of many tasks are parsed and written once, if they are not very short', async () => {
+  const rows = Array.from({ length: 100 }, (_, row) => ({ ['key' + row]: row }))
+  const results = [{ structuredContent: { rows } }, { structuredContent: { rows }, resultType: 'complete' }]
+  const node = new Node().tool('work', (run) => results[Number(run.head!.key) % 2]!)
+  const ids: string[] = []
+  for (let task = 0; task < 1200; task++) ids.push((await node.start('work', { key: String(task) })).id)
+  await settled()
+  const texts = async (): Promise<string[]> => {
+    const all = ids.map(async (id) => {
+      const task = await detailed(node.tasks, (await node.store.head(id))!, { dialect })
+      return encodeResult('tasks/get', task, dialect, INFO) as string
+    })
+    return Promise.all(all)
+  }
+  const first = await texts()
+  let again: readonly string[] = []
+  const chars = await charsOf(async () => (again = await texts()))
+  expect(again.map((text) => JSON.parse(text) as unknown)).toEqual(
+    first.map((text) => JSON.parse(text) as unknown),
+  )
+  // What is left is the rest of each task.
+  expect(chars).toBeLessThan(ids.length * 500)
+  expect(first.join('').length).toBeGreaterThan(ids.length * 1500)
+})
+
 test('middleware that reads a long result gets it, and may change it', async () => {
   const { read, text } = await ended({ content: [{ type: 'text', text: 'x'.repeat(20_000) }] })
   await text()

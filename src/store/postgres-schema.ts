@@ -13,6 +13,9 @@ export function hashed(text: string): string {
   return `hashtextextended(${text}, 0)`
 }
 
+/** The caller whose turn a task takes, as a number. */
+export const TURN: string = hashed("CASE network WHEN '' THEN scope ELSE network END")
+
 /** A text of any length as a key. */
 export function digest(text: string): string {
   return `sha256(convert_to(${text}, 'UTF8'))`
@@ -70,6 +73,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE pierhead_secrets (server bytea PRIMARY KEY, secret ${TEXT});
   `,
   `ALTER TABLE pierhead_tasks ADD COLUMN same ${TEXT} DEFAULT ''`,
+  `CREATE INDEX ON pierhead_tasks (server, node, (${TURN}), due_at) WHERE ${UNFINISHED}`,
 ]
 
 const TABLES: PostgresTables = { migrations: MIGRATIONS, needs: 1 }

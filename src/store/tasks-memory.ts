@@ -16,6 +16,7 @@ import type {
 import { Chain, type Link } from './chain.ts'
 import { Heap, type HeapEntry } from '../base/heap.ts'
 import { textBytes } from '../base/weight.ts'
+import { TurnHeap } from './turn-heap.ts'
 
 /** The tasks of some callers. */
 interface Sum {
@@ -64,8 +65,8 @@ export class MemoryTaskStore implements TaskStore {
   readonly #scopeSums = new Map<string, Sum>()
   readonly #networkSums = new Map<string, Sum>()
   readonly #expiry = new Heap<Kept>()
-  /** Unfinished tasks without a node, by server and tool, and by the time from which a node may run them. */
-  readonly #waiting = new Map<string, Heap<Kept>>()
+  /** Unfinished tasks without a node, by server and tool, and by their callers and the time from which a node may run them. */
+  readonly #waiting = new Map<string, TurnHeap<Kept>>()
   /** Unfinished tasks by the node that runs them. */
   readonly #running = new Map<string, Chain<Kept>>()
   /** Until when nodes are alive. */
@@ -176,9 +177,10 @@ export class MemoryTaskStore implements TaskStore {
     }
     for (const name of tools.flatMap((tool) => [workOf('', tool), workOf(server, tool)])) {
       const waiting = this.#waiting.get(name)
-      for (let first = waiting?.first; first !== undefined; first = waiting?.first) {
-        if (first.at > now || claimed.length >= limit) break
-        take(first.item)
+      while (claimed.length < limit) {
+        const next = waiting?.next(now)
+        if (next === undefined) break
+        take(next)
       }
     }
     const records = claimed.map(recordOf)
@@ -286,22 +288,23 @@ export class MemoryTaskStore implements TaskStore {
 
   /** Enters an unfinished task where `claim` looks for it. */
   #assign(kept: Kept): void {
-    const { status, node, dueAt, server, tool } = kept.head
+    const { status, node, dueAt, server, tool, scope, network } = kept.head
     if (FINAL.has(status)) return
     if (node === '') {
       const name = workOf(server, tool)
       let heap = this.#waiting.get(name)
-      if (heap === undefined) this.#waiting.set(name, (heap = new Heap()))
-      kept.waiting = heap.add(dueAt, kept)
+      if (heap === undefined) this.#waiting.set(name, (heap = new TurnHeap()))
+      kept.waiting = heap.add(network || scope, dueAt, kept)
     } else kept.running = chainOf(this.#running, node).add(kept)
   }
 
   #unassign(kept: Kept): void {
     if (kept.waiting !== undefined) {
-      const name = workOf(kept.head.server, kept.head.tool)
+      const { server, tool, scope, network } = kept.head
+      const name = workOf(server, tool)
       const heap = this.#waiting.get(name)
-      heap?.remove(kept.waiting)
-      if (heap?.first === undefined) this.#waiting.delete(name)
+      heap?.remove(network || scope, kept.waiting)
+      if (heap?.isEmpty === true) this.#waiting.delete(name)
     }
     kept.waiting = undefined
     if (kept.running !== undefined) removeFrom(this.#running, kept.head.node, kept.running)

@@ -1,4 +1,4 @@
-import { hashed, UNFINISHED, UNREADABLE } from './postgres-schema.ts'
+import { hashed, TURN, UNFINISHED, UNREADABLE } from './postgres-schema.ts'
 import { HEAD, insertInto } from './tasks-columns.ts'
 
 /** The columns of a record, and its place. */
@@ -32,16 +32,20 @@ export const REMOVE = `
 /** The tasks of a claim whose answer was lost: the servers, the node, and the mark. */
 export const MARKED: string = `SELECT ${RECORD} FROM ${WITH_TEXTS} WHERE server = ANY (?::text[]) AND node = ? AND mark = ? AND ${UNFINISHED}`
 
+/** The largest number of a caller. */
+const LAST = '9223372036854775807::bigint'
+
 /**
- * Claims tasks: the servers, the node, the time, the tools, the most tasks, and the mark. It steps from node to node in the index of
- * unfinished tasks, so neither finished tasks nor those of living nodes are read. `notification` tells other processes.
+ * Claims tasks: the servers, the node, the time, the tools, the most tasks, the mark, and the caller whose turn was last. It steps from node to
+ * node in the index of unfinished tasks, so neither finished tasks nor those of living nodes are read. The first is that of the next caller; each row ends with that caller, and
+ * the place. `notification` tells other processes.
  */
 export function claimSql(notification: string): string {
   const next = (server: string, after: string): string =>
     `(SELECT node FROM pierhead_tasks AS next WHERE next.server = ${server} AND next.node > ${after} AND next.${UNFINISHED} ORDER BY node LIMIT 1)`
   return `
   WITH RECURSIVE given AS MATERIALIZED (
-    SELECT ?::text[] AS servers, ?::text COLLATE "C" AS node, ?::float8 AS now, ?::text[] AS tools, ?::bigint AS most, ?::text AS mark
+    SELECT ?::text[] AS servers, ?::text COLLATE "C" AS node, ?::float8 AS now, ?::text[] AS tools, ?::bigint AS most, ?::text AS mark, ?::bigint AS last
   ), running (server, node) AS (
     SELECT server, ${next('server', `''`)} FROM given, unnest(servers) AS server
     UNION ALL
@@ -60,13 +64,24 @@ export function claimSql(notification: string): string {
         AND tasks.tool = ANY (given.tools) AND tasks.${UNFINISHED}
       ORDER BY due_at LIMIT (SELECT most FROM given) FOR UPDATE SKIP LOCKED
     ) AS found
+  ), rounds AS (
+    SELECT 0 AS round, last AS above, ${LAST} AS upto FROM given UNION ALL SELECT 1, -${LAST}, last FROM given
+  ), next AS (
+    SELECT found.seq, found.caller FROM free, given, rounds, LATERAL (
+      SELECT seq, ${TURN} AS caller FROM pierhead_tasks AS tasks
+      WHERE tasks.server = free.server AND tasks.node = free.node AND ${TURN} > rounds.above AND ${TURN} <= rounds.upto
+        AND tasks.due_at <= given.now AND tasks.tool = ANY (given.tools) AND tasks.${UNFINISHED}
+      ORDER BY ${TURN}, due_at LIMIT 1 FOR UPDATE SKIP LOCKED
+    ) AS found ORDER BY rounds.round, found.caller, free.turn LIMIT 1
   ), chosen AS (
-    SELECT seq FROM (SELECT * FROM unreadable UNION ALL SELECT * FROM due) AS found ORDER BY turn LIMIT (SELECT most FROM given)
+    SELECT seq FROM (
+      SELECT * FROM unreadable UNION ALL SELECT seq, -1 FROM next UNION ALL SELECT * FROM due
+    ) AS found GROUP BY seq ORDER BY min(turn) LIMIT (SELECT most FROM given)
   ), claimed AS (
     UPDATE pierhead_tasks AS tasks SET node = given.node, version = version + 1, mark = given.mark
     FROM chosen, given WHERE tasks.seq = chosen.seq
     RETURNING tasks.*
   )
-  SELECT ${HEAD.replaceAll(/\w+/g, 'claimed.$&')}, request, state, outcome, ${notification}, claimed.seq
+  SELECT ${HEAD.replaceAll(/\w+/g, 'claimed.$&')}, request, state, outcome, ${notification}, (SELECT caller::text FROM next), claimed.seq
   FROM claimed LEFT JOIN pierhead_task_texts AS texts USING (seq)`
 }

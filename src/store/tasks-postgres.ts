@@ -45,6 +45,8 @@ export class PostgresTaskStore implements TaskStore {
   readonly #claimSql: string
   /** The marks of claims whose answers are lost, by node: their tasks are those of the node, which does not know. */
   readonly #lostClaims = new Map<string, string>()
+  /** The callers whose turn was last, by the tools of a claim. */
+  readonly #turns = new Map<string, string>()
 
   constructor(link: PostgresLink, leaseMs: number) {
     this.leaseMs = leaseMs
@@ -173,12 +175,18 @@ export class PostgresTaskStore implements TaskStore {
     const lost = this.#lostClaims.get(node)
     const mark = lost ?? crypto.randomUUID()
     const servers = [...new Set(['', storedText(own.server)])]
-    const values = [servers, storedText(node), now, own.tools.map(storedText), whole(limit), mark]
+    const tools = own.tools.map(storedText)
+    const work = JSON.stringify([servers, tools])
+    const values = [servers, storedText(node), now, tools, whole(limit), mark]
     this.#lostClaims.delete(node)
     const claiming = this.#link.step(async (session, isRepeated) => {
       const mayBeDone = isRepeated || lost !== undefined
       const done = mayBeDone ? await session.query(MARKED, servers, storedText(node), mark) : []
-      return done.length > 0 ? done : session.query(this.#claimSql, ...values)
+      if (done.length > 0) return done
+      const rows = await session.query(this.#claimSql, ...values, this.#turns.get(work) ?? '0')
+      const turn = rows[0]?.at(-2)
+      if (typeof turn === 'string') this.#turns.set(work, turn)
+      return rows
     })
     const rows = await claiming.catch((error: unknown) => {
       this.#lostClaims.set(node, mark)

@@ -1,5 +1,5 @@
-import { HEAD } from './tasks-columns.ts'
 import { TASK_OVERHEAD } from '../tasks/room.ts'
+import { COLUMNS, LIBRARY, PLACES } from './tasks-redis-library.ts'
 
 /*
  * The steps of tasks. Everything is under one tag, because the limits count the tasks of all callers together:
@@ -8,92 +8,12 @@ import { TASK_OVERHEAD } from '../tasks/room.ts'
  *   that it is in, `keyed` the name of its key, and `mark` tells a step that is repeated from another one.
  * - `:all`, `:scope:<scope>`, `:tool:<tool>`, `:status:<status>` and `:status:<status> <tool>` are lists, `:ends` has the times at which tasks expire.
  * - `:q:<server> <tool> <node>` has the unfinished tasks of a node by the time from which they may run, and those that wait, whose node is empty. `:r:<server> <tool>`
- *   has the nodes for which there is such a queue, `:nodes` until when nodes are alive.
+ *   has the nodes for which there is such a queue, `:nodes` until when nodes are alive. `:w:<server> <tool> <node>` has the same tasks as texts that begin with
+ *   the caller, so that callers take turns; `turn` of a task is its text. Older programs neither add nor remove these.
  * - `:keys` has the ids of tasks by server, scope, tool and key; `:n` and `:b` the sums of tasks and bytes.
  *
  * Names are put together with NUL, which no stored text contains. The only key of a script is the beginning of all these.
  */
-
-/** The columns of a head. */
-export const COLUMNS: readonly string[] = HEAD.split(', ')
-
-/** The columns of a record. */
-export const RECORD_COLUMNS: readonly string[] = [...COLUMNS, 'request', 'state', 'outcome']
-
-const quoted = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ')
-
-/** The fields of a task that its places depend on. */
-const INDEXED =
-  'version status server scope network tool key created_at due_at node seq place keyed mark'.split(' ')
-
-const LIBRARY = `local base = KEYS[1]
-local FINAL = { completed = true, failed = true, cancelled = true }
-local function key(id) return base .. ':t:' .. id end
-local function row(id, ...)
-  local values = redis.pcall('HMGET', key(id), ${quoted(COLUMNS)}, ...)
-  if values.err then return false end
-  for _, value in ipairs(values) do
-    if value then
-      values[1] = id
-      return values
-    end
-  end
-  return false
-end
-local INDEXED = { ${quoted(INDEXED)} }
-local function read(id)
-  local values = redis.pcall('HMGET', key(id), unpack(INDEXED))
-  if values.err then return false end
-  local task, isThere = {}, false
-  for i, name in ipairs(INDEXED) do
-    task[name] = values[i] or ''
-    if values[i] then isThere = true end
-  end
-  return isThere and task
-end
-local function news(writer, id) redis.call('PUBLISH', base .. ':news', writer .. ' ' .. id) end
-`
-
-/** The lists and queues that a task is in. */
-const PLACES = `local function byStatus(command, id, task)
-  local score = command == 'ZADD' and { task.seq } or {}
-  score[#score + 1] = id
-  redis.call(command, base .. ':status:' .. task.status, unpack(score))
-  redis.call(command, base .. ':status:' .. task.status .. '\\0' .. task.tool, unpack(score))
-end
-local function unplace(id, task)
-  if task.place == '' then return end
-  local queue = base .. ':q:' .. task.place
-  redis.call('ZREM', queue, id)
-  if redis.call('EXISTS', queue) == 1 then return end
-  local work, node = string.match(task.place, '^(.*)%z([^%z]*)$')
-  if work then redis.call('SREM', base .. ':r:' .. work, node) end
-end
-local function place(id, task)
-  task.place = ''
-  if not FINAL[task.status] then
-    local work = task.server .. '\\0' .. task.tool
-    task.place = work .. '\\0' .. task.node
-    redis.call('ZADD', base .. ':q:' .. task.place, tonumber(task.due_at) or 0, id)
-    redis.call('SADD', base .. ':r:' .. work, task.node)
-  end
-  redis.call('HSET', key(id), 'place', task.place)
-end
-local function expiresAt(id, at)
-  if at == '' then redis.call('ZREM', base .. ':ends', id) else redis.call('ZADD', base .. ':ends', at, id) end
-end
-local function holder(name)
-  local id = name ~= '' and redis.call('HGET', base .. ':keys', name)
-  return id and redis.call('EXISTS', key(id)) == 1 and id
-end
-local function keyName(task)
-  if task.scope == '' or task.key == '' then return '' end
-  return task.server .. '\\0' .. task.scope .. '\\0' .. task.tool .. '\\0' .. task.key
-end
-local function release(id, task)
-  if task.keyed ~= '' and redis.call('HGET', base .. ':keys', task.keyed) == id then redis.call('HDEL', base .. ':keys', task.keyed) end
-end
-`
 
 /** The sums, and the rules of `tasks/room.ts`. A test compares them. */
 const ROOM = `local function count(task, tasks, bytes)
@@ -268,13 +188,13 @@ end
 return ids`
 
 /**
- * ARGV: node, time, most tasks, mark, writer, whether it may have been done, the number of servers, these, and the tools. Tasks of dead nodes come before those that wait.
- * Answers the records.
+ * ARGV: node, time, most tasks, mark, writer, whether it may have been done, the caller whose turn was last, the number of servers, these, and the tools.
+ * The first task is that of the next caller; tasks of dead nodes come before others that wait. Answers the records.
  */
 const CLAIM = `${LIBRARY}${PLACES}local node, now, most, mark = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 local works = {}
-for i = 8, 7 + ARGV[7] do
-  for j = 8 + ARGV[7], #ARGV do works[#works + 1] = ARGV[i] .. '\\0' .. ARGV[j] end
+for i = 9, 8 + ARGV[8] do
+  for j = 9 + ARGV[8], #ARGV do works[#works + 1] = ARGV[i] .. '\\0' .. ARGV[j] end
 end
 local records = {}
 if ARGV[6] ~= '' then
@@ -286,33 +206,68 @@ if ARGV[6] ~= '' then
   end
   if #records > 0 then return records end
 end
+local function takeOne(work, from, id)
+  local queue = base .. ':q:' .. work .. '\\0' .. from
+  local task = read(id)
+  if task and not FINAL[task.status] then
+    unplace(id, task)
+    -- Where it was found, whatever became of the record.
+    task.server, task.tool = string.match(work, '^(.*)%z(.*)$')
+    task.node = node
+    redis.call('HSET', key(id), 'node', node, 'mark', mark)
+    -- One that cannot be read stays, so that the task fails.
+    if tonumber(task.version) then redis.call('HSET', key(id), 'version', string.format('%.0f', task.version + 1)) end
+    place(id, task)
+    news(ARGV[5], id)
+    records[#records + 1] = row(id, 'request', 'state', 'outcome')
+  end
+  redis.call('ZREM', queue, id)
+end
 local function take(work, from)
   local queue = base .. ':q:' .. work .. '\\0' .. from
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', queue, '-inf', ARGV[2], 'LIMIT', 0, most - #records)) do
-    local task = read(id)
-    if task and not FINAL[task.status] then
-      unplace(id, task)
-      -- Where it was found, whatever became of the record.
-      task.server, task.tool = string.match(work, '^(.*)%z(.*)$')
-      task.node = node
-      redis.call('HSET', key(id), 'node', node, 'mark', mark)
-      -- One that cannot be read stays, so that the task fails.
-      if tonumber(task.version) then redis.call('HSET', key(id), 'version', string.format('%.0f', task.version + 1)) end
-      place(id, task)
-      news(ARGV[5], id)
-      records[#records + 1] = row(id, 'request', 'state', 'outcome')
-    end
-    redis.call('ZREM', queue, id)
+    takeOne(work, from, id)
   end
 end
-for _, isDead in ipairs({ true, false }) do
-  for _, work in ipairs(works) do
-    for _, from in ipairs(redis.call('SMEMBERS', base .. ':r:' .. work)) do
-      if #records >= most then return records end
-      local isAlive = from == node or (tonumber(redis.call('ZSCORE', base .. ':nodes', from) or 0) or 0) > now
-      if isDead == (from ~= '') and (from == '' or not isAlive) then take(work, from) end
-    end
+local dead, free = {}, {}
+for _, work in ipairs(works) do
+  for _, from in ipairs(redis.call('SMEMBERS', base .. ':r:' .. work)) do
+    local isAlive = from == node or (tonumber(redis.call('ZSCORE', base .. ':nodes', from) or 0) or 0) > now
+    if from == '' then free[#free + 1] = { work, from } elseif not isAlive then dead[#dead + 1] = { work, from } end
   end
+end
+for _, queue in ipairs(free) do dead[#dead + 1] = queue end
+-- The first task of the next caller that has one which is due, if it is among the next hundred.
+local from, rounds = '[' .. ARGV[7] .. '\\1', 0
+for _ = 1, 100 do
+  local first, queue
+  for _, other in ipairs(dead) do
+    local found = redis.call('ZRANGEBYLEX', base .. ':w:' .. other[1] .. '\\0' .. other[2], from, '+', 'LIMIT', 0, 1)[1]
+    if found and (not first or found < first) then first, queue = found, other end
+  end
+  if first then
+    local caller, due, id = string.match(first, '^([^%z]*)%z(%d*)%z(.*)$')
+    local place = queue[1] .. '\\0' .. queue[2]
+    -- An older program has moved the task without it.
+    local isThere = redis.pcall('HGET', key(id), 'place') == place
+    if isThere and tonumber(due) > now then
+      from = '[' .. caller .. '\\1'
+    else
+      redis.call('ZREM', base .. ':w:' .. place, first)
+      if isThere then
+        takeOne(queue[1], queue[2], id)
+        break
+      end
+    end
+  elseif rounds == 1 then
+    break
+  else
+    from, rounds = '-', 1
+  end
+end
+for _, queue in ipairs(dead) do
+  if #records >= most then return records end
+  take(queue[1], queue[2])
 end
 return records`
 

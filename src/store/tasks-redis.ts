@@ -29,7 +29,8 @@ import {
   valuesOf,
 } from './tasks-columns.ts'
 import { RedisTaskQueue } from './tasks-redis-queue.ts'
-import { COLUMNS, RECORD_COLUMNS, type TaskScriptName } from './tasks-redis-scripts.ts'
+import { COLUMNS, RECORD_COLUMNS } from './tasks-redis-library.ts'
+import type { TaskScriptName } from './tasks-redis-scripts.ts'
 import { RedisTaskWatchers } from './tasks-redis-watch.ts'
 import { bytesOf, FORGOTTEN_MS, textsOf, whole } from './tasks-sizes.ts'
 
@@ -55,6 +56,8 @@ export class RedisTaskStore implements TaskStore {
   readonly #writer: string = crypto.randomUUID()
   /** The marks of claims whose answers are lost, by node: their tasks are those of the node, which does not know. */
   readonly #lostClaims = new Map<string, string>()
+  /** The callers whose turn was last, by the tools of a claim. */
+  readonly #turns = new Map<string, string>()
 
   /** The time of Redis, as it was last read. */
   readonly #clock: TaskClock
@@ -179,9 +182,11 @@ export class RedisTaskStore implements TaskStore {
     this.#lostClaims.delete(node)
     const servers = [...new Set(['', storedText(server)])]
     const names = [servers.length, ...servers, ...tools.map(storedText)]
+    const work = JSON.stringify(names)
+    const last = this.#turns.get(work) ?? ''
     const claiming = this.#link.step((client, isRepeated) => {
       const mayBeDone = isRepeated || lost !== undefined ? 1 : ''
-      const step = [storedText(node), now, Math.min(limit, AT_ONCE), mark, this.#writer, mayBeDone]
+      const step = [storedText(node), now, Math.min(limit, AT_ONCE), mark, this.#writer, mayBeDone, last]
       return this.#link.script(client, 'pierheadTaskClaim', [this.#base, ...step, ...names])
     })
     const rows = await claiming.catch((error: unknown) => {
@@ -191,6 +196,8 @@ export class RedisTaskStore implements TaskStore {
     const records = await Promise.all(
       (rows as readonly unknown[]).map((row) => this.#readable(typed(row), now, mark)),
     )
+    const [first] = records
+    if (first !== undefined) this.#turns.set(work, storedText(first.network || first.scope))
     this.#watchers.notify(records.map(({ id }) => id))
     return records
   }

@@ -5,6 +5,9 @@ import { keyScript } from './tasks-sqlite-ids.ts'
 /** The statuses of tasks that are not final, as SQL. Queries that use the index of unfinished tasks repeat it. */
 export const UNFINISHED = `status IN ('working', 'input_required')`
 
+/** The caller whose turn a task takes, as SQL. */
+export const TURN = `(CASE network WHEN '' THEN scope ELSE network END)`
+
 /** Tasks that `claim` must end, because it could not find them otherwise. Queries that use their index repeat it. */
 export const UNREADABLE: string = `(status NOT IN ('working', 'input_required', 'completed', 'failed', 'cancelled') OR typeof(due_at) IN ('text', 'blob') OR (${UNFINISHED} AND (typeof(server) <> 'text' OR typeof(tool) <> 'text')))`
 
@@ -105,6 +108,9 @@ export const TASK_SCHEMA: Schema = {
       DELETE FROM pierhead_task_contents WHERE seq = OLD.seq;
       DELETE FROM pierhead_task_requests WHERE seq = OLD.seq;
     END;
+    `,
+    `
+    CREATE INDEX pierhead_tasks_by_turn ON pierhead_task_heads (server, node, ${TURN}, due_at, tool) WHERE ${UNFINISHED};
     `,
   ],
 }

@@ -300,3 +300,59 @@ test('anonymous callers without a session are told apart after a restart, too', 
   await clock.pass(0)
   expect(node.tasks.runs.size).toBe(3)
 })
+
+test('a further attempt has the turn of its caller, however many tasks of others wait here', async () => {
+  const [clock, store] = [new FakeClock(), new MemoryTaskStore()]
+  const seen: string[] = []
+  const end: { now?: () => void } = {}
+  const node = new Node({ store, clock, isInMemory: false }).tool(
+    'work',
+    (run) => {
+      seen.push(`${run.head!.key} ${run.attempt}`)
+      if (run.head!.key === 'flaky' && run.attempt === 1) throw new Error('upstream')
+      return new Promise((resolve) => (end.now = () => resolve(DONE)))
+    },
+    { concurrency: 1, retries: 3 },
+  )
+  const start = async (key: string, owner: string): Promise<void> => {
+    await node.start('work', { key, caller: { owner, scope: owner } })
+    await settled()
+  }
+  const next = async (): Promise<void> => {
+    end.now?.()
+    await clock.pass(0)
+  }
+  await start('flaky', 'bob')
+  for (let number = 0; number < 20; number++) await start(`a${number}`, 'ann')
+  await clock.pass(2000)
+  for (let turn = 0; turn < 3; turn++) await next()
+  expect(seen.indexOf('flaky 2')).toBeGreaterThan(0)
+  expect(seen.filter((what) => what.startsWith('a')).length).toBeLessThan(4)
+})
+
+test('a server with tasks that wait claims no more of those in the store than begin here', async () => {
+  const { store, clock } = await given(20)
+  const ends: (() => void)[] = []
+  const node = new Node({ store, clock, isInMemory: false }).tool(
+    'work',
+    () => new Promise((resolve) => ends.push(() => resolve(DONE))),
+    { concurrency: 1 },
+  )
+  const waiting = (): number =>
+    store.list({ status: 'working', limit: 99 }).filter((head) => head.node === '').length
+  for (let number = 0; number < 5; number++)
+    await node.start('work', { caller: { owner: 'bob', scope: 'bob' } })
+  await clock.pass(20_000)
+  expect(waiting()).toBeGreaterThan(17)
+  for (let ended = 0; ended < 6; ended++) {
+    ends[ended]!()
+    await clock.pass(0)
+  }
+  expect(waiting()).toBeLessThan(17)
+  expect(waiting()).toBeGreaterThan(11)
+  for (let ended = 6; ended < 25; ended++) {
+    ends[ended]!()
+    await clock.pass(0)
+  }
+  expect(store.list({ status: 'completed', limit: 99 })).toHaveLength(25)
+})

@@ -70,7 +70,7 @@ export class Claims {
     const free: string[] = []
     let isMore = false
     for (const tool of this.#tasks.host.tools()) {
-      const places = this.#tasks.gates.placesOf(tool)
+      const places = this.#tasks.gates.openFor(tool)
       if (places === Infinity) free.push(tool)
       else isMore = (await this.#takeOf([tool], places, now)) || isMore
     }
@@ -100,6 +100,7 @@ export class Claims {
     this.#isShort ||= limit === places
     if (limit <= 0 || this.#tasks.isClosing) return false
     const records = await store.claim(node, now, limit, { server: host.server, tools })
+    for (const { tool } of records) this.#tasks.gates.came(tool, 1)
     this.#reportOrphans(records)
     const left = await this.#runAll(records, now)
     this.#isShort ||= left > 0

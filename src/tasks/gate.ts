@@ -11,10 +11,16 @@ import type { Soon } from './store.ts'
 
 const ignore = (): void => undefined
 
-/** Handlers that have not begun. Callers take turns, so that one with many keeps nobody else waiting for all of them; those of one caller stay in order. */
+/** What a caller has waiting: handlers that go on, and after them those that have not begun. */
+interface Waiting {
+  readonly returning: Set<() => void>
+  readonly fresh: Set<() => void>
+}
+
+/** Handlers that wait for a place. Callers take turns, so that one with many keeps nobody else waiting for all of them; those of one caller stay in order. */
 class Turns {
   /** The one that is served next is the first. */
-  readonly #callers = new Map<string, Set<() => void>>()
+  readonly #callers = new Map<string, Waiting>()
   #size = 0
 
   get size(): number {
@@ -22,9 +28,10 @@ class Turns {
   }
 
   /** Adds one of a caller. Returns a function that removes it. */
-  add(caller: string, waiter: () => void): () => void {
-    const own = this.#callers.get(caller) ?? new Set()
-    this.#callers.set(caller, own.add(waiter))
+  add(caller: string, kind: keyof Waiting, waiter: () => void): () => void {
+    const own = this.#callers.get(caller) ?? { returning: new Set(), fresh: new Set() }
+    this.#callers.set(caller, own)
+    own[kind].add(waiter)
     this.#size++
     return () => this.#remove(caller, own, waiter)
   }
@@ -32,7 +39,7 @@ class Turns {
   /** Removes the next one. */
   take(): (() => void) | undefined {
     for (const [caller, own] of this.#callers) {
-      const [next] = own
+      const [next] = own.returning.size > 0 ? own.returning : own.fresh
       this.#callers.delete(caller)
       this.#callers.set(caller, own)
       if (next !== undefined) this.#remove(caller, own, next)
@@ -41,10 +48,10 @@ class Turns {
     return undefined
   }
 
-  #remove(caller: string, own: Set<() => void>, waiter: () => void): void {
-    if (!own.delete(waiter)) return
+  #remove(caller: string, own: Waiting, waiter: () => void): void {
+    if (!own.returning.delete(waiter) && !own.fresh.delete(waiter)) return
     this.#size--
-    if (own.size === 0) this.#callers.delete(caller)
+    if (own.returning.size + own.fresh.size === 0) this.#callers.delete(caller)
   }
 }
 
@@ -54,12 +61,13 @@ export function turnOf({ holder, call }: Run): string {
   return anonymousNetwork(call.source) ?? ownerOf(call.source.auth)
 }
 
-/** Lets a limited number of handlers run at once. The callers of the others take turns, after those that come back. */
+/** Lets a limited number of handlers run at once. The callers of the others take turns. */
 class Gate {
   readonly #limit: number
   #running = 0
   readonly #waiting = new Turns()
-  readonly #returning = new Set<() => void>()
+  /** How many tasks of the store may join those that wait. */
+  #owed = 1
 
   constructor(limit: number) {
     this.#limit = limit
@@ -70,58 +78,70 @@ class Gate {
     return this.#limit - this.#running - this.#waiting.size
   }
 
-  /** Enters, and returns undefined, if there is a place; otherwise `start` is called, within the place, once there is one. Returns a function that gives up. One without a caller comes back. */
-  enter(start: () => void, caller?: string): (() => void) | undefined {
+  /** How many tasks of the store may come: as many as could enter at once; while others wait, one for each of those that enters, so that they get their turns. */
+  get open(): number {
+    return this.#waiting.size === 0 ? this.free : this.#owed
+  }
+
+  /** Tasks of the store have come. */
+  came(count: number): void {
+    this.#owed = Math.max(0, this.#owed - count)
+  }
+
+  /** Enters, and returns undefined, if there is a place; otherwise `start` is called, within the place, once there is one. Returns a function that gives up. */
+  enter(run: Run, kind: keyof Waiting, start: () => void): (() => void) | undefined {
     if (this.#running < this.#limit) {
       this.#running++
       return undefined
     }
     // Its own function, so that the same one can wait twice.
-    const waiter = (): void => start()
-    if (caller !== undefined) return this.#waiting.add(caller, waiter)
-    this.#returning.add(waiter)
-    return () => void this.#returning.delete(waiter)
+    return this.#waiting.add(turnOf(run), kind, () => start())
   }
 
   /** Leaves a place, which the next one takes. */
   leave(): void {
-    const [back] = this.#returning
-    if (back !== undefined) this.#returning.delete(back)
-    const next = back ?? this.#waiting.take()
+    const next = this.#waiting.take()
     if (next === undefined) this.#running--
-    else next()
+    else {
+      this.#owed = Math.min(this.#limit, this.#owed + 1)
+      next()
+    }
   }
 }
 
-/** The place of a handler, which others may have while it waits for an answer. */
+/** The place of a handler, which others may have while it waits for answers: until none of its waits is left. */
 export class Place {
   readonly #gate: Gate
+  readonly #run: Run
   #isHeld = true
+  #waits = 0
   #isOver = false
   #taking: Promise<void> | undefined
   #stop: (() => void) | undefined
 
-  constructor(gate: Gate) {
+  constructor(gate: Gate, run: Run) {
     this.#gate = gate
+    this.#run = run
   }
 
-  /** Waits without the place, and then until there is one again. */
+  /** Waits without the place, and then until there is one again, unless the handler waits for something else, too. */
   async without<Value>(wait: Promise<Value>): Promise<Value> {
-    if (this.#isHeld) this.#gate.leave()
-    this.#isHeld = false
+    this.#waits++
+    this.#drop()
     try {
       return await wait
     } finally {
-      await this.#take()
+      this.#waits--
+      // Answers that come together end their waits together.
+      await Promise.resolve()
+      if (this.#waits === 0) await this.#take()
     }
   }
 
   /** The handler has ended. */
   end(): void {
-    if (this.#isHeld) this.#gate.leave()
-    this.#isHeld = false
     this.#isOver = true
-    this.#stop?.()
+    this.#drop()
   }
 
   /** The task has ended: a handler that waits goes on without a place, and one that runs keeps it until it ends. */
@@ -129,11 +149,18 @@ export class Place {
     if (!this.#isHeld) this.end()
   }
 
+  /** Leaves the place, or stops waiting for it. */
+  #drop(): void {
+    if (this.#isHeld) this.#gate.leave()
+    this.#isHeld = false
+    this.#stop?.()
+  }
+
   #take(): Promise<void> | undefined {
     if (this.#isHeld || this.#isOver) return undefined
     if (this.#taking !== undefined) return this.#taking
     const taken = new Deferred<void>()
-    const leave = this.#gate.enter(() => {
+    const leave = this.#gate.enter(this.#run, 'returning', () => {
       this.#isHeld = true
       this.#taking = undefined
       this.#stop = undefined
@@ -142,6 +169,7 @@ export class Place {
     this.#isHeld = leave === undefined
     if (leave === undefined) return undefined
     this.#stop = () => {
+      this.#taking = this.#stop = undefined
       leave()
       taken.resolve()
     }
@@ -160,9 +188,14 @@ export class Gates {
     this.#tasks = tasks
   }
 
-  /** How many handlers of a tool could begin at once. */
-  placesOf(tool: string): number {
-    return this.#of(tool, this.#tasks.host.planOf(tool)?.concurrency ?? Infinity)?.free ?? Infinity
+  /** How many tasks of a tool may be claimed. */
+  openFor(tool: string): number {
+    return this.#ofTool(tool)?.open ?? Infinity
+  }
+
+  /** Tasks of a tool were claimed. */
+  came(tool: string, count: number): void {
+    this.#ofTool(tool)?.came(count)
   }
 
   /** Runs a handler once there is a place for it; never if its task is given back before that. */
@@ -177,7 +210,7 @@ export class Gates {
       const start = (): void => {
         run.giveUp = run.leaveGate = undefined
         run.hasBegun = true
-        const place = (run.place = new Place(gate as Gate))
+        const place = (run.place = new Place(gate as Gate, run))
         const done = new Promise<Result>((begun) => begun(work()))
         done.then(resolve, reject).finally(() => {
           place.end()
@@ -195,7 +228,7 @@ export class Gates {
         run.giveUp = leaveBy(() => gate?.leave())
         this.#unmark(run, start)
       }
-      run.leaveGate = run.isWithheld ? ignore : gate?.enter(enter, turnOf(run))
+      run.leaveGate = run.isWithheld ? ignore : gate?.enter(run, 'fresh', enter)
       if (run.leaveGate === undefined) return enter()
       run.giveUp = leaveBy(() => run.leaveGate?.())
       this.mark(run)
@@ -204,7 +237,8 @@ export class Gates {
 
   /** When the task of a run, which is about to be created, may begin elsewhere if this process dies before its handler begins: a task that waits has such a time. */
   dueAtOf(run: Run, now: number): number {
-    const mustWait = !run.hasBegun && run.leaveGate === undefined && this.placesOf(run.tool) <= 0
+    const free = this.#ofTool(run.tool)?.free ?? Infinity
+    const mustWait = !run.hasBegun && run.leaveGate === undefined && free <= 0
     return mustWait && !this.#tasks.isInMemory ? Math.max(1, now) : 0
   }
 
@@ -231,6 +265,10 @@ export class Gates {
     }
     const write = (): Soon<boolean> => run.write('attempt', () => ({ dueAt: 0 }), true)
     tasks.unawaited(() => tasks.upkeep.insist(run, () => soon(write(), written)))
+  }
+
+  #ofTool(tool: string): Gate | undefined {
+    return this.#of(tool, this.#tasks.host.planOf(tool)?.concurrency ?? Infinity)
   }
 
   /** The gate of a tool; undefined if any number may run. A new limit begins with an empty gate. */

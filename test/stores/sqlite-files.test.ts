@@ -111,7 +111,7 @@ const BAD_FILES: readonly (readonly [name: string, make: () => string, message: 
       database.close()
       return path
     },
-    /version 99 .* knows only up to 6/,
+    /version 99 .* knows only up to 7/,
     /newer version of Pierhead/,
   ],
 ]
@@ -361,7 +361,7 @@ test('a file whose ids were stored as they are keeps them, and gets a key of its
   const other = newPath()
   opened(other)
   expect(keyIn(other)).not.toEqual(keyIn(path))
-  expect(() => new SqliteFile(settings, [older])).toThrow(/version 6 .* only up to 4/)
+  expect(() => new SqliteFile(settings, [older])).toThrow(/version 7 .* only up to 4/)
 })
 
 test('a file without its key of ids is not opened', () => {
@@ -425,5 +425,16 @@ test('a claim reads neither tasks of living nodes nor finished ones, whatever th
   const ofTasks = plans.filter((plan) => plan.includes('pierhead_task_heads '))
   expect(ofTasks.filter((plan) => plan.includes('INDEX pierhead_tasks_by_node '))).toHaveLength(2)
   for (const plan of ofTasks) expect(plan).toMatch(/INDEX pierhead_tasks_(by_node|unreadable)/)
+  for (const plan of plans) expect(plan).not.toMatch(/TEMP B-TREE/)
+})
+
+test('a claim in turn looks at one place for each caller', async () => {
+  const plans = await plansOf(async (tasks, id) => {
+    await tasks.change(id, 1, { node: '' })
+    await tasks.claim('node-2', 1, 1, { server: 'films', tools: ['render'] })
+  })
+  const inTurn = plans.filter((plan) => plan.includes('INDEX pierhead_tasks_by_turn '))
+  expect(inTurn.some((plan) => plan.includes('(server=? AND node=? AND <expr>>?)'))).toBe(true)
+  expect(inTurn.some((plan) => plan.includes('(server=? AND node=? AND <expr>=? AND due_at<?)'))).toBe(true)
   for (const plan of plans) expect(plan).not.toMatch(/TEMP B-TREE/)
 })
