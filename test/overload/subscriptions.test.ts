@@ -10,9 +10,9 @@ const MIB = 2 ** 20
 /** A server that dies if it keeps everything that these tests send. */
 const SMALL = { flags: ['--max-old-space-size=56'], limits: { waitMs: 60_000, heldBytes: 8 * MIB } }
 
-/** Different URIs of 0.7 MB together, which one request may still match against a template. */
+/** Different URIs of 0.3 MB together, which one request may still match against a template. */
 function uris(of: number): readonly string[] {
-  return Array.from({ length: 700 }, (_, at) => `file:///${of}/${at}/${'x'.repeat(1000)}`)
+  return Array.from({ length: 300 }, (_, at) => `file:///${of}/${at}/${'x'.repeat(1000)}`)
 }
 
 /** Opens a stream on a connection of its own, which stays open. */
@@ -32,7 +32,7 @@ async function expectServed(port: number): Promise<void> {
 test('streams of many connections that watch long URIs do not fill the memory of a server', async () => {
   const program = await Program.start(SMALL)
   const responses: IncomingMessage[] = []
-  for (let each = 0; each < 40; each++)
+  for (let each = 0; each < 130; each++)
     responses.push(await listen(program.port, { notifications: { resourceSubscriptions: uris(each) } }))
   for (const response of responses) response.resume()
   const statuses = responses.map(({ statusCode }) => statusCode)
@@ -78,7 +78,7 @@ test('sessions whose clients say much about themselves do not fill the memory of
 test('a stream keeps nothing of its request but what it watches', async () => {
   const program = await Program.start(SMALL)
   const before = await program.state()
-  for (let each = 0; each < 40; each++) {
+  for (let each = 0; each < 130; each++) {
     const _meta = { 'example.org/padding': `${each}${'x'.repeat(2 * MIB)}` }
     const response = await listen(program.port, { notifications: { toolsListChanged: true }, _meta })
     expect(response.resume().statusCode).toBe(200)
