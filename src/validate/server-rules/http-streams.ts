@@ -17,6 +17,7 @@ import { callTool, type SurveyedCall } from '../survey.ts'
 import { toolCall } from '../tool-call.ts'
 import { HttpWire } from '../wire-http.ts'
 import { ANSWER_STREAM_RULES, openGet } from './answer-streams.ts'
+import { isEnded } from './broken-streams.ts'
 import { NoEndpointError, SseWire } from '../wire-sse.ts'
 import { isResponseTo, type HttpReply } from '../wire.ts'
 
@@ -193,7 +194,7 @@ export const HTTP_STREAM_RULES: readonly Rule<ServerSubject>[] = [
       const call = await streamedCall(subject, session)
       const http = call?.reply.http
       if (http === undefined) return unchecked('no call was answered with a stream')
-      return unless((await isEnded(http)) ? undefined : 'the stream stays open after the response')
+      return unless((await isEnded(http, CLOSE_MS)) ? undefined : 'the stream stays open after the response')
     },
   },
   {
@@ -243,14 +244,6 @@ export const HTTP_STREAM_RULES: readonly Rule<ServerSubject>[] = [
 /** Whether the peer has ended a reply properly. */
 export function wasEnded(http: HttpReply | undefined): Promise<boolean> {
   return Promise.race([http?.ended ?? false, new Promise<boolean>((resolve) => setImmediate(resolve, false))])
-}
-
-/** Whether the peer ends a reply soon. */
-export function isEnded({ ended }: HttpReply, ms: number = CLOSE_MS): Promise<boolean> {
-  return Promise.race([
-    ended.then(() => true),
-    new Promise<boolean>((resolve) => setTimeout(() => resolve(false), ms).unref()),
-  ])
 }
 
 /** Loses the connection of a call, and resumes its stream; undefined if the call was over before. */
