@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createServer, type App } from '../../src/index.ts'
 import { member, type Message } from '../../src/validate/message.ts'
 import { ENVELOPE_RULES } from '../../src/validate/server-rules/envelope.ts'
+import { JSON_RPC_RULES } from '../../src/validate/server-rules/json-rpc.ts'
 import { LINE_RULES } from '../../src/validate/server-rules/lines.ts'
 import { PROGRESS_RULES } from '../../src/validate/server-rules/progress.ts'
 import { PROMPT_RULES } from '../../src/validate/server-rules/prompts.ts'
@@ -18,6 +19,7 @@ import { createFixture } from './fixture.ts'
 import { outcomesOf } from './prove.ts'
 
 const RULES = [
+  ...JSON_RPC_RULES,
   ...TOOL_RULES,
   ...TOOL_LIST_RULES,
   ...PROMPT_RULES,
@@ -263,6 +265,33 @@ test('a tool that only reads may be called, whatever it says about destroying', 
   }
   expect(await verdicts(['R142'], { message, answer })).toEqual(['R142 passed'])
   expect(called).toEqual(['echo'])
+})
+
+test('a slow tool is called with many tokens at once, so that the rule about them takes little time', async () => {
+  const app = createServer({ name: 'slow', version: '1.0.0' })
+  let [running, most] = [0, 0]
+  app.tool('slow', { description: 'Takes a while', input: { type: 'object' } }, async (_input, ctx) => {
+    most = Math.max(most, ++running)
+    ctx.progress(1, 2)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    running--
+    return 'done'
+  })
+  const at = await serving(app)
+  expect(await verdicts(['V190'], {}, { at, transport: 'tcp' })).toEqual(['V190 passed'])
+  expect(most).toBe(8)
+  const message: Fault['message'] = (one) =>
+    one['method'] === 'notifications/progress'
+      ? {
+          ...one,
+          params: {
+            ...(one['params'] as Message),
+            progressToken: String(member(one, 'params', 'progressToken')),
+          },
+        }
+      : one
+  for (const transport of ['tcp', 'http'] as const)
+    expect(await verdicts(['V190'], { message }, { at, transport })).toEqual(['V190 failed'])
 })
 
 test('lists are compared as a whole, not only their first pages', async () => {
