@@ -18,6 +18,7 @@ const IDS: readonly [Id, ...Id[]] = [
   'Ünïcode ✓',
   ' Spaces ',
   'x'.repeat(200),
+  '',
 ]
 /** A tool that takes longer than this is called with all other tokens at once. */
 const SLOW_MS = 300
@@ -32,7 +33,7 @@ export const ID_RULES: readonly Rule<ServerSubject>[] = [
     revisions: ALL,
     transports: TRANSPORTS,
     rule: 'A response has the id of its request, with the same JSON type.',
-    how: 'Sends requests with numbers and texts as ids: negative, large, a number in quotes, with other letters, with spaces, and long; then requests for an unknown method.',
+    how: 'Sends requests with numbers and texts as ids: negative, large, a number in quotes, with other letters, with spaces, long and empty; then requests for an unknown method.',
     fix: 'Return the id exactly as it came; never convert it.',
     async check(subject) {
       const session = await subject.silent()
