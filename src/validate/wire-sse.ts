@@ -61,6 +61,10 @@ export class SseWire extends Wire {
     return wire
   }
 
+  override get hasOddMessages(): boolean {
+    return super.hasOddMessages || this.events.some((event) => event.type !== 'message' && event.isMessage)
+  }
+
   #event(type: string, data: string, stream: string): void {
     if (this.events.length < 1_000)
       this.events.push({ type, data: ownText(data.slice(0, 200)), isMessage: isMessage(data) })
