@@ -3,6 +3,7 @@ import type { Door } from './door.ts'
 import { member, type Message } from './message.ts'
 import { Session, type Reply } from './session.ts'
 import { Trace } from './trace.ts'
+import { NoEndpointError } from './wire-sse.ts'
 import { within } from './within.ts'
 
 /** The most time for closing a connection. */
@@ -52,7 +53,7 @@ export async function greetAt(door: Door, revision: Revision, ms: number): Promi
     return {
       revision,
       is: /(?:response:|with|status|HTTP) 401\b/.test(message) ? 'refused' : 'silent',
-      isThere: false,
+      isThere: error instanceof NoEndpointError,
       ms: performance.now() - began,
       problem: typeof hint === 'string' ? `${message}; fix: ${hint}` : message,
     }
