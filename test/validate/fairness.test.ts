@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createServer, type App } from '../../src/index.ts'
 import { member, type Message } from '../../src/validate/message.ts'
 import { ENVELOPE_RULES } from '../../src/validate/server-rules/envelope.ts'
+import { HTTP_STREAM_RULES } from '../../src/validate/server-rules/http-streams.ts'
 import { JSON_RPC_RULES } from '../../src/validate/server-rules/json-rpc.ts'
 import { LINE_RULES } from '../../src/validate/server-rules/lines.ts'
 import { PROGRESS_RULES } from '../../src/validate/server-rules/progress.ts'
@@ -20,6 +21,7 @@ import { outcomesOf } from './prove.ts'
 
 const RULES = [
   ...JSON_RPC_RULES,
+  ...HTTP_STREAM_RULES,
   ...TOOL_RULES,
   ...TOOL_LIST_RULES,
   ...PROMPT_RULES,
@@ -292,6 +294,28 @@ test('a slow tool is called with many tokens at once, so that the rule about the
       : one
   for (const transport of ['tcp', 'http'] as const)
     expect(await verdicts(['V190'], { message }, { at, transport })).toEqual(['V190 failed'])
+})
+
+test('rules about streams call the quickest tool that has one', async () => {
+  const app = createServer({ name: 'streams', version: '1.0.0' })
+  let slow = 0
+  app.tool('slow', { description: 'Takes a while', input: { type: 'object' } }, async (_input, ctx) => {
+    slow++
+    ctx.progress(1, 2)
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    return 'done'
+  })
+  app.tool('quick', { description: 'Takes no time', input: { type: 'object' } }, (_input, ctx) => {
+    ctx.progress(1, 2)
+    return 'done'
+  })
+  const at = await serving(app)
+  const ids = ['R092', 'R093', 'R097']
+  const place = { at, revision: '2025-11-25' } as const
+  expect(await verdicts(ids, {}, place)).toEqual(
+    ids.map((id) => expect.stringMatching(`${id} (passed|absent)`)),
+  )
+  expect(slow).toBe(1)
 })
 
 test('lists are compared as a whole, not only their first pages', async () => {

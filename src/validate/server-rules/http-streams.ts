@@ -273,10 +273,12 @@ async function resumedCall(session: Session, { tool, input }: SurveyedCall): Pro
   )
 }
 
-/** Calls the tools until one is answered with a stream. */
+/** Calls the quickest tool that was answered with a stream of several messages. */
 async function streamedCall(subject: ServerSubject, session: Session): Promise<SurveyedCall | undefined> {
   const { calls } = await subject.survey()
-  const known = calls.find(({ reply }) => reply.http?.isStream && reply.before.length > 0)
+  const [known] = calls
+    .filter(({ reply }) => reply.http?.isStream && reply.before.length > 0)
+    .toSorted((one, other) => one.ms - other.ms)
   if (known === undefined) return undefined
   const call = await callTool(session, known.tool)
   return call.reply.http?.isStream ? call : undefined
