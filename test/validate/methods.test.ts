@@ -156,6 +156,11 @@ const FAULTS: readonly Fault[] = [
   },
   {
     rule: 'V095',
+    does: 'gives an announcement an id',
+    message: beforePing(() => ({ jsonrpc: '2.0', id: 77, method: 'notifications/tools/list_changed' })),
+  },
+  {
+    rule: 'V095',
     does: 'acknowledges subscriptions too early',
     revisions: ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'],
     message: beforePing(() => ({

@@ -272,6 +272,8 @@ function wrongMessage(
   const rows = METHODS.filter(
     (row) => row.method === method && row.isNotification === isNotification(message),
   )
+  if (rows.length === 0 && METHODS.some((row) => row.method === method))
+    return `the server sent ${String(method)} ${isNotification(message) ? 'without' : 'with'} an id`
   // Others may be part of an extension.
   if (rows.length === 0) return undefined
   const row = rows.find((one) => isIn(one, revision))
