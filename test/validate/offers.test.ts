@@ -258,6 +258,14 @@ prove(
       answer: careless((text) => text === undefined, { content: [{ type: 'text', text: 'undefined' }] }),
     },
     {
+      rule: 'V143',
+      does: 'wants arguments where there are none',
+      answer: ({ id, method, params }) =>
+        method === 'tools/call' && isObject(params) && !Object.hasOwn(params, 'arguments')
+          ? { jsonrpc: '2.0', id, error: { code: -32_602, message: 'arguments is missing' } }
+          : undefined,
+    },
+    {
       rule: 'V159',
       does: 'takes an object for a text',
       answer: careless(isObject, { content: [{ type: 'text', text: '[object Object]' }] }),
