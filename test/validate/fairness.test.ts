@@ -318,6 +318,23 @@ test('rules about streams call the quickest tool that has one', async () => {
   expect(slow).toBe(1)
 })
 
+test('tools are called at once to see whether the list changes', async () => {
+  const app = createServer({ name: 'slow', version: '1.0.0' })
+  let [calls, running, most] = [0, 0, 0]
+  for (const name of ['one', 'two', 'three'])
+    app.tool(name, { description: 'Takes a while', input: { type: 'object' } }, async () => {
+      // The survey has called each of them before.
+      if (++calls <= 3) return 'done'
+      most = Math.max(most, ++running)
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      running--
+      return 'done'
+    })
+  const at = await serving(app)
+  expect(await verdicts(['R156'], {}, { at, transport: 'tcp' })).toEqual(['R156 absent'])
+  expect([calls, most]).toEqual([6, 3])
+})
+
 test('lists are compared as a whole, not only their first pages', async () => {
   const message: Fault['message'] = (one, request) => {
     const tools = member(one, 'result', 'tools') as readonly Message[] | undefined
