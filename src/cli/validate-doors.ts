@@ -13,6 +13,8 @@ import type { Framing } from '../validate/framing.ts'
 import { programDoor, splitUrl, urlDoor, type Door } from '../validate/door.ts'
 import type { ServerRun } from '../validate/server-run.ts'
 import { Trace } from '../validate/trace.ts'
+import { NoEndpointError } from '../validate/wire-sse.ts'
+import { revisionsOf } from './validate-options.ts'
 
 /** The options of a validation. */
 export interface Asked {
@@ -71,7 +73,9 @@ export async function doorsOf(resolved: ResolvedTarget, invocation: Invocation):
   const framing = flags.text('framing') as Framing | undefined
   const door: Door = { ...urlDoor(url, headers, { framing }), headersBeside }
   if (door.transport !== 'http') return [door]
-  const older = await olderDoor(url, headers, headersBeside)
+  const older =
+    (await olderDoor(url, headers, headersBeside)) ??
+    (revisionsOf(flags.text('target'))?.[0] === '2024-11-05' ? await brokenDoor(url, headers) : undefined)
   return older === undefined ? [door] : [door, older]
 }
 
@@ -117,6 +121,20 @@ async function olderDoor(
     } catch {
       // It is not there.
     }
+  }
+  return undefined
+}
+
+/** A stream at the address itself that names no place for messages, unless it belongs to Streamable HTTP. */
+async function brokenDoor(url: URL, headers: Readonly<Record<string, string>>): Promise<Door | undefined> {
+  const door = urlDoor(url, headers, { isOlder: true })
+  try {
+    await (await door.open(new Trace(), LOOK_MS)).close()
+  } catch (error) {
+    if (!(error instanceof NoEndpointError)) return undefined
+    const { greetAt } = await import('../validate/greetings.ts')
+    const { is } = await greetAt(urlDoor(url, headers), '2025-03-26', LOOK_MS)
+    return is === 'silent' || is === 'failed' ? door : undefined
   }
   return undefined
 }

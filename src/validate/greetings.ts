@@ -3,6 +3,7 @@ import type { Door } from './door.ts'
 import { member, type Message } from './message.ts'
 import { Session, type Reply } from './session.ts'
 import { Trace } from './trace.ts'
+import { NoEndpointError } from './wire-sse.ts'
 import { within } from './within.ts'
 
 /** The most time for closing a connection. */
@@ -26,7 +27,7 @@ export interface Greeted {
   readonly is: 'spoken' | 'declined' | 'refused' | 'failed' | 'wrong' | 'silent'
   /** The version that it offers instead. */
   readonly offered?: Revision | undefined
-  /** Whether any message came. */
+  /** Whether any message came, also in a form that no client can read. */
   readonly isThere: boolean
   readonly ms: number
   readonly problem?: string | undefined
@@ -42,7 +43,7 @@ export async function greetAt(door: Door, revision: Revision, ms: number): Promi
       const reply = await session.greet()
       const took = performance.now() - began
       const found = session.isModern ? await modern(session, reply) : await legacy(session, reply)
-      const isThere = wire.received.some(({ messages }) => messages.length > 0)
+      const isThere = wire.hasOddMessages || wire.received.some(({ messages }) => messages.length > 0)
       return { revision, ms: took, isThere, problem: reply.problem, ...found }
     } finally {
       await within(session.close(), CLOSE_MS)
@@ -52,7 +53,7 @@ export async function greetAt(door: Door, revision: Revision, ms: number): Promi
     return {
       revision,
       is: /(?:response:|with|status|HTTP) 401\b/.test(message) ? 'refused' : 'silent',
-      isThere: false,
+      isThere: error instanceof NoEndpointError,
       ms: performance.now() - began,
       problem: typeof hint === 'string' ? `${message}; fix: ${hint}` : message,
     }

@@ -21,6 +21,9 @@ const agents = {
 
 let count = 0
 
+/** How long the rest of a body may take, except that of a POST: its beginning says what is needed, and some servers leave it open. */
+const REST_MS = 1_000
+
 /** The most characters of a body that a note needs. */
 const MOST_NOTED = 10_000
 
@@ -92,7 +95,7 @@ async function readReply(response: IncomingMessage, { stream, call, trace }: Rea
   const ended = new Promise<boolean>((resolve) => {
     response.on('close', () => resolve(response.complete))
   })
-  const body = isStream ? '' : await readBody(response, ended)
+  const body = isStream ? '' : await readBody(response, { ended, isPost: call.method === 'POST' })
   const at = trace.add({
     from: 'peer',
     stream,
@@ -114,13 +117,18 @@ function readEvents(response: IncomingMessage, onEvent: (event: SseEvent) => voi
   response.on('error', () => undefined)
 }
 
-async function readBody(response: IncomingMessage, ended: Promise<boolean>): Promise<string> {
+async function readBody(
+  response: IncomingMessage,
+  { ended, isPost }: { readonly ended: Promise<boolean>; readonly isPost: boolean },
+): Promise<string> {
   let body = ''
   response.on('error', () => undefined)
   response.on('data', (chunk: string) => {
     body += chunk
     if (body.length > MOST_BYTES) response.destroy()
   })
+  const timer = isPost ? undefined : setTimeout(() => response.destroy(), REST_MS)
   await ended
+  clearTimeout(timer)
   return body.slice(0, MOST_BYTES)
 }

@@ -73,7 +73,7 @@ export async function checkServer(
           : undefined
     const verdict = why === undefined ? await checkRule(rule, subject, { until, signal }) : unchecked(why)
     // Some checks only look at what came before, so they send nothing.
-    if (trace.counts.peer > before.peer) silent = 0
+    if (trace.counts.peer - trace.counts.noise > before.peer - before.noise) silent = 0
     else if (trace.counts.validator > before.validator) silent++
     const outcome = outcomeOf(rule, {
       verdict,

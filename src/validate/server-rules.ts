@@ -14,6 +14,7 @@ import { HTTP_REQUEST_RULES } from './server-rules/http-requests.ts'
 import { HTTP_STREAM_RULES } from './server-rules/http-streams.ts'
 import { JSON_RPC_RULES } from './server-rules/json-rpc.ts'
 import { LIFECYCLE_RULES } from './server-rules/lifecycle.ts'
+import { LISTED_RULES } from './server-rules/listed.ts'
 import { LINE_RULES } from './server-rules/lines.ts'
 import { LOG_LEVEL_RULES } from './server-rules/log-levels.ts'
 import { METHOD_RULES } from './server-rules/method-rules.ts'
@@ -59,6 +60,7 @@ export const SERVER_RULES: readonly Rule<ServerSubject>[] = [
   ...RESOURCE_RULES,
   ...PROMPT_RULES,
   ...CAPABILITY_RULES,
+  ...LISTED_RULES,
   ...PAGE_RULES,
   ...LOG_LEVEL_RULES,
   ...PROGRESS_RULES,

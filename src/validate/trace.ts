@@ -26,8 +26,8 @@ const SECRET = /^(?:authorization|cookie|set-cookie|proxy-authorization|dpop|.*(
 export class Trace {
   readonly #entries: Entry[] = []
   #next = 0
-  /** How many entries there were of each side, also of those that were not kept. */
-  readonly counts = { validator: 0, peer: 0 }
+  /** How many entries there were of each side, also of those that were not kept, and how many of the peer were not messages. */
+  readonly counts = { validator: 0, peer: 0, noise: 0 }
   /** What the connections of the run keep. */
   readonly memory: Memory
 

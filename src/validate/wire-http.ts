@@ -2,7 +2,7 @@ import { httpCall } from './http-call.ts'
 import { isRequest, member, messagesIn, parsed } from './message.ts'
 import { ownText } from './own-text.ts'
 import type { Trace } from './trace.ts'
-import { Wire, type HttpReply, type SendOptions } from './wire.ts'
+import { isLikeMessage, Wire, type HttpReply, type SendOptions } from './wire.ts'
 
 /** The headers of every POST. */
 const USUAL = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
@@ -24,6 +24,8 @@ export class HttpWire extends Wire {
   readonly #headers: Readonly<{ [name: string]: string }>
   readonly #ms: number
   readonly #replies = new Set<HttpReply>()
+  /** Whether a body that is not read as messages looks like one. */
+  #isOdd = false
 
   constructor({ url, headers, trace, ms }: HttpWireOptions) {
     super(trace)
@@ -83,8 +85,15 @@ export class HttpWire extends Wire {
       void reply.ended.then(() => this.#replies.delete(reply))
     } else if (this.#isForMessages(reply, url, method === 'POST' ? body : undefined))
       this.take(reply.body, reply.stream, undefined, reply.at)
-    else this.count(reply.body.length)
+    else {
+      this.#isOdd ||= method === 'POST' && reply.status < 300 && isLikeMessage(reply.body)
+      this.count(reply.body.length)
+    }
     return reply
+  }
+
+  override get hasOddMessages(): boolean {
+    return this.#isOdd || super.hasOddMessages || this.events.some(({ data }) => isLikeMessage(data))
   }
 
   /** Whether a body should have messages: it says so, or a request that was posted is not refused. Refusals may have any JSON. */

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import type { Trace } from './trace.ts'
-import { MOST_BYTES, Wire } from './wire.ts'
+import { isLikeMessage, MOST_BYTES, Wire } from './wire.ts'
 
 let count = 0
 
@@ -38,6 +38,10 @@ export class LineWire extends Wire {
     )
     // The program may have ended before anyone listened.
     if (streams.input.readableEnded) void this.#endFor(ending)
+  }
+
+  override get hasOddMessages(): boolean {
+    return super.hasOddMessages || isLikeMessage(this.#rest)
   }
 
   #read(text: string): void {

@@ -56,9 +56,18 @@ export class SseWire extends Wire {
     clearTimeout(timer)
     if (wire.endpoint === undefined) {
       await wire.close()
-      throw new NoEndpointError('the first event of the stream is not "endpoint"')
+      const isNamed = wire.events[0]?.type === 'endpoint'
+      throw new NoEndpointError(
+        isNamed
+          ? 'the address for messages is at another origin than the stream'
+          : 'the first event of the stream is not "endpoint"',
+      )
     }
     return wire
+  }
+
+  override get hasOddMessages(): boolean {
+    return super.hasOddMessages || this.events.some((event) => event.type !== 'message' && event.isMessage)
   }
 
   #event(type: string, data: string, stream: string): void {

@@ -69,6 +69,11 @@ export abstract class Wire implements Keeper {
     return this.#ended
   }
 
+  /** Whether the peer sent messages in a form that no client can read. */
+  get hasOddMessages(): boolean {
+    return this.received.some(({ text, messages }) => messages.length === 0 && isLikeMessage(text))
+  }
+
   get isOver(): boolean {
     return this.#ended !== undefined
   }
@@ -147,6 +152,7 @@ export abstract class Wire implements Keeper {
       return
     }
     const messages = messagesIn(value)
+    if (messages.length === 0 && noted === undefined) this.trace.counts.noise++
     const received: Received = {
       text,
       value,
@@ -190,6 +196,11 @@ export abstract class Wire implements Keeper {
   #wake(): void {
     for (const done of this.#waiting) done()
   }
+}
+
+/** Whether there seems to be a message in a text, whatever is around it. */
+export function isLikeMessage(text: string): boolean {
+  return /"jsonrpc"\s*:/.test(text)
 }
 
 /** Whether something received is the response to a request. */

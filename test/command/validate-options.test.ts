@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { serveEverywhere, type Served } from '../validate/faulty-door.ts'
+import type { Fault } from '../validate/fault.ts'
+import { faultyDoor, serveEverywhere, type Served } from '../validate/faulty-door.ts'
 import { faultyHttp } from '../validate/faulty-http.ts'
 import { createFixture } from '../validate/fixture.ts'
 import type { Report } from '../../src/validate/result.ts'
@@ -70,6 +71,34 @@ test('a revision that Streamable HTTP does not have is explained', async () => {
   const { code, stderr } = await line(['validate', String(running.url), '--target', '2024-11'], { cwd })
   expect(code).toBe(4)
   expect(stderr).toContain('Streamable HTTP begins with 2025-03-26')
+})
+
+test.each([
+  [
+    'an event of another type',
+    { message: (block: string) => block.replace('event: endpoint', 'event: address') },
+  ],
+  [
+    'another origin',
+    { message: (block: string) => block.replace(/data: .*/, 'data: http://other.example/m') },
+  ],
+])('a stream of 2024-11-05 that names no place for messages fails: %s', async (_what, { message }) => {
+  const http: Fault['http'] = async (_request, next) => {
+    const reply = await next()
+    if (reply.body === null || typeof reply.body === 'string') return reply
+    const [decoder, encoder] = [new TextDecoder(), new TextEncoder()]
+    const changed = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => controller.enqueue(encoder.encode(message(decoder.decode(chunk)))),
+    })
+    return { ...reply, body: reply.body.pipeThrough(changed) }
+  }
+  const { door, close } = await faultyDoor(served, 'sse', { rule: '', does: '', http })
+  onTestFinished(() => close())
+  const args = ['validate', '--target', '2024-11', String(door.url), '--rule', 'V001', '--rule', 'R099']
+  const { code, stdout } = await line([...args, '--format', 'json'], { cwd })
+  expect(code).toBe(8)
+  const { outcomes } = JSON.parse(stdout) as Report
+  expect(outcomes.map(({ id, is }) => `${id} ${is}`)).toContain('R099 failed')
 })
 
 test.each(['missing/report.html', '.'])('--report %s is rejected before the run', async (file) => {

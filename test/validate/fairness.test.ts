@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createServer, type App } from '../../src/index.ts'
 import { member, type Message } from '../../src/validate/message.ts'
 import { ENVELOPE_RULES } from '../../src/validate/server-rules/envelope.ts'
+import { HTTP_STREAM_RULES } from '../../src/validate/server-rules/http-streams.ts'
+import { JSON_RPC_RULES } from '../../src/validate/server-rules/json-rpc.ts'
 import { LINE_RULES } from '../../src/validate/server-rules/lines.ts'
 import { PROGRESS_RULES } from '../../src/validate/server-rules/progress.ts'
 import { PROMPT_RULES } from '../../src/validate/server-rules/prompts.ts'
@@ -18,6 +20,8 @@ import { createFixture } from './fixture.ts'
 import { outcomesOf } from './prove.ts'
 
 const RULES = [
+  ...JSON_RPC_RULES,
+  ...HTTP_STREAM_RULES,
   ...TOOL_RULES,
   ...TOOL_LIST_RULES,
   ...PROMPT_RULES,
@@ -263,6 +267,72 @@ test('a tool that only reads may be called, whatever it says about destroying', 
   }
   expect(await verdicts(['R142'], { message, answer })).toEqual(['R142 passed'])
   expect(called).toEqual(['echo'])
+})
+
+test('a slow tool is called with many tokens at once, so that the rule about them takes little time', async () => {
+  const app = createServer({ name: 'slow', version: '1.0.0' })
+  let [running, most] = [0, 0]
+  app.tool('slow', { description: 'Takes a while', input: { type: 'object' } }, async (_input, ctx) => {
+    most = Math.max(most, ++running)
+    ctx.progress(1, 2)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    running--
+    return 'done'
+  })
+  const at = await serving(app)
+  expect(await verdicts(['V190'], {}, { at, transport: 'tcp' })).toEqual(['V190 passed'])
+  expect(most).toBe(10)
+  const message: Fault['message'] = (one) =>
+    one['method'] === 'notifications/progress'
+      ? {
+          ...one,
+          params: {
+            ...(one['params'] as Message),
+            progressToken: String(member(one, 'params', 'progressToken')),
+          },
+        }
+      : one
+  for (const transport of ['tcp', 'http'] as const)
+    expect(await verdicts(['V190'], { message }, { at, transport })).toEqual(['V190 failed'])
+})
+
+test('rules about streams call the quickest tool that has one', async () => {
+  const app = createServer({ name: 'streams', version: '1.0.0' })
+  let slow = 0
+  app.tool('slow', { description: 'Takes a while', input: { type: 'object' } }, async (_input, ctx) => {
+    slow++
+    ctx.progress(1, 2)
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    return 'done'
+  })
+  app.tool('quick', { description: 'Takes no time', input: { type: 'object' } }, (_input, ctx) => {
+    ctx.progress(1, 2)
+    return 'done'
+  })
+  const at = await serving(app)
+  const ids = ['R092', 'R093', 'R097']
+  const place = { at, revision: '2025-11-25' } as const
+  expect(await verdicts(ids, {}, place)).toEqual(
+    ids.map((id) => expect.stringMatching(`${id} (passed|absent)`)),
+  )
+  expect(slow).toBe(1)
+})
+
+test('tools are called at once to see whether the list changes', async () => {
+  const app = createServer({ name: 'slow', version: '1.0.0' })
+  let [calls, running, most] = [0, 0, 0]
+  for (const name of ['one', 'two', 'three'])
+    app.tool(name, { description: 'Takes a while', input: { type: 'object' } }, async () => {
+      // The survey has called each of them before.
+      if (++calls <= 3) return 'done'
+      most = Math.max(most, ++running)
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      running--
+      return 'done'
+    })
+  const at = await serving(app)
+  expect(await verdicts(['R156'], {}, { at, transport: 'tcp' })).toEqual(['R156 absent'])
+  expect([calls, most]).toEqual([6, 3])
 })
 
 test('lists are compared as a whole, not only their first pages', async () => {

@@ -3,7 +3,7 @@ import { createServer } from '../../src/index.ts'
 import { isObject, member, type Message } from '../../src/validate/message.ts'
 import type { Revision } from '../../src/protocol/revisions.ts'
 import { serveEverywhere, type Served } from './faulty-door.ts'
-import { without, type Instead } from './fault.ts'
+import { without, type Fault, type Instead } from './fault.ts'
 import { createFixture } from './fixture.ts'
 import { wholeRun } from './whole-run.ts'
 
@@ -145,6 +145,79 @@ test('a server that refuses every greeting is checked at one revision', async ()
     await none.close()
   }
 })
+
+/** Replies over HTTP with another type. */
+const typed =
+  (type: string | undefined): NonNullable<Fault['http']> =>
+  async (_request, next) => {
+    const reply = await next()
+    return {
+      ...reply,
+      headers: { ...without(reply.headers, 'content-type'), ...(type && { 'content-type': type }) } as Record<
+        string,
+        string
+      >,
+    }
+  }
+
+test.concurrent.each([
+  ['stdio', 'writes events', { message: (message: Message) => `data: ${JSON.stringify(message)}` }],
+  [
+    'stdio',
+    'writes two messages on a line',
+    { message: (message: Message) => JSON.stringify(message).repeat(2) },
+  ],
+  [
+    'tcp',
+    'writes headers',
+    { message: (message: Message) => [`Content-Length: 7`, `> ${JSON.stringify(message)}`] },
+  ],
+  ['http', 'has no type', { http: typed(undefined) }],
+  ['http', 'has plain text', { http: typed('text/plain') }],
+  ['sse', 'has other events', { http: inOtherEvents() }],
+] as const)(
+  'on %s, a server that %s is checked, though nobody can read it',
+  async (transport, _does, fault) => {
+    const revision = transport === 'sse' ? '2024-11-05' : '2025-11-25'
+    const only = ['V001', 'R061']
+    const revisions = transport === 'http' ? undefined : ([revision] as const)
+    const { outcomes, places } = await wholeRun(served, { transport, fault, revisions, only })
+    expect(places.map((place) => place.revisions)).toEqual([[revision]])
+    const rules = transport === 'stdio' ? only : ['V001']
+    expect(outcomes.map(({ id, is }) => `${id} ${is}`)).toEqual(rules.map((id) => `${id} failed`))
+  },
+  60_000,
+)
+
+/** Sends messages as events of another type. */
+function inOtherEvents(): NonNullable<Fault['http']> {
+  return async (_request, next) => {
+    const reply = await next()
+    if (reply.body === null || typeof reply.body === 'string') return reply
+    const [decoder, encoder] = [new TextDecoder(), new TextEncoder()]
+    const renamed = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) =>
+        controller.enqueue(encoder.encode(decoder.decode(chunk).replaceAll('event: message', 'event: mcp'))),
+    })
+    return { ...reply, body: reply.body.pipeThrough(renamed) }
+  }
+}
+
+test.concurrent.each(['stdio', 'http'] as const)(
+  'a program or a site that is no server is not checked (%s)',
+  async (transport) => {
+    const { places, outcomes } = await wholeRun(served, {
+      transport,
+      revisions: ['2025-11-25'],
+      fault: {
+        message: () => 'listening on port 3000',
+        http: () => ({ status: 200, headers: { 'content-type': 'text/html' }, body: '<p>hello</p>' }),
+      },
+    })
+    expect(outcomes).toEqual([])
+    expect(places[0]?.problem).toMatch(/no response/)
+  },
+)
 
 test('something that never answers is not checked', async () => {
   const { places, outcomes } = await wholeRun(served, {

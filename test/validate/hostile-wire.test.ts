@@ -46,6 +46,19 @@ function resultOf(value: string): string {
   return `{"jsonrpc":"2.0","id":1,"result":{"x":${value}}}`
 }
 
+test('a GET whose status came is answered, though its body does not end', async () => {
+  const server = createServer((_request, response) => {
+    response.writeHead(404, { 'content-type': 'text/plain' })
+    response.write('not')
+  })
+  const url = await listening(server)
+  const began = performance.now()
+  const call = { method: 'GET', headers: {}, ms: 5_000 }
+  expect(await httpCall(url, call, new Trace())).toMatchObject({ status: 404, body: 'not' })
+  expect(performance.now() - began).toBeLessThan(4_000)
+  await expect(httpCall(url, { ...call, method: 'POST', ms: 500 }, new Trace())).rejects.toThrow('no reply')
+})
+
 test.each(['Upgrade: x', 'Upgrade: websocket\r\nContent-Type: application/json'])(
   'a reply that changes the protocol (%s) is an error',
   async (headers) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Transport } from '../../src/validate/rule.ts'
 import { HTTP_REQUEST_RULES } from '../../src/validate/server-rules/http-requests.ts'
 import { WEB_SAFETY_RULES } from '../../src/validate/server-rules/web-safety.ts'
-import type { Fault, FaultReply, FaultRequest } from './fault.ts'
+import { without, type Fault, type FaultReply, type FaultRequest } from './fault.ts'
 import { serveEverywhere } from './faulty-door.ts'
 import { createFixture } from './fixture.ts'
 import { outcomesOf, prove } from './prove.ts'
@@ -180,6 +180,14 @@ const FAULTS: readonly Fault[] = [
     rule: 'R089',
     does: 'does not look at the version',
     request: seen(({ 'mcp-protocol-version': _, ...others }) => others),
+  },
+  {
+    rule: 'R089',
+    does: 'looks at the version of POST only',
+    request: (request) =>
+      request.method === 'GET'
+        ? { ...request, headers: without(request.headers, 'mcp-protocol-version') as Record<string, string> }
+        : request,
   },
   {
     rule: 'R090',

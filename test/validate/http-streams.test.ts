@@ -171,6 +171,21 @@ const VARIANTS: readonly Fault[] = [
     http: hangUp('id: 1\ndata:\n\nretry: 500\n\n'),
   },
   {
+    rule: 'R081',
+    does: 'logs the same text for every call',
+    message: (message, request) =>
+      request?.['method'] === 'tools/call'
+        ? [
+            {
+              jsonrpc: '2.0',
+              method: 'notifications/message',
+              params: { level: 'info', data: 'called' },
+            },
+            message,
+          ]
+        : message,
+  },
+  {
     rule: 'R092',
     does: 'sends a ping on a resumed stream',
     http: resumedWith(() => event({ id: 'new', method: 'ping' })),

@@ -50,6 +50,11 @@ export const ID_FAULTS: readonly Fault[] = [
   },
   {
     rule: 'R005',
+    does: 'takes an empty id for none',
+    answer: ({ id }) => (id === '' ? '' : undefined),
+  },
+  {
+    rule: 'R005',
     does: 'turns ids of errors into texts',
     message: (message: Message) =>
       'error' in message && message['id'] !== null

@@ -1,5 +1,5 @@
 import { METHOD_RULES } from '../../src/validate/server-rules/method-rules.ts'
-import type { Message } from '../../src/validate/message.ts'
+import { member, type Message } from '../../src/validate/message.ts'
 import { isIn, METHODS } from '../../src/validate/methods.ts'
 import { REVISIONS } from '../../src/protocol/revisions.ts'
 import type { Fault, Instead } from './fault.ts'
@@ -24,6 +24,36 @@ const beforePing =
     ['ping', 'tools/list'].includes(String(request?.['method'])) && request !== undefined
       ? [more(request), message]
       : message
+
+/** The revisions whose responses may come on streams of their own. */
+const WITH_STREAMS = ['2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'] as const
+const STREAM = { 'content-type': 'text/event-stream' }
+
+/** A server that ends the stream of a call of `count` after these events; `resumed` is what comes if it is resumed. */
+const brokenOff =
+  (events: string, resumed?: string): NonNullable<Fault['http']> =>
+  ({ method, headers, message }, next) => {
+    if (resumed !== undefined && method === 'GET' && headers['last-event-id'] === 'lost')
+      return { status: 200, headers: STREAM, body: resumed }
+    return member(message, 'params', 'name') === 'count'
+      ? { status: 200, headers: STREAM, body: events }
+      : next()
+  }
+
+/** A server that sends the response to a call of `count` only when its stream is resumed. */
+function resuming(): NonNullable<Fault['http']> {
+  const ids = new Map<string, unknown>()
+  return (request, next) => {
+    const { method, headers, message } = request
+    const session = headers['mcp-session-id'] ?? ''
+    if (method === 'GET' && headers['last-event-id'] === 'lost') {
+      const answer = { jsonrpc: '2.0', id: ids.get(session), result: { content: [] } }
+      return { status: 200, headers: STREAM, body: `data: ${JSON.stringify(answer)}\n\n` }
+    }
+    if (member(message, 'params', 'name') === 'count') ids.set(session, message?.['id'])
+    return brokenOff('id: lost\ndata:\n\n')(request, next)
+  }
+}
 
 const FAULTS: readonly Fault[] = [
   ...OWN.flatMap(({ method, revisions }): readonly Fault[] => [
@@ -74,6 +104,23 @@ const FAULTS: readonly Fault[] = [
   },
   {
     rule: 'V093',
+    does: 'ends the stream of one call without its response',
+    revisions: WITH_STREAMS,
+    transports: ['http'],
+    http: brokenOff(': nothing\n\n'),
+  },
+  {
+    rule: 'V093',
+    does: 'sends the response to one call as an event of another type',
+    revisions: WITH_STREAMS,
+    transports: ['http'],
+    http: brokenOff(
+      'id: lost\nevent: response\ndata: {"jsonrpc":"2.0","id":1,"result":{}}\n\n',
+      ': nothing\n\n',
+    ),
+  },
+  {
+    rule: 'V093',
     does: 'answers calls twice',
     message: when('tools/call', (message) => [message, message]),
   },
@@ -109,6 +156,11 @@ const FAULTS: readonly Fault[] = [
   },
   {
     rule: 'V095',
+    does: 'gives an announcement an id',
+    message: beforePing(() => ({ jsonrpc: '2.0', id: 77, method: 'notifications/tools/list_changed' })),
+  },
+  {
+    rule: 'V095',
     does: 'acknowledges subscriptions too early',
     revisions: ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'],
     message: beforePing(() => ({
@@ -136,6 +188,20 @@ const FAULTS: readonly Fault[] = [
 
 /** Servers that are right in another way. */
 const VARIANTS: readonly Fault[] = [
+  {
+    rule: 'V093',
+    does: 'lets clients come back for the response',
+    revisions: ['2025-11-25'],
+    transports: ['http'],
+    http: brokenOff('id: lost\nretry: 100\ndata:\n\n', ': not yet\n\n'),
+  },
+  {
+    rule: 'V093',
+    does: 'loses its connections, and sends the response when a stream is resumed',
+    revisions: ['2025-03-26', '2025-06-18', '2025-11-25'],
+    transports: ['http'],
+    http: resuming(),
+  },
   {
     rule: 'V094',
     does: 'lists no tasks, though it does not declare them',

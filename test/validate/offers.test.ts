@@ -1,4 +1,5 @@
 import { CAPABILITY_RULES } from '../../src/validate/server-rules/capabilities.ts'
+import { LISTED_RULES } from '../../src/validate/server-rules/listed.ts'
 import { PAGE_RULES } from '../../src/validate/server-rules/pages.ts'
 import { TOOL_INPUT_RULES } from '../../src/validate/server-rules/tool-input.ts'
 import { isObject, member, type Message } from '../../src/validate/message.ts'
@@ -90,6 +91,73 @@ prove(
   ],
 )
 
+/** Adds something to a list that the server does not have. */
+const listing = (method: string, key: string, item: Message): NonNullable<Fault['message']> =>
+  inResult(method, (result) => ({ ...result, [key]: [...(result[key] as readonly Message[]), item] }))
+const GHOST = { name: 'ghost', description: 'Is not there', inputSchema: { type: 'object' } }
+
+prove(
+  'What is listed',
+  LISTED_RULES,
+  [
+    {
+      rule: 'V141',
+      does: 'lists a resource that it does not have',
+      message: listing('resources/list', 'resources', { uri: 'test://ghost', name: 'ghost' }),
+    },
+    {
+      rule: 'V141',
+      does: 'lists a prompt that it does not have',
+      message: listing('prompts/list', 'prompts', { name: 'ghost' }),
+    },
+    {
+      rule: 'V142',
+      does: 'lists a tool that it does not have',
+      message: listing('tools/list', 'tools', GHOST),
+    },
+    {
+      rule: 'V142',
+      does: 'lists a tool, and says in a result that it does not have it',
+      message: listing('tools/list', 'tools', GHOST),
+      answer: ({ id, method, params }) => {
+        const name = String(member(params, 'name'))
+        return method === 'tools/call' && /ghost|unknown/.test(name)
+          ? {
+              jsonrpc: '2.0',
+              id,
+              result: {
+                resultType: 'complete',
+                content: [{ type: 'text', text: `Tool ${name} not found` }],
+                isError: true,
+              },
+            }
+          : undefined
+      },
+    },
+  ],
+  [
+    {
+      rule: 'V142',
+      does: 'refuses the arguments of a tool as it refuses an unknown one',
+      answer: ({ id, method, params }) =>
+        method === 'tools/call' && /fail|unknown/.test(String(member(params, 'name')))
+          ? { jsonrpc: '2.0', id, error: { code: -32_602, message: 'Invalid params' } }
+          : undefined,
+    },
+    {
+      rule: 'V142',
+      does: 'removes a tool while it is used',
+      message: (() => {
+        let lists = 0
+        return inResult('tools/list', (result) => ({
+          ...result,
+          tools: [...(result['tools'] as readonly Message[]), ...(lists++ < 2 ? [GHOST] : [])],
+        }))
+      })(),
+    },
+  ],
+)
+
 /** Answers requests for a page of the tools. */
 const page =
   (cursor: string, nextCursor: string): NonNullable<Fault['answer']> =>
@@ -115,6 +183,33 @@ prove(
       does: 'returns one page again and again',
       message: leadingTo('again'),
       answer: page('again', 'again'),
+    },
+    {
+      rule: 'V183',
+      does: 'returns the first page for every cursor, with other cursors',
+      message: (() => {
+        let count = 0
+        return (message: Message, request: Message | undefined) => {
+          const { result } = message
+          if (request?.['method'] !== 'tools/list' || !isObject(result)) return message
+          const tools = (result['tools'] as readonly Message[])
+            .slice(0, 1)
+            .map((tool) => ({ ...tool, name: 'echo' }))
+          return { ...message, result: { ...result, tools, nextCursor: `more-${++count}` } }
+        }
+      })(),
+      answer: ({ id, method, params }) =>
+        method === 'tools/list' && String(member(params, 'cursor')).startsWith('more-')
+          ? {
+              jsonrpc: '2.0',
+              id,
+              result: {
+                resultType: 'complete',
+                tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
+                nextCursor: `${String(member(params, 'cursor'))}+`,
+              },
+            }
+          : undefined,
     },
     {
       rule: 'V170',
@@ -161,6 +256,14 @@ prove(
       rule: 'V159',
       does: 'calls a tool without its arguments',
       answer: careless((text) => text === undefined, { content: [{ type: 'text', text: 'undefined' }] }),
+    },
+    {
+      rule: 'V143',
+      does: 'wants arguments where there are none',
+      answer: ({ id, method, params }) =>
+        method === 'tools/call' && isObject(params) && !Object.hasOwn(params, 'arguments')
+          ? { jsonrpc: '2.0', id, error: { code: -32_602, message: 'arguments is missing' } }
+          : undefined,
     },
     {
       rule: 'V159',

@@ -109,6 +109,22 @@ const FAULTS: readonly Fault[] = [
   },
   {
     rule: 'R176',
+    does: 'announces changes after the end of a subscription',
+    transports: ['stdio', 'ws', 'tcp', 'sse'],
+    message: (message, request) =>
+      request?.['method'] === 'resources/unsubscribe' && message['result'] !== undefined
+        ? [
+            message,
+            {
+              jsonrpc: '2.0',
+              method: 'notifications/resources/updated',
+              params: { uri: member(request, 'params', 'uri') },
+            },
+          ]
+        : message,
+  },
+  {
+    rule: 'R176',
     does: 'announces changes to everyone',
     message: (message, request) =>
       request?.['method'] === 'ping'

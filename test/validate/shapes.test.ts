@@ -28,6 +28,23 @@ prove(
   [
     ...INFO_FAULTS,
     {
+      rule: 'V096',
+      does: 'adds members to responses',
+      message: (message) => ('method' in message ? message : { ...message, time: 3 }),
+    },
+    {
+      rule: 'V096',
+      does: 'adds members to errors',
+      message: (message) =>
+        'error' in message ? { ...message, error: { ...(message['error'] as object), stack: 'x' } } : message,
+    },
+    {
+      rule: 'V096',
+      does: 'repeats the method in responses',
+      message: (message, request) =>
+        request?.['method'] === 'tools/call' ? { ...message, method: 'tools/call' } : message,
+    },
+    {
       rule: 'V090',
       does: 'has numbers as descriptions',
       message: listed((tool) => ({ ...tool, description: 7 })),

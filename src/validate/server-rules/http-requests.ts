@@ -170,16 +170,23 @@ export const HTTP_REQUEST_RULES: readonly Rule<ServerSubject>[] = [
     revisions: C_TO_D,
     transports: HTTP,
     rule: 'A request whose MCP-Protocol-Version is not supported is answered with 400.',
-    how: 'Sends ping with the version 1999-01-01.',
+    how: 'Sends ping and GET with the version 1999-01-01.',
     fix: 'Check the header of every request after initialize.',
     async check(subject) {
       const session = await subject.session()
-      const { http, problem } = await session.request('ping', undefined, {
-        headers: { 'mcp-protocol-version': '1999-01-01' },
-      })
+      const headers = { 'mcp-protocol-version': '1999-01-01' }
+      const { http, problem } = await session.request('ping', undefined, { headers })
       if (http === undefined) return failed(problem ?? 'there is no reply')
+      if (http.status !== 400) return failed(`the version 1999-01-01 is answered with status ${http.status}`)
+      const { wire } = session
+      if (!(wire instanceof HttpWire)) return passed
+      const { status, close } = await wire.get({ headers })
+      close()
+      // A server need not have the method at all.
       return unless(
-        http.status === 400 ? undefined : `the version 1999-01-01 is answered with status ${http.status}`,
+        status === 400 || status === 405
+          ? undefined
+          : `GET with the version 1999-01-01 is answered with status ${status}`,
       )
     },
   },

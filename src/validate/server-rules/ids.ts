@@ -2,20 +2,26 @@ import { isResponse, member, type Message } from '../message.ts'
 import { ALL, failed, passed, TRANSPORTS, unchecked, type Rule } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
 import type { Session } from '../session.ts'
+import type { SurveyedCall } from '../survey.ts'
 import { requestTool } from '../tool-call.ts'
 
+type Id = string | number
+
 /** Ids and tokens of all kinds: large and negative numbers, and texts that are easily converted, cut off or written in another way. */
-const IDS: readonly (string | number)[] = [
+const IDS: readonly Id[] = [
   4_711,
   0,
   -7,
-  2 ** 40,
+  2 ** 40 + 1,
   'a text',
   '42',
   'Ünïcode ✓',
   ' Spaces ',
   'x'.repeat(200),
+  '',
 ]
+/** A tool that takes longer than this is called with all tokens at once. */
+const SLOW_MS = 300
 /** How long to wait for reports of progress after the response. */
 const QUIET_MS = 100
 
@@ -27,7 +33,7 @@ export const ID_RULES: readonly Rule<ServerSubject>[] = [
     revisions: ALL,
     transports: TRANSPORTS,
     rule: 'A response has the id of its request, with the same JSON type.',
-    how: 'Sends requests with numbers and texts as ids: negative, large, a number in quotes, with other letters, with spaces, and long; then requests for an unknown method.',
+    how: 'Sends requests with numbers and texts as ids: negative, large, a number in quotes, with other letters, with spaces, long and empty; then requests for an unknown method.',
     fix: 'Return the id exactly as it came; never convert it.',
     async check(subject) {
       const session = await subject.silent()
@@ -61,24 +67,38 @@ export const ID_RULES: readonly Rule<ServerSubject>[] = [
         .toSorted((one, other) => one.ms - other.ms)
       if (call === undefined) return unchecked('no tool that needs no answers sent progress')
       const session = await subject.session()
-      for (const progressToken of IDS) {
-        const from = subject.trace.mark
-        await requestTool(session, [call.tool, call.input], { meta: { progressToken } })
-        await session.wire.wait(({ messages }) => messages.some(isProgress), { from, ms: QUIET_MS })
-        const other = session.wire
-          .messagesFrom(from)
-          .find(
-            (message) => isProgress(message) && member(message, 'params', 'progressToken') !== progressToken,
-          )
-        if (other !== undefined)
-          return failed(
-            `progress for the token ${shown(progressToken)} is reported with ${shown(member(other, 'params', 'progressToken'))}`,
-          )
+      for (const given of call.ms > SLOW_MS ? [IDS] : IDS.map((token) => [token])) {
+        const found = await otherToken({ session, call, given })
+        if (found !== undefined) return failed(found)
       }
       return passed
     },
   },
 ]
+
+interface Tokens {
+  readonly session: Session
+  readonly call: SurveyedCall
+  /** The tokens of calls that are made at once. */
+  readonly given: readonly Id[]
+}
+
+/** What is wrong with the tokens in reports of progress; undefined if they are those of the calls. */
+async function otherToken({ session, call, given }: Tokens): Promise<string | undefined> {
+  const from = session.wire.trace.mark
+  const { tool, input } = call
+  await Promise.all(
+    given.map((progressToken) => requestTool(session, [tool, input], { meta: { progressToken } })),
+  )
+  await session.wire.wait(({ messages }) => messages.some(isProgress), { from, ms: QUIET_MS })
+  const tokens = session.wire
+    .messagesFrom(from)
+    .flatMap((message) => (isProgress(message) ? [member(message, 'params', 'progressToken')] : []))
+  const at = tokens.findIndex((token) => !given.some((one) => one === token))
+  return at < 0
+    ? undefined
+    : `progress for the token ${given.map(shown).join(', ')} is reported with ${shown(tokens[at])}`
+}
 
 function isProgress({ method }: Message): boolean {
   return method === 'notifications/progress'

@@ -4,6 +4,7 @@ import { absent, ALL, failed, noneOf, passed, TRANSPORTS, unchecked, unless, typ
 import type { ServerSubject } from '../server-subject.ts'
 import type { Reply, Session } from '../session.ts'
 import { promptParams } from '../survey.ts'
+import { isBrokenOff } from './broken-streams.ts'
 import { requestTool } from '../tool-call.ts'
 import { firstWrong } from './json-rpc.ts'
 import { withTasks } from './task-runs.ts'
@@ -74,7 +75,7 @@ export const METHOD_RULES: readonly Rule<ServerSubject>[] = [
     revisions: ALL,
     transports: TRANSPORTS,
     rule: 'A call of a tool gets exactly one response.',
-    how: 'Calls every tool. If no call is answered, calls one of them again and waits for longer.',
+    how: 'Calls every tool. If a stream ends without its response, resumes it; if no call is answered, calls one of them again and waits for longer.',
     fix: 'Answer each call once, with a result or an error.',
     calls: true,
     async check(subject) {
@@ -85,6 +86,12 @@ export const METHOD_RULES: readonly Rule<ServerSubject>[] = [
       const twice = calls.find(({ reply }) => (counts.get(reply.id) ?? 0) > 1)
       if (twice !== undefined)
         return failed(`a call of ${String(twice.tool['name'])} is answered more than once`)
+      for (const call of calls)
+        if (await isBrokenOff(session, call.reply))
+          return failed(
+            `the stream of a call of ${String(call.tool['name'])} ends without a response`,
+            subject.trace.between(call.from),
+          )
       if (calls.some(({ reply }) => reply.message !== undefined || (reply.http?.status ?? 0) >= 400))
         return passed
       // One tool alone may take long.
@@ -265,6 +272,8 @@ function wrongMessage(
   const rows = METHODS.filter(
     (row) => row.method === method && row.isNotification === isNotification(message),
   )
+  if (rows.length === 0 && METHODS.some((row) => row.method === method))
+    return `the server sent ${String(method)} ${isNotification(message) ? 'without' : 'with'} an id`
   // Others may be part of an extension.
   if (rows.length === 0) return undefined
   const row = rows.find((one) => isIn(one, revision))

@@ -77,6 +77,11 @@ async function pagesOf(subject: ServerSubject, method: string, key: string): Pro
     if (!isObject(result) || !Array.isArray(items)) return passed
     if (seen.has(cursor) && items.length > 0 && isDeepStrictEqual(seen.get(cursor), items))
       return failed(`${method} returns the page of the cursor ${short(cursor)} again and again`)
+    const same = items.length > 0 && [...seen].find(([, before]) => isDeepStrictEqual(before, items))
+    if (same)
+      return failed(
+        `${method} returns the same page for the cursors ${short(same[0] ?? null)} and ${short(cursor)}`,
+      )
     seen.set(cursor, items)
     cursor = result['nextCursor']
     // Before 2026-07-28 nobody said whether an empty text is a cursor.

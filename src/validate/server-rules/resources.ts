@@ -1,4 +1,4 @@
-import { isObject, member, parsed, type Message } from '../message.ts'
+import { isObject, isResponse, member, parsed, type Message } from '../message.ts'
 import {
   A_TO_D,
   absent,
@@ -136,19 +136,20 @@ export const RESOURCE_RULES: readonly Rule<ServerSubject>[] = [
     revisions: A_TO_D,
     transports: TRANSPORTS,
     rule: 'Changes are announced only for resources that the client subscribed to.',
-    how: 'Looks at every notifications/resources/updated.',
+    how: 'Subscribes to a resource and unsubscribes again, and looks at every notifications/resources/updated.',
     fix: 'Send it only for subscribed addresses, and for what is below them.',
     isLast: true,
     async check(subject) {
       await subject.survey()
+      await subscribeBriefly(subject)
       const updates = allMessages(subject).filter(
         ({ message }) => message['method'] === 'notifications/resources/updated',
       )
       if (updates.length === 0) return absent('the server announced no change of a resource')
       const subscribed = new Map(subject.wires.map((wire) => [wire, subscribedOn(wire)]))
-      const foreign = updates.find(({ wire, message }) => {
+      const foreign = updates.find(({ wire, message, received: { at } }) => {
         const uri = String(member(message, 'params', 'uri'))
-        return !subscribed.get(wire)?.some((one) => uri.startsWith(one))
+        return !subscribed.get(wire)?.some((one) => uri.startsWith(one.uri) && at < one.until)
       })
       return unless(
         foreign &&
@@ -251,14 +252,47 @@ export const RESOURCE_RULES: readonly Rule<ServerSubject>[] = [
   },
 ]
 
+/** Subscribes to the first resource, and ends that at once. */
+async function subscribeBriefly(subject: ServerSubject): Promise<void> {
+  const [first] = await subject.list('resources')
+  if (first === undefined || member(await subject.capabilities(), 'resources', 'subscribe') !== true) return
+  const session = await subject.session()
+  for (const method of ['resources/subscribe', 'resources/unsubscribe'])
+    await session.request(method, { uri: first['uri'] })
+  await session.request('ping')
+}
+
+/** A resource that was subscribed to, and when the end of that was answered. */
+interface Subscribed {
+  readonly uri: string
+  readonly until: number
+}
+
 /** The resources that were subscribed to on a connection. */
-function subscribedOn({ sent }: Wire): readonly string[] {
-  const uris = sent.map(({ text }) => {
+function subscribedOn({ sent, received, transport }: Wire): readonly Subscribed[] {
+  const asked = sent.flatMap(({ at, text }) => {
     const message = parsed(text)
     const uri = member(message, 'params', 'uri')
-    return member(message, 'method') === 'resources/subscribe' && typeof uri === 'string' ? uri : undefined
+    return typeof uri === 'string'
+      ? [{ at, uri, method: member(message, 'method'), id: member(message, 'id') }]
+      : []
   })
-  return [...new Set(uris.filter((uri) => uri !== undefined))]
+  const endOf = (uri: string, from: number): number => {
+    const ending = asked.find(
+      (one) => one.method === 'resources/unsubscribe' && one.uri === uri && one.at > from,
+    )
+    const answer = received.find(
+      ({ at, messages }) =>
+        ending !== undefined &&
+        at > ending.at &&
+        messages.some((one) => isResponse(one) && one['id'] === ending.id),
+    )
+    // Over HTTP streams may overtake each other.
+    return transport === 'http' ? Infinity : (answer?.at ?? Infinity)
+  }
+  return asked.flatMap(({ at, uri, method }) =>
+    method === 'resources/subscribe' ? [{ uri, until: endOf(uri, at) }] : [],
+  )
 }
 
 const CACHED = [

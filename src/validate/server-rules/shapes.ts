@@ -149,6 +149,11 @@ const QUESTIONS: Readonly<Record<string, Types>> = {
   'elicitation/create': { message: 'string!', mode: 'Mode', requestedSchema: 'object' },
 }
 
+/** The members that JSON-RPC knows. */
+const OF_REQUESTS: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params'])
+const OF_RESPONSES: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'result', 'error'])
+const OF_ERRORS: ReadonlySet<string> = new Set(['code', 'message', 'data'])
+
 export const SHAPE_RULES: readonly Rule<ServerSubject>[] = [
   {
     id: 'V090',
@@ -175,6 +180,26 @@ export const SHAPE_RULES: readonly Rule<ServerSubject>[] = [
         )
       })
     },
+  },
+  {
+    id: 'V096',
+    level: 'convention',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'Messages and errors have the members of JSON-RPC alone, since some clients reject all others.',
+    how: 'Looks at the members of every message, and of errors.',
+    fix: 'Put what you add into _meta of the params or the result, or into data of an error.',
+    isLast: true,
+    check: (subject) =>
+      firstWrong(subject, ({ message }) => {
+        const known = Object.hasOwn(message, 'method') ? OF_REQUESTS : OF_RESPONSES
+        const more =
+          Object.keys(message).find((key) => !known.has(key)) ??
+          Object.keys(isObject(message['error']) ? message['error'] : {}).find((key) => !OF_ERRORS.has(key))
+        return more === undefined
+          ? undefined
+          : `a message has the member ${JSON.stringify(more).slice(0, 100)}`
+      }),
   },
   {
     id: 'V091',

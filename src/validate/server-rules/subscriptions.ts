@@ -5,7 +5,7 @@ import type { Session } from '../session.ts'
 import { HttpWire } from '../wire-http.ts'
 import { isResponseTo, type HttpReply } from '../wire.ts'
 import { CHANGES, SUBSCRIPTION_ID } from './changes.ts'
-import { isEnded } from './http-streams.ts'
+import { isEnded } from './broken-streams.ts'
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
 /** How long to look for an end. */

@@ -1,5 +1,5 @@
 import { isObject, member, type Message } from '../message.ts'
-import { absent, ALL, failed, passed, TRANSPORTS, unchecked, type Rule } from '../rule.ts'
+import { absent, ALL, failed, passed, TRANSPORTS, unchecked, unless, type Rule } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
 import type { Reply } from '../session.ts'
 import { inputOf } from '../survey.ts'
@@ -44,7 +44,32 @@ export const TOOL_INPUT_RULES: readonly Rule<ServerSubject>[] = [
       return answered === 0 ? unchecked('no call with wrong arguments was answered') : passed
     },
   },
+  {
+    id: 'V143',
+    level: 'should',
+    revisions: ALL,
+    transports: TRANSPORTS,
+    rule: 'A call of a tool that requires no argument may leave out "arguments".',
+    how: 'Calls the quickest tool that answered to an empty object once more, without "arguments".',
+    fix: 'Read a call without "arguments" as one with an empty object.',
+    calls: true,
+    async check(subject) {
+      const { calls } = await subject.survey()
+      const [call] = calls
+        .filter(({ reply, input, asked }) => isSuccess(reply) && asked.length === 0 && isEmpty(input))
+        .toSorted((one, other) => one.ms - other.ms)
+      if (call === undefined) return absent('no tool answered to an empty object')
+      const name = String(call.tool['name'])
+      const reply = await (await subject.shared()).request('tools/call', { name })
+      if (reply.message === undefined) return unchecked(reply.problem ?? 'the call is not answered')
+      return unless(isSuccess(reply) ? undefined : `a call of ${name} without "arguments" fails`)
+    },
+  },
 ]
+
+function isEmpty(input: Message): boolean {
+  return Object.keys(input).length === 0
+}
 
 /** The arguments that a tool requires and has no default for. */
 function neededBy({ inputSchema }: Message): readonly string[] {

@@ -63,7 +63,8 @@ export const TOOL_LIST_RULES: readonly Rule<ServerSubject>[] = [
       const { calls } = await subject.survey()
       // Tools that did not answer before would only take time.
       const tools = calls.flatMap(({ tool, reply }) => (reply.message === undefined ? [] : [tool]))
-      for (const tool of tools.slice(0, MOST_CALLS)) await callTool(session, tool)
+      // At once, as in the survey: some tools take a while.
+      await Promise.all(tools.slice(0, MOST_CALLS).map((tool) => callTool(session, tool)))
       const after = await namesOf(session)
       if (before === undefined || after === undefined) return NOT_LISTED
       if (isSame(before.toSorted(), after.toSorted())) return absent('the list of tools did not change')
