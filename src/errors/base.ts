@@ -5,5 +5,5 @@ export const BAD_OPTION = {
   where: 'local',
   code: -32603,
   text: '{where}: {reason}',
-  hint: 'Pass a valid value; docs/reference/exports.md lists the options and their types.',
+  hint: 'Pass a valid value: the type of the option and its comment, which your editor shows, say what it takes.',
 } as const

@@ -3,17 +3,17 @@ import { TASKS } from './programs.ts'
 
 /** The maximum compressed size of the browser client, in bytes. */
 export const CLIENT_TARGETS = {
-  single: 74_600,
-  initial: 28_600,
+  single: 75_400,
+  initial: 28_800,
   /** The initial chunks from the sources, which import each other more often than the few files of the package do. */
-  sources: 28_800,
+  sources: 29_000,
 } as const
 
 /**
  * How far our server may be above its target, the size of official v2. Most of the difference is the WebSocket library,
  * which every server includes; the rest grows with what the peer lacks (docs/notes/004-bundle-size.md).
  */
-export const SERVER_EXCESS = 154_800
+export const SERVER_EXCESS = 157_000
 
 /** The exceeded targets: our server as one file must not be larger than official v2, and our client has fixed targets. */
 export function breaches(sizes: readonly Size[]): readonly string[] {
