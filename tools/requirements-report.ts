@@ -14,6 +14,8 @@ export const BEGUN: readonly string[] = [
   'dialects',
   'auth',
   'cluster',
+  'tasks',
+  'cli',
 ]
 
 /** One line of requirements/*.jsonl. */
