@@ -48,23 +48,31 @@ export async function needLogins(io: Pick<Io, 'env'>, output: Output): Promise<V
 /** The stored logins: of one server, or all. */
 export async function loginEntries(vault: Vault, url?: string): Promise<readonly LoginEntry[]> {
   const server = url === undefined ? undefined : serverOf(url)
-  const found: LoginEntry[] = []
-  for (const key of await vault.keys()) {
-    const place = readKey(key)
-    if (place === undefined || (server !== undefined && place.server !== server)) continue
-    const stored = await vault.read(key)
-    if (stored === undefined) continue
-    const { tokens } = stored
-    found.push({
-      ...place,
-      scopes: tokens?.scopes,
-      expiresAt: isoTime(tokens?.expiresAt),
-      isRenewable: tokens?.refreshToken !== undefined,
-      isLoggedIn: tokens !== undefined,
-      mark: tokens?.accessToken ?? '',
-    })
+  const keys = await vault.keys()
+  // All at once, so that the vault reads its file once.
+  const found = await Promise.all(keys.map((key) => entryAt(vault, key, server)))
+  return found.filter((entry) => entry !== undefined)
+}
+
+/** The login of a key; undefined if it is not one, or belongs to another server than the given one. */
+async function entryAt(
+  vault: Vault,
+  key: string,
+  server: string | undefined,
+): Promise<LoginEntry | undefined> {
+  const place = readKey(key)
+  if (place === undefined || (server !== undefined && place.server !== server)) return undefined
+  const stored = await vault.read(key)
+  if (stored === undefined) return undefined
+  const { tokens } = stored
+  return {
+    ...place,
+    scopes: tokens?.scopes,
+    expiresAt: isoTime(tokens?.expiresAt),
+    isRenewable: tokens?.refreshToken !== undefined,
+    isLoggedIn: tokens !== undefined,
+    mark: tokens?.accessToken ?? '',
   }
-  return found
 }
 
 function isoTime(time: number | undefined): string | undefined {

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { ChangeQueue } from './change-queue.ts'
+import { McpError } from '../errors/error.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import type { ReconnectingConnection } from './reconnecting-connection.ts'
 import type { Change, Watched } from './watched.ts'
@@ -129,5 +130,26 @@ test('after a stream ends, everything watched is reported as changed once the ne
   expect([streams.length, queue.size]).toEqual([2, 0])
   acknowledge()
   expect([acknowledged, queue.size]).toEqual([2, 1])
+  queue.end()
+})
+
+test('after a login that may be repeated only later, the server is asked again only then', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  let asked = 0
+  const connection = {
+    agreement: async () => ({ revision: LATEST }),
+    async request() {
+      asked++
+      throw new McpError('login_failed', 'too many logins', { retryable: true, retryAfterMs: 40_000 })
+    },
+  } as unknown as ReconnectingConnection
+  const queue = new ChangeQueue()
+  await new Watcher(connection, { tools: true }, queue, EVENTS).subscribe()
+  await vi.advanceTimersByTimeAsync(39_999)
+  expect(asked).toBe(1)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(asked).toBe(2)
+  expect(queue.signal.aborted).toBe(false)
   queue.end()
 })

@@ -154,8 +154,9 @@ export class Watcher {
   async #reconnect(): Promise<void> {
     const { signal } = this.#queue
     while (!signal.aborted && this.#connection.state === 'reconnecting') {
-      const opened = await this.#connection.agreement().catch((error: unknown) => this.#reject(error))
-      if (opened === undefined) await pause(RELISTEN_MS, signal)
+      let waitMs = 0
+      await this.#connection.agreement().catch((error: unknown) => (waitMs = this.#reject(error)))
+      if (waitMs > 0) await pause(waitMs, signal)
     }
   }
 
@@ -183,14 +184,19 @@ export class Watcher {
     }
   }
 
-  /** Ends the queue if a login fails for good, or if the server rejects the credentials twice in a row. */
-  #reject(error: unknown): void {
-    if (!(error instanceof McpError)) return
-    const isLogin = error.kind.startsWith('login_') && !error.retryable
-    if (!isLogin && !asksForCredentials(error)) return
+  /**
+   * Ends the queue if a login fails for good, or if the server rejects the credentials twice in a row. Returns how long to wait before the
+   * next attempt.
+   */
+  #reject(error: unknown): number {
+    if (!(error instanceof McpError)) return RELISTEN_MS
+    const isLogin = error.kind.startsWith('login_')
+    if (isLogin && error.retryable) return Math.max(RELISTEN_MS, error.retryAfterMs ?? 0)
+    if (!isLogin && !asksForCredentials(error)) return RELISTEN_MS
     // Several requests may fail because of one attempt to connect.
     if (isLogin || (this.#rejected !== undefined && this.#rejected !== error)) this.#queue.end(error)
     this.#rejected ??= error
+    return RELISTEN_MS
   }
 
   async #throttle(): Promise<void> {
@@ -217,6 +223,7 @@ export class Watcher {
     const notifications = filterOf(this.#watched)
     while (!signal.aborted) {
       const stream = this.#connection.logins?.stream(signal)
+      let waitMs = RELISTEN_MS
       const onId = (id: number): void => {
         this.#listening = id
         stream?.begin()
@@ -233,13 +240,13 @@ export class Watcher {
         if (this.#connection.state === 'closed') return this.#queue.end()
         if (FINAL.has(kind) || (REJECTED.has(kind) && !this.#isSubscribed))
           return this.#queue.end(error as McpError)
-        this.#reject(error)
+        waitMs = this.#reject(error)
       } finally {
         stream?.end()
       }
       this.#missed = true
       this.#listening = 'starting'
-      if (stream?.isFormer !== true) await pause(RELISTEN_MS, signal)
+      if (stream?.isFormer !== true) await pause(waitMs, signal)
       // If the connection has ended with the login, the next one is that of a request.
       else if (this.#connection.state !== 'ready') break
       else await this.#throttle()

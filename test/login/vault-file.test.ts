@@ -14,9 +14,10 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { inspect } from 'node:util'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { fileVault } from '../../src/auth/client/file-vault.ts'
 import type { Vault } from '../../src/auth/client/vault.ts'
+import { loginEntries } from '../../src/cli/login-entries.ts'
 import * as absent from '../../src/auth/client/vaults-absent.ts'
 import { credentials, put, vaultContract } from './vault-contract.ts'
 import { folder } from './vault-child.ts'
@@ -72,6 +73,37 @@ test('a change that returns what it got writes nothing', async () => {
   await vault.update('a', async (current) => current)
   await vault.update('b', async () => undefined)
   expect(statSync(path).ino).toBe(ino)
+})
+
+test('listing the logins of a file reads it as often with many entries as with few', async () => {
+  const parsed: number[] = []
+  for (const count of [3, 300]) {
+    const path = newPath()
+    mkdirSync(dirname(path), { mode: 0o700, recursive: true })
+    const entries = Array.from({ length: count }, (_, at) => ({
+      key: `browser https://issuer.example/ - https://${at}.example/mcp`,
+      credentials: credentials(`token-${at}`),
+    }))
+    writeFileSync(path, JSON.stringify({ version: 1, entries }), { mode: 0o600 })
+    const parse = vi.spyOn(JSON, 'parse')
+    onTestFinished(() => parse.mockRestore())
+    const found = await loginEntries(open(path))
+    expect(found.map(({ mark }) => mark)).toEqual(entries.map((_, at) => `access-token-${at}`))
+    parsed.push(parse.mock.calls.length)
+    parse.mockRestore()
+  }
+  expect(parsed[1]).toBe(parsed[0])
+})
+
+test('an entry that is read while others are being read is as it is then', async () => {
+  const path = newPath()
+  const vault = open(path)
+  for (let turn = 0; turn < 20; turn++) {
+    const earlier = vault.read('a')
+    await put(open(path), 'a', credentials(`token-${turn}`))
+    expect(await vault.read('a')).toEqual(credentials(`token-${turn}`))
+    await earlier
+  }
 })
 
 test('a change replaces the file as a whole', async () => {

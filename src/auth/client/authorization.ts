@@ -5,6 +5,7 @@ import type { AuthReply, AuthRequest, Authorization } from '../../transport/http
 import type { HeaderRecord } from '../../transport/http/client/headers.ts'
 import { discard } from './discard.ts'
 import { Flight } from './flight.ts'
+import { LoginHistory } from './login-history.ts'
 import { readNeed, type Need } from './need.ts'
 import { readPlace } from './place.ts'
 import { LoginProblem } from './problem.ts'
@@ -18,8 +19,6 @@ import type { StoredTokens } from './vault.ts'
 const MAX_RENEWALS = 5
 /** How often the same scopes are requested, and how often one request causes a login. */
 const MAX_REQUESTS = 3
-/** Requests for scopes that are remembered. */
-const MAX_REMEMBERED = 64
 /** How often the vault is looked into at most, because others who share it may log out. */
 const LOOK_MS = 1_000
 
@@ -36,8 +35,8 @@ export class SharedLogin {
   flight: Flight<Held | undefined> | undefined
   /** The steps of a refresh that failed, for the login that follows. */
   before: Steps | undefined
-  /** The scopes of each login that gave tokens, to bound the attempts. */
-  readonly requested: (readonly string[])[]
+  /** The logins so far, to bound those that follow. */
+  history: LoginHistory
   #lookedAt: number = performance.now()
 
   /** The number of logins and logouts so far. */
@@ -45,9 +44,9 @@ export class SharedLogin {
   /** Called when the user logs out. */
   readonly onForgotten: Set<() => void> = new Set()
 
-  /** The requests of closed clients still count. */
-  constructor(requested: SharedLogin['requested'] = []) {
-    this.requested = requested
+  /** The logins of closed clients still count. */
+  constructor(history: LoginHistory = new LoginHistory()) {
+    this.history = history
   }
 
   /** Uses other credentials, of another login or of the same. */
@@ -79,7 +78,7 @@ export class SharedLogin {
   /** Forgets everything, because the user logs out. A login that runs is cancelled, and waited for until the signal aborts. */
   async #forget(signal: AbortSignal): Promise<void> {
     this.before = undefined
-    this.requested.length = 0
+    this.history = new LoginHistory()
     const ended = this.flight?.cancel('the user logged out')
     this.lose()
     // What goes on after that stores no tokens.
@@ -232,14 +231,10 @@ export class GrantAuthorization implements Authorization {
   async #replace(request: AuthRequest, rejected: Held | undefined, need: Need): Promise<Held | undefined> {
     const shared = this.#shared
     if (shared.held !== undefined && shared.held !== rejected) return shared.held
-    const answered = (scopes: readonly string[] = []): void => {
-      shared.requested.push(scopes)
-      if (shared.requested.length > MAX_REMEMBERED) shared.requested.shift()
-    }
     return this.#join(request, (flight) => {
-      const { before } = shared
+      const { before, history } = shared
       shared.before = undefined
-      return renew(this.#setup, { need, held: rejected, before, flight, answered })
+      return renew(this.#setup, { need, held: rejected, before, flight, history })
     })
   }
 
@@ -272,15 +267,10 @@ export class GrantAuthorization implements Authorization {
 
   /** Whether the scopes that are missing were requested so often that one more request would not help. */
   #isFutile({ scopes = [] }: Need, held: Held | undefined): boolean {
-    const times = this.#timesRequested(scopes)
+    const times = this.#shared.history.timesRequested(scopes)
     const isGranted = scopes.every((scope) => held?.tokens.scopes?.includes(scope) === true)
     // Asking once more for what was granted rarely changes anything, and what was not granted will not be the next time.
     return times >= (isGranted ? MAX_REQUESTS - 1 : 1)
-  }
-
-  /** How many logins asked for these scopes and gave tokens. Those that a person refused say nothing about the next one. */
-  #timesRequested(scopes: readonly string[]): number {
-    return this.#shared.requested.filter((asked) => scopes.every((scope) => asked.includes(scope))).length
   }
 }
 

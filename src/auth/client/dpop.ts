@@ -8,6 +8,12 @@ import type { StoredCredentials } from './vault.ts'
 
 /** The algorithms of keys that are created, the preferred one first. */
 const ALGORITHMS: readonly string[] = ['ES256', 'Ed25519', 'EdDSA', 'ES384', 'ES512', 'PS256', 'RS256']
+/** The other names of a key: one of RSA signs for both, and `EdDSA` is what `Ed25519` was called. */
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ['PS256', 'RSA'],
+  ['RS256', 'RSA'],
+  ['EdDSA', 'Ed25519'],
+])
 /** The characters of a nonce (RFC 9449, section 8.1), and how many a proof should carry. */
 const NONCE = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/
 /** How many origins have their nonce remembered. */
@@ -30,13 +36,27 @@ export interface Dpop {
   observe(url: URL, reply: AuthReply): boolean
 }
 
+/** Keeps the RSA key that was created for a server: one takes 0.1 s to create, and an issuer may accept other algorithms each time. */
+export class DpopKeys {
+  #rsa: Promise<JWK> | undefined
+
+  /** The RSA key, which is created at the first call. */
+  rsa(): Promise<JWK> {
+    return (this.#rsa ??= createKey('RS256').catch((thrown: unknown) => {
+      this.#rsa = undefined
+      throw thrown
+    }))
+  }
+}
+
 /**
  * Opens a stored key, or creates one if there is none or it cannot be used; tokens that are bound to a lost key are useless anyway.
- * `accepted` has the algorithms that the issuer accepts, as in `dpop_signing_alg_values_supported`.
+ * `accepted` has the algorithms that the issuer accepts, as in `dpop_signing_alg_values_supported`, and `keys` what was created before.
  */
 export async function openDpop(
   stored: JWK | StoredCredentials['dpopKey'],
   accepted?: readonly string[],
+  keys: DpopKeys = new DpopKeys(),
 ): Promise<Dpop> {
   const usable = ALGORITHMS.filter((name) => accepted?.includes(name) ?? true)
   const [preferred] = usable
@@ -44,7 +64,7 @@ export async function openDpop(
     const names = clip(accepted?.join(', ') ?? '', 200)
     throw new TokenError(`the issuer accepts proofs (DPoP) only with ${names}; use dpop: false`)
   }
-  const pair = (await importPair(stored, usable)) ?? (await createPair(preferred))
+  const pair = (await importPair(stored, usable)) ?? (await createPair(preferred, keys))
   const { jwk, algorithm } = pair
   const setAlgorithm = (header: Record<string, unknown>): void => void (header['alg'] = algorithm)
   const nonces = new Map<string, string>()
@@ -85,25 +105,37 @@ interface Pair {
   readonly algorithm: string
 }
 
-async function createPair(algorithm: string): Promise<Pair> {
-  const { privateKey, publicKey } = await generateKeyPair(algorithm, { extractable: true })
-  return { privateKey, publicKey, jwk: { ...(await exportJWK(privateKey)), alg: algorithm }, algorithm }
+async function createPair(algorithm: string, keys: DpopKeys): Promise<Pair> {
+  const jwk = kindOf(algorithm) === 'RSA' ? await keys.rsa() : await createKey(algorithm)
+  return importAs(algorithm, jwk)
+}
+
+async function createKey(algorithm: string): Promise<JWK> {
+  const { privateKey } = await generateKeyPair(algorithm, { extractable: true })
+  return exportJWK(privateKey)
 }
 
 async function importPair(
   stored: JWK | StoredCredentials['dpopKey'],
   usable: readonly string[],
 ): Promise<Pair | undefined> {
-  const jwk = { ...stored } as Pair['jwk']
-  const algorithm = usable.find((name) => name === jwk.alg)
-  if (algorithm === undefined || typeof jwk.d !== 'string') return undefined
-  try {
-    const privateKey = (await importJWK(jwk, algorithm)) as CryptoKey
-    const publicKey = (await importJWK(publicPart(jwk), algorithm, { extractable: true })) as CryptoKey
-    return { privateKey, publicKey, jwk, algorithm }
-  } catch {
-    return undefined
-  }
+  const { alg, d } = { ...stored } as JWK
+  if (typeof alg !== 'string' || typeof d !== 'string') return undefined
+  const algorithm = usable.find((name) => name === alg) ?? usable.find((name) => kindOf(name) === kindOf(alg))
+  if (algorithm === undefined) return undefined
+  return importAs(algorithm, stored as JWK).catch(() => undefined)
+}
+
+async function importAs(algorithm: string, key: JWK): Promise<Pair> {
+  const jwk = { ...key, alg: algorithm }
+  const privateKey = (await importJWK(jwk, algorithm)) as CryptoKey
+  const publicKey = (await importJWK(publicPart(jwk), algorithm, { extractable: true })) as CryptoKey
+  return { privateKey, publicKey, jwk, algorithm }
+}
+
+/** The kind of key with which an algorithm signs. */
+function kindOf(algorithm: string): string {
+  return KINDS.get(algorithm) ?? algorithm
 }
 
 function publicPart(jwk: JWK): JWK {

@@ -82,7 +82,7 @@ const LOGOUT_OPTIONS: KindsOf<LogoutOptions> = {
   fetch: callable('a function like fetch'),
 }
 
-/** Servers whose requests for scopes are remembered after their clients closed. */
+/** Servers whose logins are remembered after their clients closed. */
 const MAX_CLOSED = 64
 
 /** Creates a method that authenticates with tokens of an issuer, which it gets with a grant. All clients with it share its logins. */
@@ -169,10 +169,10 @@ function checkIssuer(name: string, { issuer, clientSecret, allowOrigins }: Metho
 
 /** The login that all open clients of a server share. Once they are closed, the next client starts from the contents of the vault. */
 function sharedLogin(logins: Map<string, SharedLogin>, { href }: URL): SharedLogin {
-  for (const [key, { clients, requested }] of logins) {
+  for (const [key, { clients, history }] of logins) {
     if (clients > 0) continue
     if (logins.size > MAX_CLOSED) logins.delete(key)
-    else logins.set(key, new SharedLogin(requested))
+    else logins.set(key, new SharedLogin(history))
   }
   const shared = logins.get(href) ?? new SharedLogin()
   logins.set(href, shared)

@@ -1,6 +1,7 @@
 import { clip } from '../../base/clip.ts'
 import { untrustedText } from '../../base/untrusted-text.ts'
 import { McpError } from '../../errors/error.ts'
+import { TooManyLogins } from './login-rate.ts'
 import { PassingProblem } from './problem.ts'
 import { TokenError } from './token-error.ts'
 
@@ -20,8 +21,9 @@ const PASSING: readonly string[] = [
   'too_many_requests',
 ]
 
-/** Whether the same request may succeed later: an issuer or the server could not be reached, or was too busy. */
+/** Whether the same request may succeed later: an issuer or the server could not be reached or was too busy, or a service logged in too often. */
 export function isPassing(thrown: unknown): boolean {
+  if (thrown instanceof TooManyLogins) return thrown.isPassing
   if (!(thrown instanceof TokenError)) return thrown instanceof PassingProblem
   const { code = '', status, cause } = thrown
   if (status === undefined) return cause instanceof PassingProblem

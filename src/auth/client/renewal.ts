@@ -9,6 +9,7 @@ import type { Flight } from './flight.ts'
 import type { GrantContext, Obtained, StepUp } from './grant.ts'
 import type { Need } from './need.ts'
 import { placeOf, readPlace, type Place } from './place.ts'
+import type { LoginHistory } from './login-history.ts'
 import { loginRate } from './login-rate.ts'
 import { inTurn } from './login-turn.ts'
 import { LoginDenied, LoginProblem, LoginRefused } from './problem.ts'
@@ -43,8 +44,8 @@ export interface Renewal {
   readonly flight: Flight<unknown>
   /** The steps of a refresh that failed before the request was sent. */
   readonly before: Steps | undefined
-  /** Notes the scopes of a login that gave tokens, with or without them. */
-  answered(scopes: readonly string[] | undefined): void
+  /** The logins so far. */
+  readonly history: LoginHistory
 }
 
 /** Gets credentials that the server may accept in place of those that it rejected. Throws an `McpError` that lists the steps. */
@@ -117,7 +118,18 @@ async function findAt(setup: Setup, renewal: PlacedRenewal): Promise<Held> {
   if (stored !== undefined) return stored
   steps.begin(purpose)
   const run = (): Promise<Held> => login(setup, { ...renewal, issuer: metadata })
-  return setup.grant.isInteractive ? askPerson(setup, renewal, run) : run()
+  return setup.grant.isInteractive ? askPerson(setup, renewal, run) : askIssuer(setup, renewal, run)
+}
+
+/** Logs a service in, unless too many logins gave tokens. One that fails is the error of its request, and does not count. */
+async function askIssuer(setup: Setup, { history }: PlacedRenewal, run: () => Promise<Held>): Promise<Held> {
+  const takeBack = history.rate.begin(rateKeyOf(setup))
+  try {
+    return await run()
+  } catch (thrown) {
+    takeBack()
+    throw thrown
+  }
 }
 
 /** Lets a person log in, unless somebody else who shares the vault already does, or too many logins began. */
@@ -221,7 +233,7 @@ interface Login extends PlacedRenewal {
 }
 
 async function login(setup: Setup, login: Login): Promise<Held> {
-  const { need, held, place, found, issuer, steps, flight } = login
+  const { need, held, place, found, issuer, steps, flight, history } = login
   const { grant, vault } = setup
   const stored = await vault.read(place.key)
   const scopes = chooseScopes({
@@ -234,7 +246,7 @@ async function login(setup: Setup, login: Login): Promise<Held> {
   })
   const isBound = setup.dpop ?? (need.wantsDpop || found.needsDpop || stored?.tokens?.type === 'dpop')
   const algorithms = listOf(issuer.dpop_signing_alg_values_supported)
-  const dpop = isBound ? await openDpop(stored?.dpopKey, algorithms) : undefined
+  const dpop = isBound ? await openDpop(stored?.dpopKey, algorithms, history.keys) : undefined
   const context: GrantContext = {
     ...setup,
     resource: place.resource,
@@ -254,7 +266,7 @@ async function login(setup: Setup, login: Login): Promise<Held> {
     },
   }
   const obtained = await obtain(setup, place, context)
-  login.answered(scopes)
+  history.answered(scopes)
   const denied = deniedOf(setup, scopes, obtained.tokens, stored)
   const tokens = denied === undefined ? obtained.tokens : { ...obtained.tokens, denied }
   if (isUnbound(setup, tokens))

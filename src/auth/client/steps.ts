@@ -9,6 +9,8 @@ import { isPassing, reasonOf } from './reason.ts'
 const LONGEST_STEP = 500
 const PASSING_HINT =
   'The server or its issuer cannot be reached, or is too busy. Check that it runs, and the network, proxy and certificates on the way to it; then try again.'
+const OFTEN_HINT =
+  'The server rejects token after token, or wants other scopes each time; the client logs in again by itself when that is allowed. Check the log of the server, and the scopes that it names.'
 const REFUSED_HINT =
   'The user, or the program for the user, did not want to log in. Ask again when the user wants to; nothing else is wrong.'
 
@@ -71,7 +73,7 @@ export class Steps {
       data: { steps, ...facts },
       retryable,
       retryAfterMs: thrown instanceof TooManyLogins ? thrown.waitMs : undefined,
-      hint: retryable ? PASSING_HINT : thrown instanceof LoginRefused ? REFUSED_HINT : undefined,
+      hint: hintOf(thrown),
     })
   }
 
@@ -79,4 +81,11 @@ export class Steps {
   forbidden({ text, ...facts }: Lack): McpError {
     return this.failed(new Error(text), LOGIN_NEEDED, facts)
   }
+}
+
+/** What to do about an error, if that is not to correct what it names. */
+function hintOf(thrown: unknown): string | undefined {
+  if (thrown instanceof LoginRefused) return REFUSED_HINT
+  if (!isPassing(thrown)) return undefined
+  return thrown instanceof TooManyLogins ? OFTEN_HINT : PASSING_HINT
 }

@@ -46,6 +46,8 @@ export class VaultFile {
   readonly #warn: (text: string) => void
   readonly #cipher: Cipher | undefined
   #isReported = false
+  /** The entries for all who ask before the file is read. */
+  #next: Promise<Entries> | undefined
 
   constructor(path: string, warn: ((text: string) => void) | undefined, cipher?: Cipher) {
     this.#path = path
@@ -54,11 +56,11 @@ export class VaultFile {
   }
 
   async read(key: string): Promise<StoredCredentials | undefined> {
-    return (await this.#entries()).get(key)
+    return (await this.#shared()).get(key)
   }
 
   async keys(): Promise<readonly string[]> {
-    return [...(await this.#entries()).keys()]
+    return [...(await this.#shared()).keys()]
   }
 
   /**
@@ -88,6 +90,14 @@ export class VaultFile {
     })
     if (outcome.status === 'rejected') throw outcome.reason
     return outcome.value
+  }
+
+  /** What is stored from now on: those who ask at once share one reading of the file, but none that has begun before. */
+  #shared(): Promise<Entries> {
+    return (this.#next ??= Promise.resolve().then(() => {
+      this.#next = undefined
+      return this.#entries()
+    }))
   }
 
   /** What is stored. A damaged file is moved out of the way first. */
