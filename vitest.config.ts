@@ -13,7 +13,8 @@ const config: ViteUserConfig = defineConfig({
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },
     pool: 'forks',
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Many tests wait for processes, sockets and clocks, so two cores have time for three files.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     reporters: ['default', './tools/reporter.ts'],
   },
 })
