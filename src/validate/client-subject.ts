@@ -4,6 +4,7 @@ import type { Scenario } from './client/scenario.ts'
 import { serve } from './client/serve.ts'
 import { USUAL } from './client/usual-scenario.ts'
 import { Visit } from './client/visit.ts'
+import { Memory, MOST_VISITS_BYTES } from './memory.ts'
 import type { Transport } from './rule.ts'
 
 export interface ClientSubjectOptions {
@@ -30,6 +31,9 @@ const START_MS = 8_000
 const SETTLE_MS = 20
 const MOST_LOOKS = 25
 
+/** Why a visit shows nothing. */
+const NO_ROOM = `the client sent more than ${MOST_VISITS_BYTES / 1_000_000} MB in all, as texts and values`
+
 /** A client at one revision on one transport, as the checks see it. */
 export class ClientSubject {
   readonly revision: Revision
@@ -38,6 +42,7 @@ export class ClientSubject {
   readonly #visits = new Map<string, Promise<Visit>>()
   readonly #done: Visit[] = []
   readonly #waiting: (() => void)[] = []
+  readonly #memory = new Memory(MOST_VISITS_BYTES)
   #free: number
 
   constructor(options: ClientSubjectOptions) {
@@ -91,8 +96,9 @@ export class ClientSubject {
   async #play(scenario: Scenario): Promise<Visit> {
     const { client, revision, transport, signal, askMs = 1_500 } = this.#options
     if (signal.aborted) throw new Error('the run was stopped')
+    if (this.#memory.isFull) throw new Error(NO_ROOM)
     this.#options.onVisit?.(scenario)
-    const visit = new Visit({ scenario: scenario.name, revision, transport, askMs })
+    const visit = new Visit({ scenario: scenario.name, revision, transport, askMs, memory: this.#memory })
     const served = await serve(visit, scenario.begin())
     try {
       const running = await client.start(served.address, variablesOf(scenario, revision))
@@ -102,6 +108,7 @@ export class ClientSubject {
     } finally {
       await served.close()
     }
+    if (visit.lacksRoom) throw new Error(NO_ROOM)
     if (scenario.isApart !== true) this.#done.push(visit)
     return visit
   }

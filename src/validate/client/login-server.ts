@@ -144,8 +144,8 @@ export class LoginServer {
   }
 
   #note(what: LoginStep['what'], exchange: HttpExchange, path = pathOf(exchange)): LoginStep {
-    const { http, text, at } = exchange.seen
-    const body = parsed(text)
+    const { http, text, value, at } = exchange.seen
+    const body = value ?? parsed(text)
     const query = what === 'authorize' ? http.path.split('?')[1] : text
     const step: LoginStep = {
       what,

@@ -26,7 +26,7 @@ export async function serveHttp(stage: Stage): Promise<Served> {
   let count = 0
   const server = createServer((request, response) => {
     response.on('error', () => undefined)
-    readBody(request)
+    readBody(request, stage.visit)
       .then(async (body) => {
         const http = seenRequest(request)
         const stream = `${http.method} ${++count}`
@@ -72,12 +72,12 @@ export function seenRequest(request: IncomingMessage): HttpSeen {
   }
 }
 
-export async function readBody(request: IncomingMessage): Promise<string> {
+export async function readBody(request: IncomingMessage, visit: Visit): Promise<string> {
   const chunks: Buffer[] = []
   let length = 0
   request.on('data', (chunk: Buffer) => {
     length += chunk.length
-    if (length > MOST_BODY) request.destroy()
+    if (length > MOST_BODY || !visit.receive(chunk.length)) request.destroy()
     else chunks.push(chunk)
   })
   await new Promise<void>((resolve) => {

@@ -15,6 +15,8 @@ interface Stage {
 
 /** The longest line that is read. */
 const MOST_CHARS = 8_000_000
+/** How many bytes a character of base64 stands for. */
+const BASE64 = 0.75
 /** How long a server program takes to end after its input has ended. */
 const END_MS = 20
 /** How long it takes to end after a signal. */
@@ -29,7 +31,10 @@ export async function serveTcp(stage: Stage): Promise<Served> {
       close: () => socket.destroy(),
     })
     const decoder = new StringDecoder('utf8')
-    socket.on('data', (chunk) => lines.read(decoder.write(chunk)))
+    socket.on('data', (chunk) => {
+      if (stage.visit.receive(chunk.length)) lines.read(decoder.write(chunk))
+      else socket.destroy()
+    })
     socket.on('end', () => lines.end())
     socket.on('close', () => lines.close())
   })
@@ -65,7 +70,10 @@ export async function serveStdio(stage: Stage): Promise<Served> {
         setTimeout(() => void say({ exit: 143 }), SIGNAL_MS)
       }
     })
-    socket.on('data', (chunk) => frames.push(chunk.toString('latin1')))
+    socket.on('data', (chunk) => {
+      if (stage.visit.receive(chunk.length * BASE64)) frames.push(chunk.toString('latin1'))
+      else socket.destroy()
+    })
     socket.on('close', () => lines.close())
   })
   return { address: { transport: 'stdio', command }, close: () => listening.close() }

@@ -23,7 +23,11 @@ export async function serveWs(stage: {
   })
   await once(server, 'listening')
   let count = 0
-  server.on('connection', (socket) => {
+  server.on('connection', (socket, request) => {
+    // A frame is complete long after its first bytes came.
+    request.socket.on('data', (chunk: Buffer) => {
+      if (!visit.receive(chunk.length)) socket.terminate()
+    })
     const stream = `ws ${++count}`
     const raw = (text: string): Promise<void> => {
       visit.give(text, stream)

@@ -16,10 +16,10 @@ export async function openSite(visit: Visit, behaviour: Behaviour): Promise<() =
     response.on('error', () => undefined)
     const http = seenRequest(request)
     const stream = `site ${++count}`
-    readBody(request)
+    readBody(request, visit)
       .then((text) => {
         const at = visit.fetch(http, text, stream)
-        if (visit.fetched.length >= MOST_FETCHED) return response.destroy()
+        if (at === undefined || visit.fetched.length >= MOST_FETCHED) return response.destroy()
         visit.fetched.push({ path: http.path, http, at })
         const seen = { at, ms: visit.ms, text, value: undefined, messages: [], stream, http }
         const exchange = new HttpExchange(seen, visit, response)

@@ -1,5 +1,6 @@
 import { Deferred } from '../../base/deferred.ts'
 import type { Revision } from '../../protocol/revisions.ts'
+import { bytesOf, entryBytes, headerBytes, type Memory } from '../memory.ts'
 import { isRequest, isResponse, member, messagesIn, parsed, type Message } from '../message.ts'
 import type { Transport } from '../rule.ts'
 import { PROTOCOL_VERSION } from '../session.ts'
@@ -66,6 +67,10 @@ const GREETINGS: ReadonlySet<unknown> = new Set(['initialize', 'server/discover'
 /** The most that a client may send in one visit. */
 const MOST_BYTES = 16_000_000
 const MOST_MESSAGES = 1_000
+/** The most bytes that a visit keeps: a value can take many times the memory of its text. */
+const MOST_KEPT = 32_000_000
+/** How many times more memory than its text a scenario may need for a form or a JSON text that it reads. */
+const READ_FACTOR = 20
 
 export interface VisitOptions {
   readonly scenario: string
@@ -73,6 +78,8 @@ export interface VisitOptions {
   readonly transport: Transport
   /** How long to wait for the answer to a request of our server. */
   readonly askMs: number
+  /** Counts what all visits keep. Default: counts this one alone. */
+  readonly memory?: Memory | undefined
 }
 
 /** One run of the client against one scenario: everything that it sent, and what our server sent. */
@@ -80,7 +87,7 @@ export class Visit {
   readonly scenario: string
   readonly revision: Revision
   readonly transport: Transport
-  readonly trace: Trace = new Trace()
+  readonly trace: Trace
   readonly seen: Seen[] = []
   readonly asked: Asked[] = []
   readonly rounds: Round[] = []
@@ -112,9 +119,13 @@ export class Visit {
   readonly #replies = new Map<unknown, SentReply[]>()
   readonly #askedById = new Map<unknown, Asked>()
   #bytes = 0
+  #kept = 0
   #messages = 0
+  #isFull = false
+  #lacksRoom = false
 
-  constructor({ scenario, revision, transport, askMs }: VisitOptions) {
+  constructor({ scenario, revision, transport, askMs, memory }: VisitOptions) {
+    this.trace = new Trace(memory)
     this.scenario = scenario
     this.revision = revision
     this.transport = transport
@@ -135,17 +146,46 @@ export class Visit {
     return this.#full.promise
   }
 
+  /** Whether it ended because all visits together keep too much, so that it shows nothing about the client. */
+  get lacksRoom(): boolean {
+    return this.#lacksRoom
+  }
+
+  /** Counts bytes that came from the client, before they are kept. Returns whether they are to be read. */
+  receive(bytes: number): boolean {
+    this.#bytes += bytes
+    if (this.#bytes > MOST_BYTES) this.#fill()
+    return !this.#isFull
+  }
+
+  /** Counts bytes that are kept until all rules are checked. Returns whether there is room for them. */
+  #keep(bytes: number): boolean {
+    if (this.#isFull) return false
+    this.#kept += bytes
+    if (this.#kept > MOST_KEPT) this.#fill()
+    else if (!this.trace.memory.hold(bytes)) {
+      this.#lacksRoom = true
+      this.#fill()
+    }
+    return !this.#isFull
+  }
+
+  #fill(): void {
+    this.#isFull = true
+    this.#full.resolve()
+  }
+
   /** Notes what the client sent. Returns undefined if it is too much. */
   take(text: string, stream: string, http?: HttpSeen): Seen | undefined {
-    this.#bytes += text.length
-    const value = text === '' || this.#bytes > MOST_BYTES ? undefined : parsed(text)
+    if (this.#isFull) return undefined
+    const value = text === '' ? undefined : parsed(text)
     this.#messages += Array.isArray(value) ? Math.max(1, value.length) : 1
-    if (this.#bytes > MOST_BYTES || this.#messages > MOST_MESSAGES) {
-      this.#full.resolve()
-      return undefined
-    }
-    this.lastMs = this.ms
+    if (this.#messages > MOST_MESSAGES) this.#fill()
     const shown = http === undefined ? text : `${http.method} ${http.path}\n\n${text}`.trim()
+    const read = http !== undefined && value === undefined ? text.length * READ_FACTOR : 0
+    const bytes = bytesOf(text, value, MOST_KEPT + 1) + read + headerBytes(http?.headers ?? {})
+    if (!this.#keep(bytes + entryBytes(shown, http?.headers))) return undefined
+    this.lastMs = this.ms
     const at = this.trace.add({
       from: 'peer',
       stream,
@@ -162,16 +202,19 @@ export class Visit {
     return seen
   }
 
-  /** Notes a request to the site, and returns its place in the trace. */
-  fetch({ method, path, headers }: HttpSeen, text: string, stream: string): number {
-    this.lastMs = this.ms
+  /** Notes a request to the site, and returns its place in the trace; undefined if it is too much. */
+  fetch({ method, path, headers }: HttpSeen, text: string, stream: string): number | undefined {
     const shown = `${method} ${this.site}${path}\n\n${text}`.trim()
+    const bytes = text.length * READ_FACTOR + headerBytes(headers)
+    if (!this.#keep(bytes + entryBytes(shown, headers))) return undefined
+    this.lastMs = this.ms
     return this.trace.add({ from: 'peer', stream, text: shown, http: { headers } })
   }
 
   /** Notes what our server sends, and returns its place in the trace. */
   give(text: string, stream: string, http?: Entry['http']): number {
     this.lastMs = this.ms
+    this.#keep(entryBytes(text, http?.headers))
     return this.trace.add({ from: 'validator', stream, text, ...(http && { http }) })
   }
 
