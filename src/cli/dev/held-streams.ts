@@ -5,21 +5,22 @@ import { TLSSocket } from 'node:tls'
 import { LISTEN } from './json-rpc.ts'
 import { REOPENS_HEADER, toMessage, type WorkerMessage } from './messages.ts'
 
-/** The largest request that is kept for the next program. */
-const MOST_BYTES = 1_000_000
+/** The largest request that is kept for the next program, and the most that all of them take. Streams with others end when a file is saved. */
+const MOST_BYTES = 65_536
+const MOST_TOGETHER = 32 * MOST_BYTES
 
 /** A stream that a client keeps open, with the request that opened it. */
 interface HeldStream {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** The body of the request; empty if it is too large. */
-  readonly body: readonly Uint8Array[]
+  readonly body: KeptBody
 }
 
 /** The event streams of `subscriptions/listen` over HTTP in this process. Their connections outlive it. */
 export class HeldStreams {
   readonly #streams = new Set<HeldStream>()
   readonly #servers = new Set<Server>()
+  readonly #room = { left: MOST_TOGETHER }
   #isReplaced = false
 
   /** Notes the streams that clients open from now on. */
@@ -28,9 +29,12 @@ export class HeldStreams {
       const { request, response, server } = message as HeldStream & { readonly server: Server }
       if (request.method !== 'POST' || request.headers['mcp-method'] !== LISTEN) return
       this.#servers.add(server)
-      const stream = { request, response, body: bodyOf(request) }
+      const stream = { request, response, body: new KeptBody(request, this.#room) }
       this.#streams.add(stream)
-      response.once('close', () => this.#streams.delete(stream))
+      response.once('close', () => {
+        this.#streams.delete(stream)
+        stream.body.drop()
+      })
     })
   }
 
@@ -51,25 +55,54 @@ export class HeldStreams {
   }
 }
 
-/** Collects the body while the server reads it. */
-function bodyOf(request: IncomingMessage): readonly Uint8Array[] {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  const push = request.push.bind(request)
-  request.push = (chunk: unknown, ...more) => {
-    if (chunk instanceof Uint8Array && (size += chunk.length) <= MOST_BYTES)
-      chunks.push(Uint8Array.from(chunk))
-    else if (chunk !== null) chunks.length = 0
-    return push(chunk, ...more)
+/** The body of a request, collected while the server reads it, in one buffer: clients choose the size of its chunks. */
+class KeptBody {
+  readonly #room: { left: number }
+  #bytes = Buffer.alloc(0)
+  #size = 0
+  #isDropped = false
+
+  constructor(request: IncomingMessage, room: { left: number }) {
+    this.#room = room
+    const push = request.push.bind(request)
+    request.push = (chunk: unknown, ...more) => {
+      if (chunk instanceof Uint8Array) this.#add(chunk)
+      else if (chunk !== null) this.drop()
+      return push(chunk, ...more)
+    }
   }
-  return chunks
+
+  /** The text; empty if it was too large to keep. */
+  get text(): string {
+    return this.#bytes.toString('utf8', 0, this.#size)
+  }
+
+  drop(): void {
+    this.#room.left += this.#bytes.length
+    this.#bytes = Buffer.alloc(0)
+    this.#size = 0
+    this.#isDropped = true
+  }
+
+  #add(chunk: Uint8Array): void {
+    if (this.#isDropped) return
+    const size = this.#size + chunk.length
+    if (size > this.#bytes.length) {
+      const length = Math.max(1024, 2 ** Math.ceil(Math.log2(size)))
+      if (length > MOST_BYTES || length - this.#bytes.length > this.#room.left) return this.drop()
+      this.#room.left -= length - this.#bytes.length
+      this.#bytes = Buffer.concat([this.#bytes], length)
+    }
+    this.#bytes.set(chunk, this.#size)
+    this.#size = size
+  }
 }
 
 /** Whether the client has got the beginning of an event stream, with nothing on its way. */
 function isMovable({ request, response, body }: HeldStream): boolean {
   const { socket } = response
   return (
-    body.length > 0 &&
+    body.text !== '' &&
     request.httpVersion === '1.1' &&
     response.headersSent &&
     !response.writableEnded &&
@@ -93,7 +126,7 @@ async function give({ request, response, body }: HeldStream): Promise<void> {
   const opened = {
     path: request.url ?? '/',
     headers: request.rawHeaders,
-    body: Buffer.concat(body).toString('utf8'),
+    body: body.text,
   }
   // Node would keep the listener open until the other process has closed the connection.
   socket.server = undefined
