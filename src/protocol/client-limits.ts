@@ -20,7 +20,7 @@ export const CLIENT_LIMITS = {
   depth: { usual: 128, strict: 64 },
   /** Values in a message, every array item and every object member included. */
   values: { usual: 1_000_000, strict: 100_000 },
-  /** Members of all objects in one message. One whose name is a whole number of at most 10 digits counts as 10, one whose name has more than 16,383 characters as 1,000, and one after the first 10,000 of its object as 4. */
+  /** Members of all objects in one message. One whose name is a whole number of at most 10 digits counts as 10, one whose name has more than 16,383 characters as 1,000, one after the first 10,000 of its object as 4, and one of the first 128 of its object as 4 if the message has had 10,000 other names and not this one. */
   keys: { usual: 500_000, strict: 50_000 },
   /** Objects and lists in one message. */
   containers: { usual: 500_000, strict: 50_000 },

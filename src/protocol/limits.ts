@@ -16,7 +16,7 @@ export const LIMITS = {
   memoryBytes: { usual: 16_777_216, strict: 4_194_304 },
   /** Bytes being read at once, over all connections. */
   unparsedBytes: { usual: 268_435_456, strict: 67_108_864 },
-  /** Members of all objects in one message. One whose name is a whole number of at most 10 digits counts as 10, one whose name has more than 16,383 characters as 1,000, and one after the first 10,000 of its object as 4. */
+  /** Members of all objects in one message. One whose name is a whole number of at most 10 digits counts as 10, one whose name has more than 16,383 characters as 1,000, one after the first 10,000 of its object as 4, and one of the first 128 of its object as 4 if the message has had 10,000 other names and not this one. */
   keys: { usual: 250_000, strict: 10_000 },
   /** Objects and lists in one message. */
   containers: { usual: 100_000, strict: 10_000 },

@@ -88,7 +88,7 @@ test('long names of members count as many, because the engine compares them one 
     )
   const limits = { values: 1_000_000, keys: 20_000, containers: 1000 }
   expect(() => checkValues(object(30, 16_384), limits)).toThrow(
-    /^the message has more than 20000 object members, counting names over 16383 characters as 1000, numbers as 10, and those after the first 10000 of an object as 4$/,
+    /^the message has more than 20000 object members, counting names over 16383 characters as 1000, numbers as 10, those after the first 10000 of an object as 4, and names beyond 10000 different ones, among the first 128 of an object, as 4$/,
   )
   expect(() => checkValues(`[${object(9_000, 6)},${object(9_000, 6)},${object(2_001, 6)}]`, limits)).toThrow(
     /^the message has more than 20000 object members$/,
@@ -160,4 +160,45 @@ test('objects and lists have a limit of their own, and numbers in one list do no
   expect(() => checkValues(list('[1,2]', 99_999), limits)).not.toThrow()
   for (const item of ['{}', '[]', '[1,2]', ' { "a" : 1 } '])
     expect(() => checkValues(list(item, 100_000), limits)).toThrow('more than 100000 objects and lists')
+})
+
+test('names that differ count more once there are many, where the engine makes a class of objects for each', () => {
+  const PARTS = { values: Infinity, containers: Infinity, keys: 100_000 }
+  const objects = (
+    count: number,
+    width: number,
+    nameOf: (object: number, member: number) => string,
+  ): string =>
+    JSON.stringify(
+      Array.from({ length: count }, (_, at) =>
+        Object.fromEntries(Array.from({ length: width }, (__, member) => [nameOf(at, member), 1])),
+      ),
+    )
+  // 10,000 names, and four times 22,500 further ones.
+  expect(
+    hasTooMany(
+      objects(325, 100, (at, member) => `a${at}_${member}`),
+      PARTS,
+    ),
+  ).toBe(false)
+  expect(() =>
+    checkValues(
+      objects(330, 100, (at, member) => `a${at}_${member}`),
+      PARTS,
+    ),
+  ).toThrow(expect.objectContaining({ kind: 'too_many_keys', message: expect.stringContaining('as 4') }))
+  expect(
+    hasTooMany(
+      objects(999, 100, (_, member) => `a${member}`),
+      PARTS,
+    ),
+  ).toBe(false)
+  expect(
+    hasTooMany(
+      objects(9, 10_000, (at, member) => `a${at}_${member}`),
+      PARTS,
+    ),
+  ).toBe(false)
+  const many = objects(3800, 127, (at, member) => `a${at}_${member}`)
+  expect(hasTooMany(many, { ...PARTS, keys: 500_000 })).toBe(true)
 })

@@ -1,6 +1,7 @@
 import { mcpError } from '../errors/error.ts'
 import { TOO_MANY_CONTAINERS, TOO_MANY_KEYS, TOO_MANY_VALUES } from '../errors/wire.ts'
 import type { ContentLimits } from '../protocol/client-limits.ts'
+import { NameFilter } from './name-filter.ts'
 import { endOfString, skipSpace } from './skip.ts'
 
 /** The limits on how many parts a message has. */
@@ -17,7 +18,7 @@ export function checkValues(text: string, limits: PartLimits): void {
   const { values, keys, containers } = limits
   if (excess === 'values') throw mcpError(TOO_MANY_VALUES, { limit: values })
   if (excess === 'containers') throw mcpError(TOO_MANY_CONTAINERS, { limit: containers })
-  const why = `, counting names over ${LONG_NAME} characters as ${MEMBERS_PER_LONG_NAME}, numbers as ${MEMBERS_PER_INDEX}, and those after the first ${WIDE} of an object as ${MEMBERS_PER_WIDE}`
+  const why = `, counting names over ${LONG_NAME} characters as ${MEMBERS_PER_LONG_NAME}, numbers as ${MEMBERS_PER_INDEX}, those after the first ${WIDE} of an object as ${MEMBERS_PER_WIDE}, and names beyond ${MANY_NAMES} different ones, among the first ${FEW} of an object, as ${MEMBERS_PER_NEW_NAME}`
   throw mcpError(TOO_MANY_KEYS, { limit: keys, counted: excess === 'keys' ? '' : why })
 }
 
@@ -55,6 +56,14 @@ const WIDE = 10_000
 const MEMBERS_PER_WIDE = 4
 
 /**
+ * Engines make a hidden class for each new name of an object that has few members so far, which takes several times the memory and time of
+ * a member. So after this many names that differ, new ones count as several.
+ */
+const MANY_NAMES = 10_000
+const FEW = 128
+const MEMBERS_PER_NEW_NAME = 4
+
+/**
  * The first limit that a text exceeds. Members are counted by their colons; values by their commas, the outermost value, and the
  * first item of each object or list that is not empty.
  */
@@ -76,6 +85,8 @@ function findExcess(
   /** The members of the object being read, and of those around it. */
   let own = 0
   const around: number[] = []
+  const names = new NameFilter()
+  let newNames = 0
   for (let at = 0; at < length; at++) {
     if (++walked > WALK) {
       NEXT.lastIndex = at
@@ -97,6 +108,8 @@ function findExcess(
       if (nameEnd - name > LONG_NAME) added += MEMBERS_PER_LONG_NAME - 1
       else if (isIndex(text, name)) added += MEMBERS_PER_INDEX - 1
       else if (++own > WIDE) added += MEMBERS_PER_WIDE - 1
+      else if (own <= FEW && names.add(text, name, nameEnd) && ++newNames > MANY_NAMES)
+        added += MEMBERS_PER_NEW_NAME - 1
       walked = 0
       if (members > keys) return 'keys'
       if (members + added > keys) return 'costly keys'
