@@ -11,7 +11,8 @@ const ENTRY = 'exported/protected.ts'
 const RUNTIMES: Readonly<Record<string, () => Promise<Started>>> = {
   'workerd without nodejs_compat': () => startWorker(ENTRY),
   'workerd at the oldest date': () => startWorker(ENTRY, { date: OLDEST_DATE }),
-  'deno serve': () => serveUnder('deno', ENTRY),
+  // It asks the issuer.
+  'deno serve': () => serveUnder('deno', ENTRY, ['--allow-net']),
   bun: () => serveUnder('bun', ENTRY),
 }
 

@@ -20,7 +20,7 @@ const RUNTIMES: Readonly<Record<Runtime, { readonly run: Way; readonly serve: Wa
   bun: { run: { args: ['run'] }, serve: { args: ['run'], env: { PORT: '0' } } },
   deno: {
     run: { args: ['run', ...DENO, '--allow-net'] },
-    // It may listen without being permitted to; nothing else is needed.
+    // It may listen without being permitted to; only servers that send requests need more.
     serve: { args: ['serve', ...DENO, '--host', '127.0.0.1', '--port', '0'] },
   },
 }
@@ -41,9 +41,10 @@ export async function startUnder(runtime: Runtime): Promise<number> {
   return port
 }
 
-/** Serves a module of this folder that exports a server. */
-export function serveUnder(runtime: Runtime, entry: string): Promise<Started> {
-  return start(runtime, RUNTIMES[runtime].serve, entry)
+/** Serves a module of this folder that exports a server; `flags` are further ones of the runtime. */
+export function serveUnder(runtime: Runtime, entry: string, flags: readonly string[] = []): Promise<Started> {
+  const { args, env } = RUNTIMES[runtime].serve
+  return start(runtime, { args: [...args, ...flags], ...(env && { env }) }, entry)
 }
 
 async function start(runtime: Runtime, { args, env }: Way, entry: string): Promise<Started> {

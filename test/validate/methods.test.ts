@@ -87,7 +87,7 @@ const FAULTS: readonly Fault[] = [
   {
     rule: 'V092',
     does: 'does not answer unknown methods',
-    transports: ['ws'],
+    transports: ['ws', 'tcp'],
     message: when('validator/unknown', () => undefined),
   },
   {
