@@ -4,9 +4,9 @@ import { TASKS } from './programs.ts'
 /** The maximum compressed size of the browser client, in bytes. */
 export const CLIENT_TARGETS = {
   single: 75_400,
-  initial: 28_800,
+  initial: 29_000,
   /** The initial chunks from the sources, which import each other more often than the few files of the package do. */
-  sources: 29_000,
+  sources: 29_200,
 } as const
 
 /**
