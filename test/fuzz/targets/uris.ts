@@ -45,7 +45,7 @@ const SYMBOLS = ['', '+', '#', '.', '/', ';', '?', '&']
 
 /** Templates are read or refused with a reason; matching never throws nor takes long; expansions that can be read back are. */
 /** The steps that a match takes anyway, and for a value, which takes three characters of a template. */
-const PER_MATCH = 16
+const PER_MATCH = 64
 const PER_VALUE = 32
 
 export const urisTarget: Target = target<Input>({
