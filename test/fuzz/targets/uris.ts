@@ -44,9 +44,9 @@ const TOKENS = [
 const SYMBOLS = ['', '+', '#', '.', '/', ';', '?', '&']
 
 /** Templates are read or refused with a reason; matching never throws nor takes long; expansions that can be read back are. */
-/** The steps that a match takes anyway, and for a value, which takes three characters of a template. */
-const PER_MATCH = 64
-const PER_VALUE = 32
+/** The steps that a match takes anyway, and at most for each pair of a character of the URI and one of the template. */
+const PER_MATCH = 320
+const PER_PAIR = 32
 
 export const urisTarget: Target = target<Input>({
   name: 'uris',
@@ -63,7 +63,7 @@ export const urisTarget: Target = target<Input>({
     const work = { steps: 0 }
     const found = match(template, uri, work)
     claim(
-      work.steps <= PER_MATCH + (text.length / 3) * PER_VALUE + (uri.length + 1) * (4 * text.length + 8),
+      work.steps <= PER_MATCH + (uri.length + 1) * (text.length + 1) * PER_PAIR,
       `matching ${uri.length} letters took ${work.steps} steps`,
     )
     if (found !== undefined && !uri.includes('%')) {
