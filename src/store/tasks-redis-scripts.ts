@@ -189,7 +189,8 @@ return ids`
 
 /**
  * ARGV: node, time, most tasks, mark, writer, whether it may have been done, the caller whose turn was last, the number of servers, these, and the tools.
- * The first task is that of the next caller; tasks of dead nodes come before others that wait. Answers the records.
+ * The first task is that of the next caller; tasks of dead nodes come before others that wait. Answers the caller whose turn was last, even if it had
+ * none that was due, and the records.
  */
 const CLAIM = `${LIBRARY}${PLACES}local node, now, most, mark = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 local works = {}
@@ -204,7 +205,7 @@ if ARGV[6] ~= '' then
       if task and task.mark == mark then records[#records + 1] = row(id, 'request', 'state', 'outcome') end
     end
   end
-  if #records > 0 then return records end
+  if #records > 0 then return { ARGV[7], records } end
 end
 local function takeOne(work, from, id)
   local queue = base .. ':q:' .. work .. '\\0' .. from
@@ -238,7 +239,7 @@ for _, work in ipairs(works) do
 end
 for _, queue in ipairs(free) do dead[#dead + 1] = queue end
 -- The first task of the next caller that has one which is due, if it is among the next hundred.
-local from, rounds = '[' .. ARGV[7] .. '\\1', 0
+local from, rounds, turn = '[' .. ARGV[7] .. '\\1', 0, ARGV[7]
 for _ = 1, 100 do
   local first, queue
   for _, other in ipairs(dead) do
@@ -250,6 +251,7 @@ for _ = 1, 100 do
     local place = queue[1] .. '\\0' .. queue[2]
     -- An older program has moved the task without it.
     local isThere = redis.pcall('HGET', key(id), 'place') == place
+    turn = caller
     if isThere and tonumber(due) > now then
       from = '[' .. caller .. '\\1'
     else
@@ -266,10 +268,10 @@ for _ = 1, 100 do
   end
 end
 for _, queue in ipairs(dead) do
-  if #records >= most then return records end
+  if #records >= most then break end
   take(queue[1], queue[2])
 end
-return records`
+return { turn, records }`
 
 /** Ends a claimed task that cannot be read. ARGV: id, mark of the claim, writer, then all columns and values, and when it expires. */
 const REPLACE = `${LIBRARY}${PLACES}${ROOM}local id = ARGV[1]

@@ -91,6 +91,17 @@ describe.each(Object.keys(STORES))('claims in %s', (kind) => {
     expect(await claimed(store, kind === 'memory' ? 6 : 2)).toContain('bob')
   })
 
+  test('many callers whose tasks are not due do not keep the turns from others', async () => {
+    const store = opened(kind)
+    await add(store, ...Array.from({ length: 8 }, () => 'ann'), 'zoe')
+    const later = Array.from({ length: 150 }, (_, position) => `bob-${String(position).padStart(3, '0')}`)
+    for (const scope of later) {
+      const id = store.newId === undefined ? {} : { id: store.newId() }
+      await store.create(sampleTask({ ...id, owner: scope, scope, node: '', dueAt: NOW + 1000 }), ROOMY)
+    }
+    expect(await claimed(store, 5)).toContain('zoe')
+  })
+
   test('one claim of many answers all of them', async () => {
     const store = opened(kind)
     await add(store, ...Array.from({ length: 12 }, (_, task) => (task < 9 ? 'ann' : 'bob')))
