@@ -102,6 +102,28 @@ describe.each(Object.keys(STORES))('claims in %s', (kind) => {
     expect(await claimed(store, 5)).toContain('zoe')
   })
 
+  test('callers take turns across their tools', async () => {
+    const store = opened(kind)
+    for (const tool of [...Array.from({ length: 20 }, () => 'mix'), 'render', 'render']) {
+      const scope = tool === 'mix' ? 'ann' : 'bob'
+      const id = store.newId === undefined ? {} : { id: store.newId() }
+      await store.create(sampleTask({ ...id, owner: scope, scope, tool, node: '', dueAt: NOW }), ROOMY)
+    }
+    const callers = (await store.claim('node-2', NOW, 4, OWN)).map(({ owner }) => owner)
+    expect(callers.toSorted()).toEqual(['ann', 'ann', 'bob', 'bob'])
+  })
+
+  test('a claim of many takes turns, too, and the next one goes on', async () => {
+    const store = opened(kind)
+    const others = ['bob', 'bob', 'bob', 'bob', 'cid', 'dan']
+    await add(store, ...Array.from({ length: 40 }, () => 'ann'), ...others)
+    const many = async (limit: number): Promise<string[]> =>
+      (await store.claim('node-2', NOW + 100, limit, OWN)).map(({ owner }) => owner).toSorted()
+    expect(await many(6)).toEqual(['ann', 'ann', 'bob', 'bob', 'cid', 'dan'])
+    expect(await many(4)).toEqual(['ann', 'ann', 'bob', 'bob'])
+    expect(await many(50)).toHaveLength(36)
+  })
+
   test('one claim of many answers all of them', async () => {
     const store = opened(kind)
     await add(store, ...Array.from({ length: 12 }, (_, task) => (task < 9 ? 'ann' : 'bob')))
