@@ -5,18 +5,20 @@ import { storedText } from './stored-text.ts'
 import { TURN, UNFINISHED, UNREADABLE } from './tasks-schema.ts'
 import { whole } from './tasks-sizes.ts'
 
-/** The plus keeps the index by node, which is in the order of the result. */
-const CLAIMABLE = `SELECT seq FROM pierhead_task_heads WHERE server = ? AND node = ? AND due_at <= ? AND +tool IN (SELECT value FROM json_each(?)) AND ${UNFINISHED} ORDER BY due_at LIMIT ?`
 const NEXT_NODE = `SELECT node FROM pierhead_task_heads INDEXED BY pierhead_tasks_by_node WHERE server = ? AND node > ? AND ${UNFINISHED} ORDER BY node LIMIT 1`
 
+/** Those of some tools that have tasks which are due. */
+const DUE_TOOLS = `SELECT value FROM json_each(?) WHERE EXISTS (SELECT 1 FROM pierhead_task_heads WHERE server = ? AND node = ? AND tool = value AND due_at <= ? AND ${UNFINISHED})`
+const OLDEST = `SELECT seq FROM pierhead_task_heads WHERE server = ? AND node = ? AND tool = ? AND due_at <= ? AND ${UNFINISHED} ORDER BY due_at LIMIT ?`
+
 /** The caller after another one, and its first task. */
-const NEXT_TURN = `SELECT ${TURN} FROM pierhead_task_heads WHERE server = ? AND node = ? AND ${TURN} > ? AND ${UNFINISHED} ORDER BY ${TURN} LIMIT 1`
-const FIRST_OF = `SELECT seq FROM pierhead_task_heads WHERE server = ? AND node = ? AND ${TURN} = ? AND due_at <= ? AND +tool IN (SELECT value FROM json_each(?)) AND ${UNFINISHED} ORDER BY due_at LIMIT 1`
+const NEXT_TURN = `SELECT ${TURN} FROM pierhead_task_heads WHERE server = ? AND node = ? AND tool = ? AND ${TURN} > ? AND ${UNFINISHED} ORDER BY ${TURN} LIMIT 1`
+const FIRST_OF = `SELECT seq FROM pierhead_task_heads WHERE server = ? AND node = ? AND tool = ? AND ${TURN} = ? AND due_at <= ? AND ${UNFINISHED} ORDER BY due_at LIMIT 1`
 /** How many callers without a task that is due are passed over in one step. */
 const MOST_PASSED = 100
 
-/** Tasks of a server that no living node runs: the server, the node, and the names of tools as JSON. */
-type Queue = readonly [server: string, node: Value, tools: string]
+/** Tasks of a tool that no living node runs, of which some are due. */
+type Queue = readonly [server: string, node: Value, tool: Value]
 
 /** Finds the tasks that a node may claim in a file of SQLite. */
 export class SqliteTaskClaims {
@@ -31,7 +33,7 @@ export class SqliteTaskClaims {
   /** Whether there are any. */
   areThere(node: string, now: number, own: OwnTasks): boolean {
     if (this.#unreadable(1).length > 0) return true
-    return this.#queues(node, now, own).some((queue) => this.#oldest(queue, now, 1).length > 0)
+    return this.#queues(node, now, own).length > 0
   }
 
   /** Calls `take` with each of at most `limit` tasks; that removes it from those that can be found. Callers take turns. */
@@ -84,40 +86,40 @@ export class SqliteTaskClaims {
   }
 
   #after(last: Value, queues: readonly Queue[]): Value | undefined {
-    const next = queues.map(
-      ([server, node]) => this.#file.get(NEXT_TURN, server, node, last)?.[0] as Value | undefined,
-    )
+    const next = queues.map((queue) => this.#file.get(NEXT_TURN, ...queue, last)?.[0] as Value | undefined)
     return next.filter((caller) => caller !== undefined).toSorted(inOrder)[0]
   }
 
   #firstOf(caller: Value, queues: readonly Queue[], now: number): number | undefined {
-    for (const [server, node, tools] of queues) {
-      const row = this.#file.get(FIRST_OF, server, node, caller, now, tools)
+    for (const queue of queues) {
+      const row = this.#file.get(FIRST_OF, ...queue, caller, now)
       if (row !== undefined) return Number(row[0])
     }
     return undefined
   }
 
-  #oldest([server, node, tools]: Queue, now: number, limit: number): readonly number[] {
+  #oldest(queue: Queue, now: number, limit: number): readonly number[] {
     if (limit <= 0) return []
-    return this.#file.all(CLAIMABLE, server, node, now, tools, limit).map(([seq]) => Number(seq))
+    return this.#file.all(OLDEST, ...queue, now, limit).map(([seq]) => Number(seq))
   }
 
-  /** The tasks that `node` may claim: those of dead nodes, and then those of none. It asks once for each node, whatever the number of tasks. */
+  /** The tasks that `node` may claim: those of dead nodes, and then those of none. It asks once for each node and tool, whatever the number of tasks. */
   #queues(node: string, now: number, { server, tools }: OwnTasks): readonly Queue[] {
     const servers = [...new Set(['', storedText(server)])]
     const names = JSON.stringify(tools.map(storedText))
-    const dead: Queue[] = []
+    const dead: (readonly [server: string, node: Value])[] = []
     for (const of of servers) {
       const after = (name: Value): Row | undefined => this.#file.get(NEXT_NODE, of, name)
       for (let row = after(''); row !== undefined; row = after(row[0] as Value)) {
         const name = row[0] as Value
         const [until] = this.#file.get('SELECT until FROM pierhead_nodes WHERE node = ?', name) ?? []
         // The node that asks is alive. A time that cannot be read is not in the future.
-        if (name !== storedText(node) && !(Number(until ?? 0) > now)) dead.push([of, name, names])
+        if (name !== storedText(node) && !(Number(until ?? 0) > now)) dead.push([of, name])
       }
     }
-    return [...dead, ...servers.map((of): Queue => [of, '', names])]
+    return [...dead, ...servers.map((of) => [of, ''] as const)].flatMap(([of, name]) =>
+      this.#file.all(DUE_TOOLS, names, of, name, now).map(([tool]): Queue => [of, name, tool as Value]),
+    )
   }
 
   /** Tasks that can be found in no other way, because they are damaged. */
