@@ -74,6 +74,13 @@ const MIGRATIONS: readonly string[] = [
   `,
   `ALTER TABLE pierhead_tasks ADD COLUMN same ${TEXT} DEFAULT ''`,
   `CREATE INDEX ON pierhead_tasks (server, node, (${TURN}), due_at) WHERE ${UNFINISHED}`,
+  `
+  -- With the tool before times and callers, so that a claim for one tool passes no tasks of others.
+  CREATE INDEX ON pierhead_tasks (server, node, tool, due_at) WHERE ${UNFINISHED};
+  CREATE INDEX ON pierhead_tasks (server, node, tool, (${TURN}), due_at) WHERE ${UNFINISHED};
+  DROP INDEX IF EXISTS pierhead_tasks_server_node_due_at_idx;
+  DROP INDEX IF EXISTS pierhead_tasks_server_node_hashtextextended_due_at_idx;
+  `,
 ]
 
 const TABLES: PostgresTables = { migrations: MIGRATIONS, needs: 1 }

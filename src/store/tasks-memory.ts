@@ -16,7 +16,7 @@ import type {
 import { Chain, type Link } from './chain.ts'
 import { Heap, type HeapEntry } from '../base/heap.ts'
 import { textBytes } from '../base/weight.ts'
-import { TurnHeap } from './turn-heap.ts'
+import { WaitingTasks } from './tasks-memory-waiting.ts'
 
 /** The tasks of some callers. */
 interface Sum {
@@ -65,8 +65,8 @@ export class MemoryTaskStore implements TaskStore {
   readonly #scopeSums = new Map<string, Sum>()
   readonly #networkSums = new Map<string, Sum>()
   readonly #expiry = new Heap<Kept>()
-  /** Unfinished tasks without a node, by server and tool, and by their callers and the time from which a node may run them. */
-  readonly #waiting = new Map<string, TurnHeap<Kept>>()
+  /** Unfinished tasks without a node. */
+  readonly #waiting = new WaitingTasks<Kept>()
   /** Unfinished tasks by the node that runs them. */
   readonly #running = new Map<string, Chain<Kept>>()
   /** Until when nodes are alive. */
@@ -175,14 +175,7 @@ export class MemoryTaskStore implements TaskStore {
         if (head.dueAt <= now && isOf(server, head) && tools.includes(head.tool)) take(link.item)
       }
     }
-    for (const name of tools.flatMap((tool) => [workOf('', tool), workOf(server, tool)])) {
-      const waiting = this.#waiting.get(name)
-      while (claimed.length < limit) {
-        const next = waiting?.next(now)
-        if (next === undefined) break
-        take(next)
-      }
-    }
+    this.#waiting.each({ server, tools }, now, limit - claimed.length, take)
     const records = claimed.map(recordOf)
     for (const { id } of records) this.#notify(id)
     return records
@@ -288,24 +281,14 @@ export class MemoryTaskStore implements TaskStore {
 
   /** Enters an unfinished task where `claim` looks for it. */
   #assign(kept: Kept): void {
-    const { status, node, dueAt, server, tool, scope, network } = kept.head
+    const { status, node } = kept.head
     if (FINAL.has(status)) return
-    if (node === '') {
-      const name = workOf(server, tool)
-      let heap = this.#waiting.get(name)
-      if (heap === undefined) this.#waiting.set(name, (heap = new TurnHeap()))
-      kept.waiting = heap.add(network || scope, dueAt, kept)
-    } else kept.running = chainOf(this.#running, node).add(kept)
+    if (node === '') kept.waiting = this.#waiting.add(kept.head, kept)
+    else kept.running = chainOf(this.#running, node).add(kept)
   }
 
   #unassign(kept: Kept): void {
-    if (kept.waiting !== undefined) {
-      const { server, tool, scope, network } = kept.head
-      const name = workOf(server, tool)
-      const heap = this.#waiting.get(name)
-      heap?.remove(network || scope, kept.waiting)
-      if (heap?.isEmpty === true) this.#waiting.delete(name)
-    }
+    if (kept.waiting !== undefined) this.#waiting.remove(kept.head, kept.waiting)
     kept.waiting = undefined
     if (kept.running !== undefined) removeFrom(this.#running, kept.head.node, kept.running)
     kept.running = undefined
@@ -344,11 +327,6 @@ function keyOf({ server, scope, tool, key }: TaskHead): string | undefined {
 /** Whether a server may run or list a task. */
 function isOf(server: string, head: TaskHead): boolean {
   return head.server === server || head.server === ''
-}
-
-/** The work that a task needs, as one text. */
-function workOf(server: string, tool: string): string {
-  return JSON.stringify([server, tool])
 }
 
 function recordOf({ head, request, state, outcome }: Kept): TaskRecord {

@@ -37,42 +37,60 @@ const LAST = '9223372036854775807::bigint'
 
 /**
  * Claims tasks: the servers, the node, the time, the tools, the most tasks, the mark, and the caller whose turn was last. It steps from node to
- * node in the index of unfinished tasks, so neither finished tasks nor those of living nodes are read. The first is that of the next caller; each row ends with that caller, and
+ * node in the index of unfinished tasks, so neither finished tasks nor those of living nodes are read, and
+ * tasks of other tools are not either. Callers take turns: their shares are counted
+ * first, so that no other tasks are locked, and if somebody else locks too many, the oldest fill the rest. Each row ends with the caller whose turn was last, and
  * the place. `notification` tells other processes.
  */
 export function claimSql(notification: string): string {
   const next = (server: string, after: string): string =>
     `(SELECT node FROM pierhead_tasks AS next WHERE next.server = ${server} AND next.node > ${after} AND next.${UNFINISHED} ORDER BY node LIMIT 1)`
+  const isFree = `tasks.server = free.server AND tasks.node = free.node AND tasks.tool = free.tool AND tasks.due_at <= given.now AND tasks.${UNFINISHED}`
+  const caller = (after: string): string =>
+    `(SELECT min(first.caller) FROM free, given, LATERAL (SELECT ${TURN} AS caller FROM pierhead_tasks AS tasks WHERE ${isFree} AND ${TURN} > ${after} ORDER BY ${TURN} LIMIT 1) AS first)`
+  // Always true. Without it, PostgreSQL expects so many rows that it compiles the statement, which takes longer than to run it.
+  const few = (one: string, all: string): string => `${one} = ANY (${all})`
   return `
   WITH RECURSIVE given AS MATERIALIZED (
     SELECT ?::text[] AS servers, ?::text COLLATE "C" AS node, ?::float8 AS now, ?::text[] AS tools, ?::bigint AS most, ?::text AS mark, ?::bigint AS last
   ), running (server, node) AS (
-    SELECT server, ${next('server', `''`)} FROM given, unnest(servers) AS server
+    SELECT server, ${next('server', `''`)} FROM given, unnest(servers) AS server WHERE ${few('server', 'servers')}
     UNION ALL
     SELECT server, ${next('running.server', 'running.node')} FROM running WHERE node IS NOT NULL
-  ), free AS (
+  ), left_over AS (
     SELECT running.server, running.node, 0 AS turn FROM given, running LEFT JOIN pierhead_nodes AS nodes USING (node)
     WHERE running.node IS NOT NULL AND running.node <> given.node AND NOT coalesce(nodes.until > given.now AND nodes.until < 'NaN', false)
     UNION ALL
-    SELECT server, '', 1 FROM given, unnest(servers) AS server
+    SELECT server, '', 1 FROM given, unnest(servers) AS server WHERE ${few('server', 'servers')}
+  ), free AS (
+    -- The first in an index: without order and limit, PostgreSQL may read all tasks.
+    SELECT free.* FROM given, (SELECT left_over.*, tool FROM left_over, given, unnest(tools) AS tool WHERE ${few('tool', 'tools')}) AS free,
+      LATERAL (SELECT 1 FROM pierhead_tasks AS tasks WHERE ${isFree} ORDER BY due_at LIMIT 1) AS first
   ), unreadable AS (
     SELECT seq, -1 AS turn FROM pierhead_tasks WHERE ${UNREADABLE} ORDER BY seq LIMIT (SELECT most FROM given) FOR UPDATE SKIP LOCKED
+  ), callers (round, caller, place) AS (
+    SELECT 0, ${caller('given.last')}, 1 FROM given
+    UNION ALL
+    SELECT CASE WHEN callers.caller IS NULL THEN 1 ELSE round END, ${caller(`coalesce(callers.caller, -${LAST})`)}, place + 1 FROM callers, given
+    WHERE place <= given.most AND CASE round WHEN 0 THEN true ELSE callers.caller <= given.last END
+  ), waiting AS (
+    SELECT callers.round, callers.caller, free.server, free.node, free.tool, row_number() OVER (PARTITION BY callers.caller ORDER BY free.turn, found.due_at) AS nth
+    FROM callers, free, given, LATERAL (
+      SELECT due_at FROM pierhead_tasks AS tasks WHERE ${isFree} AND ${TURN} = callers.caller ORDER BY due_at LIMIT (SELECT most FROM given)
+    ) AS found
+    WHERE callers.round = 0 OR callers.caller <= given.last
+  ), shares AS (
+    SELECT round, caller, server, node, tool, count(*) AS tasks, max(nth) AS nth
+    FROM (SELECT * FROM waiting ORDER BY nth, round, caller LIMIT (SELECT most FROM given)) AS first GROUP BY round, caller, server, node, tool
+  ), next AS (
+    SELECT found.seq FROM shares AS free, given, LATERAL (
+      SELECT seq FROM pierhead_tasks AS tasks WHERE ${isFree} AND ${TURN} = free.caller ORDER BY due_at LIMIT free.tasks FOR UPDATE SKIP LOCKED
+    ) AS found
   ), due AS (
     SELECT found.seq, free.turn FROM free, given, LATERAL (
-      SELECT seq FROM pierhead_tasks AS tasks
-      WHERE tasks.server = free.server AND tasks.node = free.node AND tasks.due_at <= given.now
-        AND tasks.tool = ANY (given.tools) AND tasks.${UNFINISHED}
-      ORDER BY due_at LIMIT (SELECT most FROM given) FOR UPDATE SKIP LOCKED
+      SELECT seq FROM pierhead_tasks AS tasks WHERE ${isFree} AND tasks.seq <> ALL (ARRAY(SELECT seq FROM next))
+      ORDER BY due_at LIMIT (SELECT most - (SELECT count(*) FROM next) FROM given) FOR UPDATE SKIP LOCKED
     ) AS found
-  ), rounds AS (
-    SELECT 0 AS round, last AS above, ${LAST} AS upto FROM given UNION ALL SELECT 1, -${LAST}, last FROM given
-  ), next AS (
-    SELECT found.seq, found.caller FROM free, given, rounds, LATERAL (
-      SELECT seq, ${TURN} AS caller FROM pierhead_tasks AS tasks
-      WHERE tasks.server = free.server AND tasks.node = free.node AND ${TURN} > rounds.above AND ${TURN} <= rounds.upto
-        AND tasks.due_at <= given.now AND tasks.tool = ANY (given.tools) AND tasks.${UNFINISHED}
-      ORDER BY ${TURN}, due_at LIMIT 1 FOR UPDATE SKIP LOCKED
-    ) AS found ORDER BY rounds.round, found.caller, free.turn LIMIT 1
   ), chosen AS (
     SELECT seq FROM (
       SELECT * FROM unreadable UNION ALL SELECT seq, -1 FROM next UNION ALL SELECT * FROM due
@@ -82,6 +100,6 @@ export function claimSql(notification: string): string {
     FROM chosen, given WHERE tasks.seq = chosen.seq
     RETURNING tasks.*
   )
-  SELECT ${HEAD.replaceAll(/\w+/g, 'claimed.$&')}, request, state, outcome, ${notification}, (SELECT caller::text FROM next), claimed.seq
+  SELECT ${HEAD.replaceAll(/\w+/g, 'claimed.$&')}, request, state, outcome, ${notification}, (SELECT caller::text FROM shares ORDER BY nth DESC, round DESC, caller DESC LIMIT 1), claimed.seq
   FROM claimed LEFT JOIN pierhead_task_texts AS texts USING (seq)`
 }

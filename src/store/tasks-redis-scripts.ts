@@ -189,7 +189,8 @@ return ids`
 
 /**
  * ARGV: node, time, most tasks, mark, writer, whether it may have been done, the caller whose turn was last, the number of servers, these, and the tools.
- * The first task is that of the next caller; tasks of dead nodes come before others that wait. Answers the records.
+ * Callers take turns, each with its earliest task. Answers the caller whose turn was last, even if it had
+ * none that was due, and the records.
  */
 const CLAIM = `${LIBRARY}${PLACES}local node, now, most, mark = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 local works = {}
@@ -204,7 +205,7 @@ if ARGV[6] ~= '' then
       if task and task.mark == mark then records[#records + 1] = row(id, 'request', 'state', 'outcome') end
     end
   end
-  if #records > 0 then return records end
+  if #records > 0 then return { ARGV[7], records } end
 end
 local function takeOne(work, from, id)
   local queue = base .. ':q:' .. work .. '\\0' .. from
@@ -237,39 +238,60 @@ for _, work in ipairs(works) do
   end
 end
 for _, queue in ipairs(free) do dead[#dead + 1] = queue end
--- The first task of the next caller that has one which is due, if it is among the next hundred.
-local from, rounds = '[' .. ARGV[7] .. '\\1', 0
-for _ = 1, 100 do
+-- The first entry of the tasks by caller, after which there is a caller, and its queue.
+local function firstOf(from, upto)
   local first, queue
   for _, other in ipairs(dead) do
-    local found = redis.call('ZRANGEBYLEX', base .. ':w:' .. other[1] .. '\\0' .. other[2], from, '+', 'LIMIT', 0, 1)[1]
+    local found = redis.call('ZRANGEBYLEX', base .. ':w:' .. other[1] .. '\\0' .. other[2], from, upto, 'LIMIT', 0, 1)[1]
     if found and (not first or found < first) then first, queue = found, other end
   end
-  if first then
-    local caller, due, id = string.match(first, '^([^%z]*)%z(%d*)%z(.*)$')
+  return first, queue
+end
+local function takeOf(caller)
+  local before = #records
+  while #records == before do
+    local first, queue = firstOf('[' .. caller .. '\\0', '(' .. caller .. '\\1')
+    if not first then return false end
+    local due, id = string.match(first, '^[^%z]*%z(%d*)%z(.*)$')
     local place = queue[1] .. '\\0' .. queue[2]
     -- An older program has moved the task without it.
     local isThere = redis.pcall('HGET', key(id), 'place') == place
-    if isThere and tonumber(due) > now then
-      from = '[' .. caller .. '\\1'
-    else
-      redis.call('ZREM', base .. ':w:' .. place, first)
-      if isThere then
-        takeOne(queue[1], queue[2], id)
-        break
-      end
-    end
-  elseif rounds == 1 then
-    break
+    if isThere and tonumber(due) > now then return false end
+    redis.call('ZREM', base .. ':w:' .. place, first)
+    if isThere then takeOne(queue[1], queue[2], id) end
+  end
+  return true
+end
+-- Each caller has a turn, until a hundred had none that was due; then those who had one.
+local from, turn, passed, isAround = '[' .. ARGV[7] .. '\\1', ARGV[7], 0, false
+local callers, visited = {}, {}
+while #records < most and passed < 100 do
+  local first = firstOf(from, '+')
+  local caller = first and string.match(first, '^[^%z]*')
+  if first and visited[caller] or not first and isAround then break end
+  if first then
+    visited[caller], turn, from = true, caller, '[' .. caller .. '\\1'
+    if takeOf(caller) then callers[#callers + 1] = caller else passed = passed + 1 end
   else
-    from, rounds = '-', 1
+    from, isAround = '-', true
   end
 end
+while #records < most and #callers > 0 do
+  local others = {}
+  for _, caller in ipairs(callers) do
+    if #records < most and takeOf(caller) then
+      others[#others + 1] = caller
+      if passed < 100 then turn = caller end
+    end
+  end
+  callers = others
+end
+-- The oldest of the others, and those without such an entry.
 for _, queue in ipairs(dead) do
-  if #records >= most then return records end
+  if #records >= most then break end
   take(queue[1], queue[2])
 end
-return records`
+return { turn, records }`
 
 /** Ends a claimed task that cannot be read. ARGV: id, mark of the claim, writer, then all columns and values, and when it expires. */
 const REPLACE = `${LIBRARY}${PLACES}${ROOM}local id = ARGV[1]

@@ -189,15 +189,13 @@ export class RedisTaskStore implements TaskStore {
       const step = [storedText(node), now, Math.min(limit, AT_ONCE), mark, this.#writer, mayBeDone, last]
       return this.#link.script(client, 'pierheadTaskClaim', [this.#base, ...step, ...names])
     })
-    const rows = await claiming.catch((error: unknown) => {
+    const reply = await claiming.catch((error: unknown) => {
       this.#lostClaims.set(node, mark)
       throw error
     })
-    const records = await Promise.all(
-      (rows as readonly unknown[]).map((row) => this.#readable(typed(row), now, mark)),
-    )
-    const [first] = records
-    if (first !== undefined) this.#turns.set(work, storedText(first.network || first.scope))
+    const [turn, rows] = reply as readonly [string, readonly unknown[]]
+    this.#turns.set(work, turn)
+    const records = await Promise.all(rows.map((row) => this.#readable(typed(row), now, mark)))
     this.#watchers.notify(records.map(({ id }) => id))
     return records
   }

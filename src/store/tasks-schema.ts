@@ -112,5 +112,12 @@ export const TASK_SCHEMA: Schema = {
     `
     CREATE INDEX pierhead_tasks_by_turn ON pierhead_task_heads (server, node, ${TURN}, due_at, tool) WHERE ${UNFINISHED};
     `,
+    `
+    -- With the tool before times and callers, so that a claim for one tool passes no tasks of others.
+    DROP INDEX pierhead_tasks_by_node;
+    CREATE INDEX pierhead_tasks_by_node ON pierhead_task_heads (server, node, tool, due_at) WHERE ${UNFINISHED};
+    DROP INDEX pierhead_tasks_by_turn;
+    CREATE INDEX pierhead_tasks_by_turn ON pierhead_task_heads (server, node, tool, ${TURN}, due_at) WHERE ${UNFINISHED};
+    `,
   ],
 }

@@ -31,8 +31,8 @@ import {
   valuesOf,
 } from './tasks-columns.ts'
 import { TaskCounts } from './tasks-counts.ts'
-import { TURN, UNFINISHED, UNREADABLE } from './tasks-schema.ts'
 import { bytesOf, FORGOTTEN_MS, growth, holderOf, textsOf, whole } from './tasks-sizes.ts'
+import { SqliteTaskClaims } from './tasks-sqlite-claims.ts'
 import { SELECT_KEY, TaskIds } from './tasks-sqlite-ids.ts'
 import { SqliteTaskTexts } from './tasks-sqlite-texts.ts'
 import { TaskWatchers } from './tasks-watchers.ts'
@@ -46,16 +46,6 @@ const KEYED = `server = ? AND scope = ? AND tool = ? AND key = ? AND scope <> ''
 
 /** Each id is found in its index, whatever the number of tasks of the owner. */
 const OWNED = `SELECT ${HEAD} FROM pierhead_task_heads WHERE id IN (SELECT value FROM json_each(?)) AND +owner = ?`
-
-/** The plus keeps the index by node, which is in the order of the result. */
-const CLAIMABLE = `SELECT seq FROM pierhead_task_heads WHERE server = ? AND node = ? AND due_at <= ? AND +tool IN (SELECT value FROM json_each(?)) AND ${UNFINISHED} ORDER BY due_at LIMIT ?`
-const NEXT_NODE = `SELECT node FROM pierhead_task_heads INDEXED BY pierhead_tasks_by_node WHERE server = ? AND node > ? AND ${UNFINISHED} ORDER BY node LIMIT 1`
-
-/** The caller after another one, and its first task. */
-const NEXT_TURN = `SELECT ${TURN} FROM pierhead_task_heads WHERE server = ? AND node = ? AND ${TURN} > ? AND ${UNFINISHED} ORDER BY ${TURN} LIMIT 1`
-const FIRST_OF = `SELECT seq FROM pierhead_task_heads WHERE server = ? AND node = ? AND ${TURN} = ? AND due_at <= ? AND +tool IN (SELECT value FROM json_each(?)) AND ${UNFINISHED} ORDER BY due_at LIMIT 1`
-/** How many callers without a task that is due are passed over in one step. */
-const MOST_PASSED = 100
 
 /** The size of a task before a change, which SQLite knows without reading the texts. */
 const SIZES = `SELECT scope, network, seq, octet_length(request), octet_length(state), octet_length(outcome) FROM ${WITH_CONTENTS} WHERE id = ? AND version = ?`
@@ -75,8 +65,7 @@ export class SqliteTaskStore implements TaskStore {
   readonly #watchers: TaskWatchers
   readonly #counts: TaskCounts
   readonly #texts: SqliteTaskTexts
-  /** The callers whose turn was last, by the tools of a claim. */
-  readonly #turns = new Map<string, Value>()
+  readonly #claims: SqliteTaskClaims
 
   constructor(file: SqliteFile, leaseMs: number) {
     this.leaseMs = leaseMs
@@ -85,6 +74,7 @@ export class SqliteTaskStore implements TaskStore {
     this.#watchers = new TaskWatchers(file, this.#ids)
     this.#counts = new TaskCounts(file)
     this.#texts = new SqliteTaskTexts(file)
+    this.#claims = new SqliteTaskClaims(file)
   }
 
   open(): string {
@@ -173,15 +163,10 @@ export class SqliteTaskStore implements TaskStore {
   }
 
   async claim(node: string, now: number, limit: number, own: OwnTasks): Promise<readonly TaskRecord[]> {
-    const found = await this.#file.read(() => [...this.#claimable(node, now, 1, own), ...this.#unreadable(1)])
-    if (found.length === 0) return []
+    if (!(await this.#file.read(() => this.#claims.areThere(node, now, own)))) return []
     const records = await this.#file.write(() => {
-      const places = [
-        ...this.#unreadable(limit),
-        ...this.#inTurn(node, now, own),
-        ...this.#claimable(node, now, limit, own),
-      ]
-      const claimed = [...new Set(places)].slice(0, limit).map((seq) => this.#claim(seq, node, now))
+      const claimed: TaskRecord[] = []
+      this.#claims.each(node, now, limit, own, (seq) => void claimed.push(this.#claim(seq, node, now)))
       this.#watchers.record(claimed.map(({ id }) => id))
       return claimed
     })
@@ -315,64 +300,6 @@ export class SqliteTaskStore implements TaskStore {
       'SELECT seq, id, scope, network FROM pierhead_task_heads WHERE expires_at IS NOT NULL AND expires_at <= ? ORDER BY expires_at LIMIT ?'
     return this.#file.all(sql, now, whole(limit))
   }
-
-  /** Tasks that `node` may claim: those of dead nodes first. It asks once for each node, whatever the number of tasks. */
-  #claimable(node: string, now: number, limit: number, { server, tools }: OwnTasks): readonly number[] {
-    const places: number[] = []
-    const names = JSON.stringify(tools.map(storedText))
-    for (const queue of this.#queues(node, now, server)) {
-      const left = whole(limit - places.length)
-      places.push(...this.#file.all(CLAIMABLE, ...queue, now, names, left).map(([seq]) => Number(seq)))
-    }
-    return places
-  }
-
-  /** The servers and nodes whose tasks `node` may claim: dead nodes, and then none. */
-  #queues(node: string, now: number, server: string): readonly (readonly [server: string, node: Value])[] {
-    const servers = [...new Set(['', storedText(server)])]
-    const dead: (readonly [string, Value])[] = []
-    for (const of of servers) {
-      const after = (name: Value): Row | undefined => this.#file.get(NEXT_NODE, of, name)
-      for (let row = after(''); row !== undefined; row = after(row[0] as Value)) {
-        const name = row[0] as Value
-        const [until] = this.#file.get('SELECT until FROM pierhead_nodes WHERE node = ?', name) ?? []
-        // The node that asks is alive. A time that cannot be read is not in the future.
-        if (name !== storedText(node) && !(Number(until ?? 0) > now)) dead.push([of, name])
-      }
-    }
-    return [...dead, ...servers.map((of) => [of, ''] as const)]
-  }
-
-  /** The task of the caller whose turn it is; nothing if none has a task that is due, or too many have none. */
-  #inTurn(node: string, now: number, { server, tools }: OwnTasks): readonly number[] {
-    const queues = this.#queues(node, now, server)
-    const names = JSON.stringify(tools.map(storedText))
-    const work = `${storedText(server)} ${names}`
-    const after = (last: Value): Value | undefined => {
-      const next = queues.map((queue) => this.#file.get(NEXT_TURN, ...queue, last)?.[0] as Value | undefined)
-      return next.filter((turn) => turn !== undefined).toSorted(inOrder)[0]
-    }
-    for (let passed = 0; passed < MOST_PASSED; passed++) {
-      // Those without a name come first.
-      const turn = this.#turns.has(work) ? (after(this.#turns.get(work) ?? '') ?? '') : ''
-      this.#turns.set(work, turn)
-      for (const queue of queues) {
-        const row = this.#file.get(FIRST_OF, ...queue, turn, now, names)
-        if (row !== undefined) return [Number(row[0])]
-      }
-    }
-    return []
-  }
-
-  /** Tasks that can be found in no other way, because they are damaged. */
-  #unreadable(limit: number): readonly number[] {
-    const sql = `SELECT seq FROM pierhead_task_heads WHERE ${UNREADABLE} ORDER BY seq LIMIT ?`
-    return this.#file.all(sql, whole(limit)).map(([seq]) => Number(seq))
-  }
-}
-
-function inOrder(one: Value, other: Value): number {
-  return Number(String(one) > String(other)) - Number(String(one) < String(other))
 }
 
 /** The ids of a file. Without its key, no task could be found. */

@@ -356,3 +356,26 @@ test('a server with tasks that wait claims no more of those in the store than be
   }
   expect(store.list({ status: 'completed', limit: 99 })).toHaveLength(25)
 })
+
+test('the end of a task makes a server look for others of its tool, while that has no place for them', async () => {
+  const { store, clock } = await given(3)
+  let claims = 0
+  const counted = hooked(store, { before: (step) => void (step === 'claim' && claims++) })
+  const ends: (() => void)[] = []
+  const node = new Node({ store: counted, clock, isInMemory: false })
+    .tool('work', () => new Promise((resolve) => ends.push(() => resolve(DONE))), { concurrency: 1 })
+    .tool('small', () => DONE)
+  await node.tasks.start()
+  await clock.pass(0)
+  expect(ends).toHaveLength(1)
+  const before = claims
+  for (let number = 0; number < 5; number++) {
+    const { id } = await node.start('small')
+    await clock.pass(0)
+    expect(store.head(id)?.status).toBe('completed')
+  }
+  expect(claims).toBe(before)
+  ends[0]!()
+  await clock.pass(0)
+  expect(ends).toHaveLength(2)
+})

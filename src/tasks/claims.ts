@@ -32,6 +32,8 @@ export class Claims {
   readonly #tasks: TaskRunner
   #limit = AT_ONCE.first
   #isShort = false
+  /** Tools that may have more tasks in the store than places. */
+  readonly #full = new Set<string>()
   /** Tasks that wait for room. */
   readonly #short = new PutBack<Shortage>()
   /** Tasks that wait for another attempt. */
@@ -43,9 +45,9 @@ export class Claims {
     this.#tasks = tasks
   }
 
-  /** Whether tasks that wait in the store may begin now that others have ended here; asked again, no, until the next claim or more room. */
-  takeShortage(): boolean {
-    const isShort = this.#isShort
+  /** Whether tasks that wait in the store may begin now that one of a tool has ended here; asked again, no, until the next claim or more room. */
+  takeShortage(tool: string): boolean {
+    const isShort = this.#full.delete(tool) || this.#isShort
     this.#isShort = false
     return isShort || (this.#short.size > 0 && this.#fitting().length > 0)
   }
@@ -65,6 +67,7 @@ export class Claims {
   /** Claims and runs some tasks. Says whether there may be more. */
   async take(now: number): Promise<boolean> {
     this.#isShort = false
+    this.#full.clear()
     const early = this.#fitting().filter(({ head }) => head.dueAt > now)
     await Promise.all(early.map(async (task) => this.#short.move(this.#tasks.store, task, now)))
     const free: string[] = []
@@ -72,7 +75,10 @@ export class Claims {
     for (const tool of this.#tasks.host.tools()) {
       const places = this.#tasks.gates.openFor(tool)
       if (places === Infinity) free.push(tool)
-      else isMore = (await this.#takeOf([tool], places, now)) || isMore
+      else {
+        if (places <= this.#limit) this.#full.add(tool)
+        isMore = (await this.#takeOf([tool], places, now)) || isMore
+      }
     }
     return (await this.#takeOf(free, Infinity, now)) || isMore
   }
@@ -97,7 +103,6 @@ export class Claims {
   async #takeOf(tools: readonly string[], places: number, now: number): Promise<boolean> {
     const { store, node, host } = this.#tasks
     const limit = Math.min(places, this.#limit)
-    this.#isShort ||= limit === places
     if (limit <= 0 || this.#tasks.isClosing) return false
     const records = await store.claim(node, now, limit, { server: host.server, tools })
     for (const { tool } of records) this.#tasks.gates.came(tool, 1)

@@ -214,7 +214,7 @@ export class Gates {
         const done = new Promise<Result>((begun) => begun(work()))
         done.then(resolve, reject).finally(() => {
           place.end()
-          this.#tasks.upkeep.freed()
+          this.#tasks.upkeep.freed(run.tool)
         })
       }
       const leaveBy = (leave: () => void) => (): void => {

@@ -221,7 +221,7 @@ export class Run implements Channel, CallTask {
   aside<Value>(wait: Promise<Value>): Promise<Value> {
     if (this.place === undefined) return wait
     const answered = this.place.without(wait)
-    this.tasks.upkeep.freed()
+    this.tasks.upkeep.freed(this.tool)
     return answered
   }
 

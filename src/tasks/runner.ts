@@ -166,7 +166,7 @@ export abstract class TaskRunner {
       run.isHandling = false
       this.strays.delete(run)
       this.bytes.delete(run)
-      if (run.isOver) this.upkeep.freed()
+      if (run.isOver) this.upkeep.freed(run.tool)
       this.unawaited(then)
     }
     result.then(
@@ -282,7 +282,7 @@ export abstract class TaskRunner {
     if (run.isHandling) this.strays.add(run)
     else this.bytes.delete(run)
     run.close(reason)
-    this.upkeep.freed()
+    this.upkeep.freed(run.tool)
     if (this.runs.size === 0) this.#onIdle?.()
   }
 

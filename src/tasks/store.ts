@@ -160,7 +160,7 @@ export interface TaskStore {
   expire(now: number, limit: number): Soon<readonly string[]>
   /**
    * Assigns to `node` up to `limit` of its own unfinished tasks, or of no server, that no living node runs and that are due: those of
-   * dead nodes, and those that wait for another attempt. If it cannot assign all, callers (networks, or scopes without one) take turns from one call to the next. Answers their records with the new node and version; nothing else changes. The node that asks is alive.
+   * dead nodes, and those that wait for another attempt. If it cannot assign all, callers (networks, or scopes without one) take turns, within a call and from one call to the next. Answers their records with the new node and version; nothing else changes. The node that asks is alive.
    * A task that the store cannot read becomes `failed` instead, and is answered once, so that the server reports it.
    */
   claim(node: string, now: number, limit: number, own: OwnTasks): Soon<readonly TaskRecord[]>

@@ -133,9 +133,9 @@ export class Upkeep {
     if (this.#timerAt === Infinity) this.#arm(this.#now + SWEEP_MS)
   }
 
-  /** A task has ended, so that another one may have room. */
-  freed(): void {
-    if (this.#claims.takeShortage()) this.due(this.#now)
+  /** A task of a tool has ended, so that another one may have its place, or its room. */
+  freed(tool: string): void {
+    if (this.#claims.takeShortage(tool)) this.due(this.#now)
   }
 
   /** A task waits so many milliseconds for another attempt. */

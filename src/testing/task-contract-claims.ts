@@ -120,6 +120,18 @@ export const TASK_CLAIMS: Checks = {
     assertSame(sorted(await store.claim('node-2', NOW + 10, 10, OWN)), [id], 'claim answers when it is due')
   },
 
+  async 'callers take turns, also within one claim'({ store }) {
+    const callers = [...Array.from({ length: 30 }, () => 'ada'), 'bob', 'bob', 'cyd']
+    await addTasks(store, callers.length, (position) => {
+      const caller = callers[position] ?? ''
+      return { node: '', dueAt: NOW - 100 + position, owner: caller, scope: caller }
+    })
+    const claim = async (limit: number): Promise<readonly string[]> =>
+      (await store.claim('node-2', NOW, limit, OWN)).map(({ owner }) => owner).toSorted()
+    assertSame(await claim(5), ['ada', 'ada', 'bob', 'bob', 'cyd'], 'callers of the tasks of a claim')
+    assertSame(await claim(3), ['ada', 'ada', 'ada'], 'callers of the next one')
+  },
+
   async 'a task that its node gives up can be claimed'({ store }) {
     const [id = ''] = await addTasks(store, 1)
     await store.beat('node-1', NOW + 100)

@@ -440,6 +440,21 @@ const FAULTS: readonly Fault[] = [
     }),
   ],
   [
+    'the oldest tasks are claimed',
+    'callers take turns, also within one claim',
+    (store) => ({
+      async claim(node, _now, limit) {
+        const heads = await store.list({ limit: 1000 })
+        const free = heads.filter((head) => head.node === '').slice(0, limit)
+        const claimed = free.map(async ({ id, version }) => {
+          await store.change(id, version, { node })
+          return store.get(id)
+        })
+        return (await Promise.all(claimed)).filter((task) => task !== undefined)
+      },
+    }),
+  ],
+  [
     'a task cannot be given up',
     'a task that its node gives up can be claimed',
     (store) => ({

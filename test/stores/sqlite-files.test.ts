@@ -111,7 +111,7 @@ const BAD_FILES: readonly (readonly [name: string, make: () => string, message: 
       database.close()
       return path
     },
-    /version 99 .* knows only up to 7/,
+    /version 99 .* knows only up to 8/,
     /newer version of Pierhead/,
   ],
 ]
@@ -361,7 +361,7 @@ test('a file whose ids were stored as they are keeps them, and gets a key of its
   const other = newPath()
   opened(other)
   expect(keyIn(other)).not.toEqual(keyIn(path))
-  expect(() => new SqliteFile(settings, [older])).toThrow(/version 7 .* only up to 4/)
+  expect(() => new SqliteFile(settings, [older])).toThrow(/version 8 .* only up to 4/)
 })
 
 test('a file without its key of ids is not opened', () => {
@@ -434,7 +434,14 @@ test('a claim in turn looks at one place for each caller', async () => {
     await tasks.claim('node-2', 1, 1, { server: 'films', tools: ['render'] })
   })
   const inTurn = plans.filter((plan) => plan.includes('INDEX pierhead_tasks_by_turn '))
-  expect(inTurn.some((plan) => plan.includes('(server=? AND node=? AND <expr>>?)'))).toBe(true)
-  expect(inTurn.some((plan) => plan.includes('(server=? AND node=? AND <expr>=? AND due_at<?)'))).toBe(true)
+  // Tasks of other tools are not read.
+  const place = '(server=? AND node=? AND tool=? AND <expr>'
+  expect(inTurn.some((plan) => plan.includes(`${place}>?)`))).toBe(true)
+  expect(inTurn.some((plan) => plan.includes(`${place}=? AND due_at<?)`))).toBe(true)
+  const due = plans.filter(
+    (plan) => plan.includes('INDEX pierhead_tasks_by_node ') && plan.includes('due_at'),
+  )
+  expect(due).not.toEqual([])
+  for (const plan of due) expect(plan).toContain('(server=? AND node=? AND tool=? AND due_at<?)')
   for (const plan of plans) expect(plan).not.toMatch(/TEMP B-TREE/)
 })

@@ -108,10 +108,10 @@ test('with SQLite, a program that is too old for the tables says what to do, als
   const { tasks } = openSqlite(path)
   await use(tasks)
   const script = 'ALTER TABLE pierhead_task_heads RENAME COLUMN status TO state_of_task'
-  upgrade(path, { ...TASK_SCHEMA, needs: 8, migrations: [...TASK_SCHEMA.migrations, script] })
+  upgrade(path, { ...TASK_SCHEMA, needs: 9, migrations: [...TASK_SCHEMA.migrations, script] })
   const failure = {
     kind: 'store_failed',
-    message: expect.stringMatching(/version 8 .* knows only up to 7/) as string,
+    message: expect.stringMatching(/version 9 .* knows only up to 8/) as string,
     hint: expect.stringContaining('newer version of Pierhead') as string,
   }
   expect(() => sqlite(path)).toThrow(expect.objectContaining(failure))
@@ -219,12 +219,12 @@ test('with PostgreSQL, an older program goes on, and starts again, after a newer
     'pierhead_members',
     'pierhead_secrets',
   ]
-  await upgradePostgres('added', { migrations: ['', '', '', columnsIn(tables)], needs: 1 })
+  await upgradePostgres('added', { migrations: ['', '', '', '', columnsIn(tables)], needs: 1 })
   await use(tasks)
   await cache.set('a', 'text', 1000)
   await use(openPostgres('added').tasks)
   expect(await server.sql('SELECT version, needs FROM added.pierhead_schema')).toEqual([
-    { version: 4, needs: 1 },
+    { version: 5, needs: 1 },
   ])
 })
 
@@ -232,7 +232,7 @@ test('with PostgreSQL, a program that is too old for the tables says what to do,
   const { tasks } = openPostgres('changed')
   await use(tasks)
   const script = 'ALTER TABLE pierhead_tasks RENAME COLUMN status TO state_of_task'
-  await upgradePostgres('changed', { migrations: ['', '', '', script], needs: 4 })
+  await upgradePostgres('changed', { migrations: ['', '', '', '', script], needs: 5 })
   const hint = expect.stringMatching(/newer version of Pierhead/) as string
   await expect((async () => tasks.create(sampleTask(), ROOMY))()).rejects.toMatchObject({
     kind: 'store_failed',
@@ -240,7 +240,7 @@ test('with PostgreSQL, a program that is too old for the tables says what to do,
   })
   await expect((async () => openPostgres('changed').tasks.head('a'))()).rejects.toMatchObject({
     kind: 'store_failed',
-    message: expect.stringMatching(/version 4, and this program knows only up to 3/) as string,
+    message: expect.stringMatching(/version 5, and this program knows only up to 4/) as string,
     hint,
   })
 })
