@@ -159,7 +159,7 @@ test('a claim in PostgreSQL reads no tasks of other tools, whatever their number
   const planOf = async (...tools: readonly string[]): Promise<Plan> => {
     const values = [['', 'films'], 'node-2', NOW + 100, tools, 8, 'mark', '0']
     const [row] = await database.sql(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, ...values)
-    const [{ Plan: plan }] = row?.['QUERY PLAN'] as readonly [{ readonly Plan: Plan }]
+    const [{ Plan: plan }] = row!['QUERY PLAN'] as readonly [{ readonly Plan: Plan }]
     // Compiling takes longer than all the rest.
     expect(Number(plan['Total Cost'])).toBeLessThan(COMPILED_FROM)
     return plan
