@@ -122,7 +122,7 @@ function addFailure(error: unknown, target: ResolvedTarget, env: Io['env'], find
   )
 }
 
-/** What to do about an error of the client; undefined if it says so itself. */
+/** Advice about an error of the client; undefined if the error has its own. */
 function fixOf(error: unknown, { target }: ResolvedTarget): string | undefined {
   if (!(error instanceof McpError)) return undefined
   if (error.kind === 'no_revision') return 'Update the server or this command, or leave --revision out.'

@@ -10,7 +10,7 @@ import { shellWord } from './shell-word.ts'
 import type { ResolvedTarget } from './target.ts'
 import { targetWord } from './target-word.ts'
 
-/** What a command throws, with the way to log in, or to give a program a variable, if the server asks for that. */
+/** Adds to an error how to log in, or how to give a program a variable, if the server asks for that. */
 export function withLoginHint(thrown: unknown, target: ResolvedTarget | undefined, env: Io['env']): unknown {
   if (target !== undefined && 'command' in target.target) return withVariableHint(thrown, env)
   if (!(thrown instanceof McpError) || target === undefined || !('url' in target.target)) return thrown

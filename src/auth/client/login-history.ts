@@ -4,7 +4,7 @@ import { LoginRate } from './login-rate.ts'
 /** Requests for scopes that are remembered. */
 const MAX_REMEMBERED = 64
 
-/** What is remembered of the logins to one server, also while no client is open, so that the server cannot cause any number of them. */
+/** The logins to one server that are remembered, also while no client is open, so that the server cannot cause any number of them. */
 export class LoginHistory {
   /** Bounds the logins of a service. */
   readonly rate: LoginRate = new LoginRate(undefined, 'service')

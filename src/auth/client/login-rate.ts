@@ -1,6 +1,6 @@
 import { LoginProblem } from './problem.ts'
 
-/** Who logs in: a person, or a service without one. */
+/** The party that logs in: a person, or a service without one. */
 type Who = 'person' | 'service'
 
 /** How many logins may begin within how many milliseconds. */

@@ -92,7 +92,7 @@ export class VaultFile {
     return outcome.value
   }
 
-  /** What is stored from now on: those who ask at once share one reading of the file, but none that has begun before. */
+  /** Reads the file. Callers in the same tick share one reading, which begins after all of them have asked. */
   #shared(): Promise<Entries> {
     return (this.#next ??= Promise.resolve().then(() => {
       this.#next = undefined

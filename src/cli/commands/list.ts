@@ -48,7 +48,7 @@ export const list: Command = {
   },
 }
 
-/** What people read of lists; of empty ones only if they asked for it. */
+/** Lists as text for people; empty ones appear only if they were asked for. */
 function* linesOf(
   found: Partial<Record<Kind, readonly Item[]>>,
   isAsked: boolean,

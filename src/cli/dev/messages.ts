@@ -17,7 +17,7 @@ export type WorkerMessage =
   /** All its streams are on their way, and it takes no new requests. */
   | { readonly kind: 'streams' }
 
-/** What the process that watches asks for. */
+/** The requests of the process that watches. */
 export type ParentMessage =
   /** Clients must hear of these lists. */
   | { readonly kind: 'changed'; readonly lists: readonly ItemList[] }
