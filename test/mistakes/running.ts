@@ -61,6 +61,6 @@ export const running: readonly Mistake[] = [
     wrote: 'app.listen(…) without await, at a port that is not valid',
     make: () => run('', [], UNAWAITED),
     problem: /port must be a whole number from 0 to 65535 .*, not 70000/,
-    fix: /hint: 'Pass a valid value; /,
+    fix: /hint: 'Pass a valid value: /,
   },
 ]
