@@ -135,8 +135,12 @@ end
 add(ARGV[2], ARGV[3], ARGV[4])
 return answer`
 
-/** ARGV: …, id, owner, life time. Answers whether the index did not have the session. */
-const INDEX_USE = `${INDEX}return add(ARGV[2], ARGV[3], ARGV[4])`
+/** ARGV: …, then id, owner and life time of each session. Answers the ids that the index did not have. */
+const INDEX_USE = `${INDEX}local missing = {}
+for i = 2, #ARGV, 3 do
+  if add(ARGV[i], ARGV[i + 1], ARGV[i + 2]) == 1 then missing[#missing + 1] = ARGV[i] end
+end
+return missing`
 
 /** ARGV: …, id. */
 const INDEX_END = `${INDEX}remove(ARGV[2])

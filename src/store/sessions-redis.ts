@@ -11,12 +11,13 @@ import type {
 import type { RedisLink } from './redis-link.ts'
 import { originalText, storedText } from './stored-text.ts'
 import { lateMs, lifeMs, wholeMs } from './times.ts'
+import { type SessionUse, USES_WAIT_MS, UsesTogether } from './uses-together.ts'
 
 const TAG = 'sessions'
 
 /**
  * Keeps sessions in Redis. Each is a hash on the node of the cluster that its id belongs to. An index of all sessions, elsewhere, knows
- * which one to evict; it hears of uses up to a second late.
+ * which one to evict; it hears of uses somewhat more than a second late.
  */
 export class RedisSessionStore implements SessionStore {
   readonly nodes: NodeStore
@@ -24,6 +25,8 @@ export class RedisSessionStore implements SessionStore {
   /** The keys of the index, and the beginning of those of owners. */
   readonly #index: readonly string[]
   readonly #owners: string
+  /** Uses that the index does not know of yet. */
+  readonly #uses = new UsesTogether((uses) => this.#noteUses(uses))
 
   constructor(link: RedisLink, nodes: NodeStore) {
     this.nodes = nodes
@@ -40,7 +43,8 @@ export class RedisSessionStore implements SessionStore {
     const life = lifeMs(idleMs)
     const pairs = [...fields].flatMap(([field, text]) => [storedText(field), storedText(text)])
     // A use may have been noted late.
-    const fresh = freshMs > 0 ? wholeMs(freshMs + lateMs(Infinity)) : 0
+    const fresh = freshMs > 0 ? wholeMs(freshMs + lateMs(Infinity) + USES_WAIT_MS) : 0
+    this.#uses.noteNow()
     // Both are sent at once, and Redis does them in this order: a session that is in the index exists.
     const [, reply] = await Promise.all([
       this.#link.run('pierheadSessionCreate', [key], [owner, wholeMs(idleMs), life, ...pairs]),
@@ -68,8 +72,7 @@ export class RedisSessionStore implements SessionStore {
     const reply = await this.#link.run('pierheadSessionUse', [this.#key(id)], values)
     if (!Array.isArray(reply)) return undefined
     const [version, owner, fields, changes] = reply as readonly unknown[]
-    // The request need not wait for it. If it fails, the next use follows soon.
-    if (typeof owner === 'string') this.#noteUse(id, owner, life).catch(() => {})
+    if (typeof owner === 'string') this.#uses.add({ id: storedText(id), owner, life })
     return {
       version: Number(version),
       fields: Array.isArray(fields) ? fieldsIn(fields) : undefined,
@@ -105,16 +108,21 @@ export class RedisSessionStore implements SessionStore {
     return Number(await this.#link.run('pierheadIndexCount', this.#index.slice(0, 1), []))
   }
 
-  /** Notes a use in the index. One that did not have the session may have heard of its end before. */
-  async #noteUse(id: string, owner: string, life: number): Promise<void> {
-    const name = storedText(id)
-    const wasMissing = await this.#run('pierheadIndexUse', name, owner, life)
-    if (wasMissing !== 1 || (await this.#link.call(['EXISTS', this.#key(id)])) === 1) return
-    await this.#run('pierheadIndexEnd', name)
+  /** Notes uses in the index. One that it did not have may be of a session whose end it has heard of before. */
+  async #noteUses(uses: readonly SessionUse[]): Promise<void> {
+    const values = uses.flatMap(({ id, owner, life }) => [id, owner, life])
+    const missing = await this.#run('pierheadIndexUse', ...values)
+    for (const id of missing as readonly string[]) {
+      if ((await this.#link.call(['EXISTS', this.#keyOf(id)])) !== 1) await this.#run('pierheadIndexEnd', id)
+    }
   }
 
   #key(id: string): string {
-    return this.#link.key(`s:${storedText(id)}`, '')
+    return this.#keyOf(storedText(id))
+  }
+
+  #keyOf(stored: string): string {
+    return this.#link.key(`s:${stored}`, '')
   }
 
   #run(

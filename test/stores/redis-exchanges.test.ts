@@ -127,3 +127,27 @@ test('steps that must not be done twice fail if their answer is lost', async () 
   }
   expect(await lost.cache.get('a')).toBe('b')
 })
+
+test('uses of many sessions are noted in the index together, and a session that ended meanwhile does not come back', async () => {
+  const many = redis({ url: server.url, prefix: 'many', warn() {} })
+  onTestFinished(() => many.close())
+  const ids = Array.from({ length: 40 }, (_, at) => `session-${at}`)
+  const create = (id: string): unknown => many.sessions.create({ ...SESSION, id }, { sessions: 99, freshMs: 0 })
+  await Promise.all(ids.map(create))
+  const scriptsBefore = await scriptsRun()
+  // Another idle time must be noted at once.
+  await Promise.all(ids.map((id) => many.sessions.use(id, 1, 2 * LONG_MS)))
+  const [ended = '', ...others] = ids
+  await many.sessions.end(ended)
+  const lateEnds = async (): Promise<string> =>
+    server.send('ZCOUNT', 'many:{sessions}:ends', String(Date.now() + 1.5 * LONG_MS), '+inf')
+  await expect.poll(lateEnds).toBe(`:${others.length}\r\n`)
+  await expect.poll(() => many.sessions.count()).toBe(others.length)
+  // Each use is a script; the end, the note of all, what takes the ended one out again, and counts are few.
+  expect((await scriptsRun()) - scriptsBefore).toBeLessThan(ids.length + 15)
+})
+
+/** How many scripts Redis has run so far. */
+async function scriptsRun(): Promise<number> {
+  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(await server.send('INFO', 'commandstats'))?.[1])
+}
