@@ -2,10 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { Answers } from './answers.ts'
 import { CALL_ROWS, nameOf } from './call-rows.ts'
 import { GOALS, judge, needsProfile } from './goals.ts'
+import { type Costs, growthSamples } from './growths.ts'
 import { type Row, type Sample, increase, increasePercent, toRows } from './measure.ts'
 import { FIRST_ID, numbered } from './messages.ts'
 import { better, isLost, ratiosOf, tallyOf, verdictOf } from './regressions.ts'
-import { LIMIT, OURS, V2 } from './subjects.ts'
+import { LIMIT, OURS, type Subject, V2 } from './subjects.ts'
+import { sessionGrowthWork } from './workloads/sessions.ts'
 import { SHORT_WORKLOADS, WORKLOADS } from './workloads.ts'
 
 const CALLS = 'HTTP tools/call, 2026-07-28'
@@ -93,6 +95,31 @@ describe('goals', () => {
     const work = 'tasks/get, what it costs more with many tasks than with few, in memory'
     expect(goalsOf(rowsOf(work, [20, 25], '%'))).toEqual([{ goal: '≤ 5 % above limit', found: 5, met: true }])
     expect(goalsOf(rowsOf(work, [20, 25.1], '%'))).toMatchObject([{ met: false }])
+  })
+
+  test.each(['in memory', 'in Redis'] as const)(
+    'the growth of sessions %s is compared in the same way',
+    (place) => {
+      const rows = rowsOf(sessionGrowthWork(place), [20, 25], '%')
+      expect(goalsOf(rows)).toEqual([{ goal: '≤ 5 % above limit', found: 5, met: true }])
+    },
+  )
+
+  test('growths in percent are parts of what our server takes with few', () => {
+    const costs = (subject: Subject, each: readonly number[]): Costs => ({ subject, each, busy: false })
+    const measured = [
+      costs(LIMIT, [4, 5]),
+      costs(OURS, [10, 10]),
+      costs(LIMIT, [5, 6]),
+      costs(OURS, [12, 12]),
+    ]
+    const found = growthSamples('calls', measured).map(({ subject, value, unit }) => [subject, value, unit])
+    expect(found).toEqual([
+      [LIMIT, 1, 'µs CPU'],
+      [LIMIT, 10, '%'],
+      [OURS, 2, 'µs CPU'],
+      [OURS, 20, '%'],
+    ])
   })
 
   test('goals are unique', () => {

@@ -12,6 +12,8 @@ export interface Subject {
 export const LIMIT: Subject = { name: 'limit', role: 'limit', file: 'limit' }
 /** What tasks in Redis are compared with. */
 export const BULLMQ: Subject = { name: 'bare BullMQ', role: 'limit', file: 'bullmq' }
+/** A bare server that looks each session up in a map or in Redis. */
+export const LIMIT_SESSIONS: Subject = { name: 'limit', role: 'limit', file: 'limit-sessions' }
 export const OURS: Subject = { name: 'pierhead', role: 'ours', file: 'pierhead' }
 /** The same server with its tools in JSON Schema, so that no schema library is loaded. */
 export const OURS_JSON: Subject = {

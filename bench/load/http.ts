@@ -27,7 +27,7 @@ export interface HttpTarget {
   readonly work: 'call' | 'list' | 'progress'
   readonly revision: Revision
   readonly connections: number
-  /** Whether calls are spread over the sessions of the pool. */
+  /** Whether calls are spread over the sessions of the pool; no two connections use the same one. */
   readonly spread?: boolean
   /** The token that every request carries. */
   readonly token?: string
@@ -183,7 +183,9 @@ class Client {
     this.#bAt = this.#request.indexOf('"b":') + 4
     this.#tokenAt = this.#request.indexOf('"progressToken":') + 16
     this.#sessionAt = this.#request.indexOf('Mcp-Session-Id: ') + 16
-    this.#sessionPool = target.spread ? (sessionPools.get(target.port) ?? []) : []
+    this.#sessionPool = target.spread
+      ? partOf(sessionPools.get(target.port) ?? [], position, target.connections)
+      : []
   }
 
   run(): Promise<void> {
@@ -250,6 +252,13 @@ class Client {
     if (this.#target.work === 'progress') checkProgress(text, this.#index)
     checkSum(text, this.#index)
   }
+}
+
+/** The sessions of a connection. */
+function partOf(pool: readonly string[], position: number, connections: number): readonly string[] {
+  const each = Math.floor(pool.length / connections)
+  if (each === 0) throw new Error(`${pool.length} sessions are too few for ${connections} connections`)
+  return pool.slice(position * each, (position + 1) * each)
 }
 
 function bodyText({ work, revision }: HttpTarget, first: Numbered): string {

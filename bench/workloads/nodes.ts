@@ -9,8 +9,8 @@ import { watchOtherPrograms } from '../machine.ts'
 import { type Sample, type Workload, interleave, median, mostlyBusy, rateOf } from '../measure.ts'
 import { callText, numbered } from '../messages.ts'
 import { OURS, OURS_IN_MEMORY, type Subject, argumentOf, programOf } from '../subjects.ts'
-import { CONNECTIONS, loadAll, withSubjectName } from './http.ts'
-import { compareSessionPools } from './sessions.ts'
+import { CONNECTIONS, loadAll } from './http.ts'
+import { compareSessionCounts, optionsFor } from './sessions.ts'
 
 const REQUESTS = 400
 
@@ -67,24 +67,15 @@ export const nodeCalls: Workload = {
 /** The cost of a call with a growing number of sessions in Redis, as `many-sessions` measures it in memory. */
 export const redisSessions: Workload = {
   name: 'many-redis-sessions',
-  run: (plan, log) => {
-    const counts = plan.sessionCounts
-    const more = { sessions: Math.max(...counts), listeners: counts.length, wide: 49 }
-    return withNodes(
+  run: (plan, log) =>
+    withNodes(
       1,
-      async ([server]) => {
-        const load: Worker<LoadCommands> = startWorker('load')
-        try {
-          for (const [index, count] of counts.entries())
-            await withSubjectName(OURS, load.ask('sessionPool', { port: server!.ports[index] ?? 0, count }))
-          return await compareSessionPools(load, server!, plan, { place: 'in Redis', log })
-        } finally {
-          await load.close()
-        }
+      ([ours], { url }) => {
+        const redis = { url, prefix: 'bare' }
+        return compareSessionCounts(ours!, plan, { place: 'in Redis', redis, log })
       },
-      more,
-    )
-  },
+      optionsFor(plan),
+    ),
 }
 
 const NODE_COUNTS = [1, 2, 5, 10]

@@ -1,18 +1,10 @@
 import { resolve } from 'node:path'
 import { startWorker, type Worker } from '../children.ts'
 import { watchOtherPrograms } from '../machine.ts'
-import {
-  type Plan,
-  type Sample,
-  type Workload,
-  increase,
-  interleave,
-  median,
-  mostlyBusy,
-  rateOf,
-} from '../measure.ts'
+import { type Plan, type Sample, type Workload, interleave, median, mostlyBusy, rateOf } from '../measure.ts'
 import { BULLMQ, LIMIT, OURS, type Subject, V1, selectSubjects } from '../subjects.ts'
 import type { TaskCommands, TaskRound } from '../tasks.ts'
+import { growthSamples } from '../growths.ts'
 import { startRedis } from '../../test/harness/redis.ts'
 
 /** A kind of store; `redis` is where a Redis is. */
@@ -138,19 +130,9 @@ async function costs(
     const name = `${title}, ${tasksText(held)} ${titleOf(store)}`
     return { work: name, subject, value: median(each), unit: 'µs CPU', better: 'less', busy }
   })
-  const ours = measured.find(({ subject }) => subject === OURS)
-  const few = median(ours?.each ?? [])
-  const name = growthWork(work, store)
-  const growths = [LIMIT, OURS].flatMap((subject): readonly Sample[] => {
-    const own = measured.filter((server) => server.subject === subject)
-    const value = increase(own.map(({ each }) => each))
-    log(`${titleOf(store)}, ${subject.name}: ${value.toFixed(2)} µs of CPU more with many tasks`)
-    const common = { work: name, subject, better: 'less', busy: own.some(({ busy }) => busy) } as const
-    return [
-      { ...common, value, unit: 'µs CPU' },
-      { ...common, value: (value / few) * 100, unit: '%' },
-    ]
-  })
+  const growths = growthSamples(growthWork(work, store), measured)
+  for (const { subject, value, unit } of growths)
+    log(`${titleOf(store)}, ${subject.name}: ${value.toFixed(2)} ${unit} more with many tasks`)
   return [...samples, ...growths]
 }
 

@@ -152,7 +152,7 @@ export class PostgresTaskStore implements TaskStore {
 
   async expire(now: number, limit: number): Promise<readonly string[]> {
     // Nobody waits for the lock while nothing has expired.
-    const expired = 'SELECT 1 FROM pierhead_tasks WHERE expires_at <= ? LIMIT 1'
+    const expired = 'SELECT 1 FROM pierhead_tasks WHERE expires_at <= ? ORDER BY expires_at LIMIT 1'
     if (limit === 0 || (await this.#query(expired, now)).length === 0) return []
     const notified = `SELECT ${this.#watchers.notification('id')} FROM unnest(?::text[]) AS removed (id)`
     const ids = await this.#steps.run(async ({ session, counts }) => {

@@ -132,7 +132,8 @@ test('uses of many sessions are noted in the index together, and a session that 
   const many = redis({ url: server.url, prefix: 'many', warn() {} })
   onTestFinished(() => many.close())
   const ids = Array.from({ length: 40 }, (_, at) => `session-${at}`)
-  const create = (id: string): unknown => many.sessions.create({ ...SESSION, id }, { sessions: 99, freshMs: 0 })
+  const create = (id: string): unknown =>
+    many.sessions.create({ ...SESSION, id }, { sessions: 99, freshMs: 0 })
   await Promise.all(ids.map(create))
   const scriptsBefore = await scriptsRun()
   // Another idle time must be noted at once.
