@@ -30,6 +30,10 @@ export class PendingRequests {
     return this.#waiting.size
   }
 
+  has(id: RequestId | undefined): boolean {
+    return id !== undefined && this.#waiting.has(id)
+  }
+
   /** Sends a request under a fresh id. Cancels it, and notifies the peer, when the signal aborts or it times out. */
   ask(
     method: string,

@@ -18,6 +18,8 @@ export interface Budgets {
   readonly notices: NoticeBudget
   /** Subscriptions in the store of several nodes. */
   readonly stored: StoredBytes
+  /** Long answers on their way to other nodes, which the store keeps meanwhile. */
+  readonly forwarded: StoredBytes
 }
 
 const budgets = new WeakMap<Load, Budgets>()
@@ -33,6 +35,7 @@ export function budgetsOf({ load }: Pick<Service, 'load'>, limits: Limits): Budg
       kept: new KeptPool(limits),
       notices: new NoticeBudget(limits),
       stored: new StoredBytes(limits),
+      forwarded: new StoredBytes(limits),
     }
     budgets.set(load, own)
   }

@@ -58,6 +58,8 @@ export interface ReplicaParts {
   readonly budget: NoticeBudget
   /** Counts the subscriptions that the store keeps. */
   readonly stored: StoredBytes
+  /** Counts the long answers that the store keeps for other nodes. */
+  readonly forwarded: StoredBytes
   /** Whether the request that a message to other nodes belongs to waits for it, and learns of its failure. */
   readonly isAwaited: boolean
   now(): number
@@ -371,12 +373,14 @@ export class Replica implements SharedSession {
   }
 
   async #sendAnswer(answer: Message): Promise<void> {
-    const { node } = this.#parts
-    const session = this.#session.id
+    const { node, forwarded } = this.#parts
+    const { id: session, countedFor } = this.#session
     const text = JSON.stringify(answer)
     this.#count(sizeOf(text))
     if (text.length <= LONG_ANSWER) return node.publish({ kind: 'answered', session, answer })
     const key = `answer:${crypto.randomUUID()}`
+    // As long as it may be there: nobody deletes what no node has asked for.
+    forwarded.take({ session: key, caller: countedFor, idleMs: ANSWER_MS }, text)
     await node.stores.cache.set(key, text, ANSWER_MS)
     await node.publish({ kind: 'answered', session, key, id: answer.id })
   }

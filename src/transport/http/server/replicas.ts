@@ -57,14 +57,16 @@ export class Replicas implements NodeListener {
     const onError = (error: unknown): void => service.report('error', 'the store failed', { error })
     const room = { events, bytes, idleMs: 2 * idleMs }
     this.#streams = new StoredStreams({ node, room, idleMs, maxUnread: bytes, onError })
+    const { notices, stored, forwarded } = budgetsOf(service, limits)
     this.#parts = {
       node,
       contents,
       maxSessions: limits.sessions,
       idleMs,
       room,
-      budget: budgetsOf(service, limits).notices,
-      stored: budgetsOf(service, limits).stored,
+      budget: notices,
+      stored,
+      forwarded,
       isAwaited: true,
       now: () => performance.now(),
       onError,
@@ -231,8 +233,9 @@ export async function settleHere(
   { pending }: Session,
   { key, answer, id }: NodeMessage & { readonly kind: 'answered' },
 ): Promise<void> {
-  if (pending.size === 0 || !node.mayHaveAsked(id ?? answer?.id)) return
+  if (!node.mayHaveAsked(id ?? answer?.id)) return
   if (key === undefined) return void (answer !== undefined && pending.settle(answer))
+  if (id !== undefined && !pending.has(id)) return
   const { cache } = node.stores
   let text: string | undefined
   try {

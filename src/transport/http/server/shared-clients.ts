@@ -49,14 +49,16 @@ export class SharedClients implements NodeListener {
     this.#transport = transport
     this.#idleMs = Math.min(idleMs, LONGEST_IDLE_MS)
     const room = { events: limits.streamEvents, bytes: limits.streamBytes, idleMs: 2 * this.#idleMs }
+    const { notices, stored, forwarded } = budgetsOf(service, limits)
     const replica: ReplicaParts = {
       node,
       contents,
       maxSessions: limits.sessions,
       idleMs: this.#idleMs,
       room,
-      budget: budgetsOf(service, limits).notices,
-      stored: budgetsOf(service, limits).stored,
+      budget: notices,
+      stored,
+      forwarded,
       // A message over a WebSocket gets no reply.
       isAwaited: transport === 'sse',
       now: () => performance.now(),
