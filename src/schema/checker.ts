@@ -5,7 +5,7 @@ import { rejectHidden } from './library-patterns.ts'
 import { isSlowToMerge, mergesOf, stepRulesOf } from './merges.ts'
 import { limitSteps, type Validate } from './meter.ts'
 import { endOfTurn, inTurn } from '../base/turn.ts'
-import { isLarge, LARGE, largeFor, Pieces } from './pieces.ts'
+import { isLarge, LARGE, Pieces, sizesFor, type Sizes } from './pieces.ts'
 import { toPlace, type Place } from './place.ts'
 import { findReferences, multiplies } from './recursion.ts'
 import { toRemembering } from './remembering.ts'
@@ -78,7 +78,7 @@ function standardChecker(
   const texts = textsOf(schema, use, json, { remembers, most: limits?.parsedText })
   let place: Place | undefined
   let cost: Cost | undefined
-  let large = LARGE
+  let sizes: Sizes = { medium: LARGE, large: LARGE }
   return {
     json,
     check(value) {
@@ -91,12 +91,12 @@ function standardChecker(
           hostChars: texts.hostChars,
           digitChars: texts.digitChars,
         })
-        large = largeFor(json)
+        sizes = sizesFor(json)
       }
       const tooLong = texts.problemOf?.(value, () => timesOf(value))
       if (tooLong !== undefined) return { ...unfit([tooLong]), undecided: true }
       if (texts.isRepeated?.(value) === true) return tooCostly(TOO_LONG)
-      const isCheap = !isLarge(value, Math.min(large, cost.cheap))
+      const isCheap = !isLarge(value, Math.min(sizes.medium, cost.cheap))
       const problem = isCheap ? undefined : cost.problemOf(value)
       if (problem !== undefined) return tooCostly(problem)
       if (!cost.multiplies) return checkWith(validate, value, isCheap)
@@ -107,20 +107,25 @@ function standardChecker(
 
   /** How often the library checks a value: a large one in pieces and whole, and once more if its reads are counted. */
   function timesOf(value: unknown): number {
-    return (isLarge(value, large) ? 2 : 1) + (cost?.multiplies === true ? 1 : 0)
+    return (isLarge(value, sizes.large) ? 2 : 1) + (cost?.multiplies === true ? 1 : 0)
   }
 
-  function toLarge(value: object): Large {
-    return { value, pieces: new Pieces((place ??= toPlace(json)), large), fits: () => fits(value), vendor }
+  /** What is needed to check a value in pieces; undefined for one that is checked whole at once. */
+  function inPieces(value: unknown): Large | undefined {
+    if (!isLarge(value, sizes.medium)) return undefined
+    const isWholeLarge = isLarge(value, sizes.large)
+    // The alternatives of a tree need all that is in a part, so pieces of one tell little.
+    const fitsWhole = !isWholeLarge || (isMultiple && !isLarge(value, LARGE)) ? fits(value) : undefined
+    if (fitsWhole === true) return undefined
+    const pieces = new Pieces((place ??= toPlace(json)), isWholeLarge ? sizes.large : sizes.medium)
+    return { value: value as object, pieces, fits: () => fitsWhole ?? fits(value), vendor }
   }
 
   function checkWith(check: Validate, value: unknown, isCheap: boolean): Checked | Promise<Checked> {
     if (!isCheap) {
-      // The alternatives of a tree need all that is in a part, so pieces of one tell little.
-      if (isLarge(value, large) && !(isMultiple && !isLarge(value, LARGE) && fits(value)))
-        return isCostlyCopy(value)
-          ? tooCostly(TOO_LONG)
-          : settled(checkLarge(check, toLarge(value as object)))
+      const large = inPieces(value)
+      if (large !== undefined)
+        return isCostlyCopy(value) ? tooCostly(TOO_LONG) : settled(checkLarge(check, large))
       const result = check(value)
       return 'then' in result
         ? result.then((late) => readLarge(late, value, vendor))
@@ -139,6 +144,9 @@ interface Large {
   readonly fits: () => boolean
   readonly vendor: string
 }
+
+/** So many problems are enough for a value that does not fit its JSON Schema either. */
+const MANY = 100
 
 function* checkLarge(
   check: Validate,
@@ -159,7 +167,8 @@ function* checkLarge(
       if (isWhole) certain += count
       found += count
     }
-    if (certain > LARGE || (found > LARGE && !(isFit ??= fits()))) return unfit(first)
+    const isMuch = certain > MANY || found > LARGE
+    if (certain > LARGE || (isMuch && !(isFit ??= fits()))) return unfit(first)
   }
   return readLarge(yield check(value), value, vendor)
 }

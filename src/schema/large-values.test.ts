@@ -82,6 +82,36 @@ describe('a large value with a problem in every part', () => {
     },
   )
 
+  const union = z.union([z.object({ a: z.string() }), z.object({ b: z.number() }), z.email(), z.number()])
+  const kinds = z.discriminatedUnion('t', [z.object({ t: z.literal('a') }), z.object({ t: z.literal('b') })])
+  const others = v.union([
+    v.object({ a: v.string() }),
+    v.object({ b: v.number() }),
+    v.pipe(v.string(), v.email()),
+  ])
+  test.each<readonly [string, AnySchema]>([
+    ['zod, alternatives', list(union)],
+    ['zod, kinds', list(kinds)],
+    ['valibot, alternatives', toStandardJsonSchema(v.object({ list: v.array(others) }))],
+  ])('is rejected early if it is smaller, but does not fit the JSON Schema: %s', async (_, schema) => {
+    const checked = spied(schema)
+    const value = { list: many({}, 6500) }
+    expect(await toChecker(checked.schema, 'input').check(value)).toMatchObject({ ok: false })
+    expect(checked.issues).toBeLessThan(3000)
+    // The control: the library alone finds a problem of each.
+    const alone = await (schema as z.ZodType)['~standard'].validate(value)
+    expect(alone.issues?.length).toBeGreaterThanOrEqual(6500)
+  })
+
+  test('is accepted if only the JSON Schema says no', async () => {
+    const lenient = z.object({
+      list: z.array(z.preprocess((part) => part ?? 'x', z.string())),
+      n: z.array(z.number()).catch([]),
+    })
+    const value = { list: many(null, 3000), n: many('x', 3000) }
+    expect(await toChecker(lenient, 'input').check(value)).toMatchObject({ ok: true, value: { n: [] } })
+  })
+
   test('is rejected where the problems are, even far behind good parts', async () => {
     const value = { list: [...many('a@b.cd', 50_500), ...many('x', 50_000)] }
     expect(await toChecker(list(z.email()), 'input').check(value)).toMatchObject({

@@ -15,6 +15,9 @@ export const LARGE = 10_000
 /** So many problems take a library about a tenth of a second. */
 const MOST_PROBLEMS = 40_000
 
+/** So many take it about ten milliseconds: more are only found in what fits the JSON Schema, or in pieces. */
+const MANY_PROBLEMS = 4_000
+
 /** A piece of a large value has this part of what is large, without what is added from around it. */
 const PIECE = 1 / 10
 
@@ -33,9 +36,19 @@ class Beginning {
   }
 }
 
-/** From how many parts on a value is large for a schema: fewer if the schema may find many problems in each part. */
-export function largeFor(schema: JsonSchema): number {
-  return Math.max(10, Math.min(LARGE, Math.floor(MOST_PROBLEMS / problemsPerPart(schema))))
+/** From how many parts on a value has a size. */
+export interface Sizes {
+  /** It is checked in pieces unless it fits the JSON Schema. */
+  readonly medium: number
+  /** It is checked in pieces. */
+  readonly large: number
+}
+
+/** The sizes of values for a schema: smaller if the schema may find many problems in each part. */
+export function sizesFor(schema: JsonSchema): Sizes {
+  const each = problemsPerPart(schema)
+  const sizeOf = (problems: number): number => Math.max(10, Math.min(LARGE, Math.floor(problems / each)))
+  return { medium: sizeOf(MANY_PROBLEMS), large: sizeOf(MOST_PROBLEMS) }
 }
 
 /** Marks copies that lack only what the schema ignores, there or below. */
