@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { resolve } from 'node:path'
+import { rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { build, isStale } from '../../tools/build.ts'
 import { spawnLine } from './line.ts'
@@ -100,6 +101,18 @@ describe.skipIf((process.features as { readonly typescript?: unknown }).typescri
         expect(run(home, 'run', file)).toEqual({ status: 1, text: `error: ${frame}` })
       }
       expect(run(home, 'list', 'bad.ts').text).toBe(`error: bad.ts did not start: ${frame}`)
+    })
+
+    it('needs esbuild, which the error says in two lines', () => {
+      const home = programFolder({ 'main.ts': 'console.log(1 as number)\n' })
+      rmSync(join(home, 'node_modules/esbuild'))
+      const { status, stderr } = spawnSync(process.execPath, ['--import', 'pierhead/typescript', 'main.ts'], {
+        cwd: home,
+        encoding: 'utf8',
+      })
+      const problem = `${process.version} needs esbuild for TypeScript, and the project does not have it`
+      const text = `error: ${problem}\nfix: npm install --save-dev esbuild\n`
+      expect({ status, stderr }).toEqual({ status: 1, stderr: text })
     })
 
     it('is left to a program that handles errors itself', () => {

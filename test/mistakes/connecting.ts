@@ -93,7 +93,7 @@ export const connecting: readonly Mistake[] = [
         args: ['-e', `throw Object.assign(new TypeError('x'), { code: 'ERR_UNKNOWN_FILE_EXTENSION' })`],
       }),
     problem: 'This Node does not run TypeScript',
-    fix: "{ command: 'npx', args: ['tsx', 'server.ts'] }",
+    fix: "{ command: 'node', args: ['--import', 'pierhead/typescript', 'server.ts'] }",
   },
   {
     wrote: 'a program that is not a server and prints nothing',

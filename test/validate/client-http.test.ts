@@ -1,8 +1,11 @@
+import { expect, test } from 'vitest'
+import { connect } from '../../src/client.ts'
 import { CLIENT_HTTP_MODERN_RULES } from '../../src/validate/client-rules/http-modern.ts'
 import { CLIENT_HTTP_RULES } from '../../src/validate/client-rules/http.ts'
 import { member } from '../../src/validate/message.ts'
+import type { StartableClient } from '../../src/validate/client/program.ts'
 import type { ClientFault } from './client-fault.ts'
-import { proveClient } from './prove-client.ts'
+import { clientOutcomes, proveClient } from './prove-client.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -93,3 +96,23 @@ const MODERN_FAULTS: readonly ClientFault[] = [
 
 proveClient('HTTP of clients', CLIENT_HTTP_RULES, FAULTS)
 proveClient('HTTP of clients at 2026-07-28', CLIENT_HTTP_MODERN_RULES, MODERN_FAULTS)
+
+test.each([
+  ['that no server lists', ['nothing_listed']],
+  ['that it knows by its name', ['add_numbers']],
+])('a client that calls only a tool %s is not blamed for the others', async (_, names) => {
+  const client: StartableClient = {
+    async start({ url = '' }) {
+      const ended = (async (): Promise<string> => {
+        const opened = await connect(url, { revision: '2026-07-28' })
+        for (const name of names) await opened.call(name, { a: 1, b: 2 }).catch(() => undefined)
+        await opened.close()
+        return 'it ended'
+      })()
+      return { ended, stop: async () => void (await ended) }
+    },
+  }
+  const rules = CLIENT_HTTP_MODERN_RULES.filter(({ id }) => id === 'R119')
+  const [outcome] = await clientOutcomes(client, rules, { revision: '2026-07-28', transport: 'http' })
+  expect(outcome).toMatchObject({ is: 'unchecked' })
+})

@@ -147,7 +147,7 @@ function withJunk(error: unknown, { anything, junk }: MessageReader): unknown {
 /** A remedy for an error of Node whose own message offers none. */
 function remedyFor(lines: readonly string[]): string {
   if (!lines.some((line) => line.includes('ERR_UNKNOWN_FILE_EXTENSION'))) return ''
-  return "\nThis Node does not run TypeScript: install tsx, and start the server with { command: 'npx', args: ['tsx', 'server.ts'] }"
+  return "\nThis Node does not run TypeScript: install esbuild, and start the server with { command: 'node', args: ['--import', 'pierhead/typescript', 'server.ts'] }"
 }
 
 function toReason(command: string, ending: Ending, stderr: StderrReader, wasUp: boolean): McpError {
