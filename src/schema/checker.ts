@@ -5,7 +5,7 @@ import { rejectHidden } from './library-patterns.ts'
 import { isSlowToMerge, mergesOf, stepRulesOf } from './merges.ts'
 import { limitSteps, type Validate } from './meter.ts'
 import { endOfTurn, inTurn } from '../base/turn.ts'
-import { isLarge, LARGE, Pieces, sizesFor, type Sizes } from './pieces.ts'
+import { isLarge, LARGE, partsIn, Pieces, sizesFor, type Sizes } from './pieces.ts'
 import { toPlace, type Place } from './place.ts'
 import { findReferences, multiplies } from './recursion.ts'
 import { toRemembering } from './remembering.ts'
@@ -118,7 +118,7 @@ function standardChecker(
     const fitsWhole = !isWholeLarge || (isMultiple && !isLarge(value, LARGE)) ? fits(value) : undefined
     if (fitsWhole === true) return undefined
     const pieces = new Pieces((place ??= toPlace(json)), isWholeLarge ? sizes.large : sizes.medium)
-    return { value: value as object, pieces, fits: () => fitsWhole ?? fits(value), vendor }
+    return { value: value as object, isMedium: !isWholeLarge, pieces, fits: () => fitsWhole ?? fits(value), vendor }
   }
 
   function checkWith(check: Validate, value: unknown, isCheap: boolean): Checked | Promise<Checked> {
@@ -139,6 +139,8 @@ function standardChecker(
 /** What the check of a large value needs. */
 interface Large {
   readonly value: object
+  /** Whether the library may check the whole value at once, if pieces of it would take more. */
+  readonly isMedium: boolean
   readonly pieces: Pieces
   /** Whether the value fits the JSON Schema. */
   readonly fits: () => boolean
@@ -148,15 +150,24 @@ interface Large {
 /** So many problems are enough for a value that does not fit its JSON Schema either. */
 const MANY = 100
 
+/** How often a part is checked on average. Pieces repeat what is around them, which may be most of a value with many levels. */
+const MOST_REPEATED = 8
+
 function* checkLarge(
   check: Validate,
-  { value, pieces, fits, vendor }: Large,
+  { value, isMedium, pieces, fits, vendor }: Large,
 ): Generator<Result | Promise<Result>, Checked, Result> {
   const first: Issue[] = []
   let certain = 0
   let found = 0
   let isFit: boolean | undefined
+  let left = MOST_REPEATED * partsIn(value)
   for (const piece of pieces.of(value)) {
+    left -= partsIn(piece)
+    if (left < 0) {
+      if (isMedium || (isFit ??= fits())) break
+      return certain > 0 ? unfit(first) : tooCostly(TOO_LONG)
+    }
     const { issues = [] } = yield tried(check, piece)
     for (const issue of issues) {
       const { path, isWhole } = pieces.placeOf(piece, pathOf(issue))
@@ -240,16 +251,22 @@ function orTooCostly(check: () => Checked | Promise<Checked>): Checked | Promise
 function settled<Out>(
   steps: Generator<Result | Promise<Result>, Out, Result>,
   result?: Result,
+  end: number = endOfTurn(),
 ): Out | Promise<Out> {
-  const end = endOfTurn()
   let next = result === undefined ? steps.next() : steps.next(result)
   while (next.done !== true) {
     const { value } = next
-    if ('then' in value) return value.then((late) => settled(steps, late))
-    if (performance.now() > end) return inTurn(() => settled(steps, value))
+    // A promise that is settled already keeps others waiting, too.
+    if ('then' in value) return value.then((late) => goOn(late))
+    if (performance.now() > end) return goOn(value)
     next = steps.next(value)
   }
   return next.value
+
+  function goOn(known: Result): Out | Promise<Out> {
+    if (performance.now() > end) return inTurn(() => settled(steps, known))
+    return settled(steps, known, end)
+  }
 }
 
 /** How many issues a library made for one; not many more than `most`, because they may share what is below. */

@@ -23,8 +23,8 @@ const PIECE = 1 / 10
 
 /** The part of a piece that is added to it, so that what is around it is complete, and the least of it. */
 const AROUND = 1 / 10
-const LEAST_AROUND = 10
-/** The length of a text around a piece, which every piece checks again. Those that decide about others are shorter. */
+const LEAST_AROUND = 100
+/** The length of a text around a piece, which every piece checks again. Those that decide about others are shorter, or may be as long as the longest choice. */
 const SHORT = 64
 
 /** Stands for a text of which only the beginning is around a piece. */
@@ -227,7 +227,8 @@ export class Pieces {
 
   /** A part, or the beginning of a larger one; undefined if there is no room for it. */
   #begun(part: unknown, place: Place): unknown {
-    if (typeof part === 'string') return part.length > SHORT ? new Beginning(part.slice(0, SHORT)) : part
+    if (typeof part === 'string')
+      return part.length > Math.max(SHORT, place.longest) ? new Beginning(part.slice(0, SHORT)) : part
     if (!isContainer(part)) return part
     if (this.#room <= 0) return undefined
     const size = sizeOf(part, this.#room)
@@ -235,10 +236,12 @@ export class Pieces {
     this.#room -= fits ? size : 1
     if (fits) return part
     if (!Array.isArray(part)) return this.#copy(this.#namedIn(part as Container, Object.keys(part), place))
-    const first = this.#begun(part[0], place.below(0))
-    if (first === undefined) return undefined
     const copy = this.#copy(undefined)
-    this.#putBegun(copy, 0, first)
+    for (let at = 0; at < part.length && (at === 0 || place.names.has(String(at))); at++) {
+      const item = this.#begun(part[at], place.below(at))
+      if (item === undefined) return undefined
+      this.#putBegun(copy, at, item)
+    }
     return copy
   }
 }

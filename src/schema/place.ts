@@ -9,12 +9,14 @@ export interface Place {
   readonly undeclared: Undeclared
   /** The members that the schema describes. */
   readonly names: ReadonlySet<string>
+  /** The length of the longest text that a schema compares with. */
+  readonly longest: number
   /** The place of a part: its name, or its index. */
   below(step: string | number): Place
 }
 
 /** A place of which nothing is known. */
-export const ANY_PLACE: Place = { undeclared: 'checked', names: new Set(), below: () => ANY_PLACE }
+export const ANY_PLACE: Place = { undeclared: 'checked', names: new Set(), longest: 0, below: () => ANY_PLACE }
 
 const FOR_ANY_NAME = ['additionalProperties', 'patternProperties', 'propertyNames', 'unevaluatedProperties']
 
@@ -63,6 +65,7 @@ export function toPlace(root: unknown, most: number = MAX_LOOKED_AT): Place {
     return {
       undeclared: treatmentBy(all),
       names,
+      longest: Math.max(0, ...[...all].flatMap(choicesOf).map((text) => text.length)),
       below(step) {
         // All parts that are not named are alike.
         const name = names.has(String(step)) ? `=${step}` : ''
@@ -72,6 +75,12 @@ export function toPlace(root: unknown, most: number = MAX_LOOKED_AT): Place {
         return place
       },
     }
+  }
+
+  function choicesOf(schema: unknown): readonly string[] {
+    if (!isObject(schema)) return []
+    const choices: unknown = [schema['const'], schema['enum']]
+    return [choices].flat(2).filter((choice) => typeof choice === 'string')
   }
 
   function subsFor({ named, members }: Subschemas, step: string | number): readonly unknown[] {

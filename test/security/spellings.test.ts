@@ -375,6 +375,19 @@ describe.each(Object.entries(CLOSING))('a template that %s closes', (_, close) =
   })
 })
 
+test.each(['tcp', 'ws'] as const)(
+  'M.template-closed no other template serves its URIs over %s',
+  async (transport) => {
+    const app = createServer({ name: 'closed', version: '1', log: () => undefined })
+      .resource('docs://private/{+path}', { visible: () => false }, () => 'CANARY')
+      .resource('docs://{+path}', {}, () => 'open')
+    const client = await open(app, { transport, revision: '2025-11-25' })
+    expect(await readAt(client, 'docs://private/1')).toMatchObject({ error: {} })
+    expect(await readAt(client, 'docs://private%2F1')).toMatchObject({ error: {} })
+    expect(await readAt(client, 'docs://other/1')).toMatchObject({ result: { contents: [{ text: 'open' }] } })
+  },
+)
+
 test('M.template-closed callers who may use a template are not kept from the others', async () => {
   const app = createServer({ name: 'admins', version: '1', log: () => undefined })
     .resource('docs://private/{id}', { visible: () => true, scopes: [] }, ({ id }) => `private ${id}`)
