@@ -118,7 +118,13 @@ function standardChecker(
     const fitsWhole = !isWholeLarge || (isMultiple && !isLarge(value, LARGE)) ? fits(value) : undefined
     if (fitsWhole === true) return undefined
     const pieces = new Pieces((place ??= toPlace(json)), isWholeLarge ? sizes.large : sizes.medium)
-    return { value: value as object, isMedium: !isWholeLarge, pieces, fits: () => fitsWhole ?? fits(value), vendor }
+    return {
+      value: value as object,
+      isMedium: !isWholeLarge,
+      pieces,
+      fits: () => fitsWhole ?? fits(value),
+      vendor,
+    }
   }
 
   function checkWith(check: Validate, value: unknown, isCheap: boolean): Checked | Promise<Checked> {

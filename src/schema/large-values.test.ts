@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { toChecker } from './checker.ts'
+import { partsIn } from './pieces.ts'
 import type { AnySchema } from './schema.ts'
 
 describe('a large value with a problem in every part', () => {
@@ -255,31 +256,81 @@ test('a value of many parts is too large for arktype if it copies the whole of i
     expect(await toChecker(schema as AnySchema, 'input').check(list(60_000))).toMatchObject({ ok: true })
 })
 
-test('the check of a large value lets others have their turns', async () => {
-  let made = 0
-  const slow = z.array(z.number()).refine(() => {
-    const end = performance.now() + 5
-    while (performance.now() < end);
-    return ++made > 0
+describe('a value whose levels have many members that the schema names', () => {
+  const letters = ['a', 'b', 'c', 'd']
+  const names = Array.from({ length: 20 }, (_, at) => letters.map((letter) => `${letter}${at}`))
+  const all = Object.fromEntries(names.flat().map((name) => [name, 1]))
+  let checked = 0
+  const number = z.number().refine(() => ++checked > 0)
+  const Tree: z.ZodType = z.lazy(() =>
+    z.discriminatedUnion('kind', [
+      ...names.map((own, at) =>
+        z.object({
+          kind: z.literal(`k${at}`),
+          ...Object.fromEntries(own.map((name) => [name, number])),
+          items: z.array(number),
+          child: Tree.optional(),
+        }),
+      ),
+    ] as unknown as [z.ZodObject]),
+  )
+
+  test.each([
+    ['medium and wrong', 2, ['x', ...Array.from({ length: 1500 }, () => 1)]],
+    ['large and right', 20, Array.from({ length: 20_000 }, () => 1)],
+  ])('is checked only some times over: %s', async (_, depth, items) => {
+    let value: object = { kind: 'k0', ...all, items }
+    for (let level = 0; level < depth; level++) value = { kind: 'k0', ...all, items: [1], child: value }
+    checked = 0
+    const result = await toChecker(z.object({ tree: Tree }), 'input').check({ tree: value })
+    expect(result.ok).toBe(items[0] === 1)
+    expect(checked).toBeGreaterThan(0)
+    // Eight times in pieces, once whole, and all of it once more, to count the steps of a schema that contains itself.
+    expect(checked).toBeLessThan(18 * partsIn(value))
   })
-  const perTurn: number[] = []
-  let before = 0
-  let isDone = false
-  const count = (): void => {
-    perTurn.push(made - before)
-    before = made
-    if (!isDone) setImmediate(count)
-  }
-  setImmediate(count)
-  const list = Array.from({ length: 30_000 }, (_, at) => at)
-  const checked = await toChecker(z.object({ list: slow }), 'input').check({ list })
-  expect(checked.ok && checked.value).toEqual({ list })
-  isDone = true
-  perTurn.push(made - before)
-  // A turn lasts 20 ms, and each of about 30 pieces takes 5 of them.
-  expect(made).toBeGreaterThan(25)
-  expect(Math.max(...perTurn)).toBeLessThan(10)
 })
+
+test('alternatives with long texts and fixed items are not taken for others in pieces', async () => {
+  const long = `https://schema.example/${'x'.repeat(60)}`
+  const one = z.object({
+    schema: z.literal(long),
+    at: z.tuple([z.string(), z.number()]),
+    list: z.array(z.coerce.number()),
+  })
+  const choice = z.union([one, z.object({ list: z.array(z.string().max(2)) })])
+  const value = { schema: long, at: ['a', 1], list: Array.from({ length: 3000 }, () => '1000') }
+  expect(await toChecker(z.object({ choice }), 'input').check({ choice: value })).toMatchObject({ ok: true })
+})
+
+test.each(['at once', 'in promises'])(
+  'the check of a large value %s lets others have their turns',
+  async (when) => {
+    let made = 0
+    const work = (): boolean => {
+      const end = performance.now() + 5
+      while (performance.now() < end);
+      return ++made > 0
+    }
+    const slow = z.array(z.number()).refine(when === 'at once' ? work : async () => work())
+    const perTurn: number[] = []
+    let before = 0
+    let isDone = false
+    const count = (): void => {
+      perTurn.push(made - before)
+      before = made
+      if (!isDone) setImmediate(count)
+    }
+    setImmediate(count)
+    const list = Array.from({ length: 30_000 }, (_, at) => at)
+    const checked = await toChecker(z.object({ list: slow }), 'input').check({ list })
+    expect(checked.ok && checked.value).toEqual({ list })
+    isDone = true
+    perTurn.push(made - before)
+    // A turn lasts 20 ms, and each of about 30 pieces takes 5 of them.
+    expect(made).toBeGreaterThan(25)
+    expect(Math.max(...perTurn)).toBeLessThan(10)
+  },
+)
 
 /** A schema of a library. */
 interface Library {

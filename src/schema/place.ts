@@ -16,7 +16,12 @@ export interface Place {
 }
 
 /** A place of which nothing is known. */
-export const ANY_PLACE: Place = { undeclared: 'checked', names: new Set(), longest: 0, below: () => ANY_PLACE }
+export const ANY_PLACE: Place = {
+  undeclared: 'checked',
+  names: new Set(),
+  longest: 0,
+  below: () => ANY_PLACE,
+}
 
 const FOR_ANY_NAME = ['additionalProperties', 'patternProperties', 'propertyNames', 'unevaluatedProperties']
 
