@@ -13,7 +13,7 @@ import { checkHeaders } from './headers.ts'
 import type { QuestionRate } from './question-rate.ts'
 import { ReconnectingConnection } from './reconnecting-connection.ts'
 import type { RequestOptions } from './connection-options.ts'
-import type { ListMethod } from './lists.ts'
+import type { ListMethod, Reading } from './lists.ts'
 import { loadAnswers } from './load-answers.ts'
 import { Middleware } from './middleware.ts'
 import { offers } from './offered.ts'
@@ -40,8 +40,8 @@ export class Conversation {
   readonly events: Emitter = new Emitter()
   readonly middleware: Middleware = new Middleware()
   readonly #cache = new Cache()
-  /** The bytes of each list as it was last read. */
-  readonly #weights = new Map<ListMethod, number>()
+  /** The readings of its lists that run, and the last ones that are over. */
+  readonly #readings = new Set<Reading>()
   /** The tools that were listed. */
   readonly known: Map<string, KnownTool> = new Map()
   #tools: KnownTools | undefined
@@ -154,7 +154,7 @@ export class Conversation {
       revision: agreement.revision,
       maxPages: this.#maxPages,
       maxLength: this.limits.uriLength,
-      weights: this.#weights,
+      readings: this.#readings,
       warn: (text: string): void => this.events.emit('warning', text),
       clock,
     }

@@ -54,9 +54,9 @@ describe('all lists of a server together may take 128 MiB:', () => {
   const own = weigh(sized(0))
 
   test('what the last reading of each of the others found counts', async () => {
-    const weights: Listed['weights'] = new Map()
+    const readings: Listed['readings'] = new Set()
     const reads = (method: ListMethod, size: number): Promise<number> =>
-      count([sized(size)], { method, weights })
+      count([sized(size)], { method, readings })
     await reads('tools/list', 50_000_000 - own)
     await reads('prompts/list', 50_000_000 - own)
     await expect(reads('resources/list', MOST - 100_000_000 - own + 1)).rejects.toThrow(together)
@@ -65,9 +65,9 @@ describe('all lists of a server together may take 128 MiB:', () => {
   })
 
   test('a list that is read again replaces what it was, and one that failed counts no more', async () => {
-    const weights: Listed['weights'] = new Map()
+    const readings: Listed['readings'] = new Set()
     const reads = (method: ListMethod, size: number): Promise<number> =>
-      count([sized(size)], { method, weights })
+      count([sized(size)], { method, readings })
     for (let times = 0; times < 5; times++) await reads('tools/list', 50_000_000)
     await expect(reads('tools/list', MOST)).rejects.toThrow('of one list')
     await reads('prompts/list', 100_000_000)
@@ -76,13 +76,56 @@ describe('all lists of a server together may take 128 MiB:', () => {
   })
 
   test('lists that are read at the same time count from their first page on', async () => {
-    const weights: Listed['weights'] = new Map()
-    const pages = (): Promise<number> => count([sized(40_000_000, 'a'), sized(20_000_000)], { weights })
-    const others = count([sized(50_000_000, 'a'), sized(50_000_000)], { method: 'prompts/list', weights })
+    const readings: Listed['readings'] = new Set()
+    const pages = (): Promise<number> => count([sized(40_000_000, 'a'), sized(20_000_000)], { readings })
+    const others = count([sized(50_000_000, 'a'), sized(50_000_000)], { method: 'prompts/list', readings })
     const [first, second] = await Promise.allSettled([pages(), others])
     expect([first.status, second.status].toSorted()).toEqual(['fulfilled', 'rejected'])
   })
+
+  test('so do readings of the same list at the same time, however many, until it is read again', async () => {
+    const readings: Listed['readings'] = new Set()
+    const reads = (size: number): Promise<number> => count([sized(size, 'a'), sized(size)], { readings })
+    const statuses = async (many: number, size: number): Promise<readonly string[]> =>
+      (await Promise.allSettled(Array.from({ length: many }, () => reads(size)))).map(({ status }) => status)
+    expect((await statuses(10, 20_000_000)).filter((one) => one === 'fulfilled').length).toBeLessThan(4)
+    expect(await statuses(10, 5_000_000)).not.toContain('rejected')
+    await expect(count([sized(50_000_000)], { method: 'prompts/list', readings })).rejects.toThrow(together)
+    await reads(20_000_000)
+    await count([sized(50_000_000)], { method: 'prompts/list', readings })
+  })
+
+  test('a page that found no room is not weighed as less because there is room when it has been read', async () => {
+    const other = { method: 'prompts/list', weight: 100_000_000, alive: undefined } as const
+    const readings: Listed['readings'] = new Set([other])
+    const tools = Array.from({ length: 3000 }, () => ({ description: 'x'.repeat(20_000) }))
+    const reads = count([{ tools }], { readings })
+    setImmediate(() => readings.delete(other))
+    await expect(reads).rejects.toThrow(together)
+    expect(readings).toEqual(new Set())
+  })
+
+  test('a reading that the program has abandoned counts no more than it takes memory', async () => {
+    const readings: Listed['readings'] = new Set()
+    const begun = async (): Promise<void> => {
+      const page = async (): Promise<JsonObject> => sized(40_000_000, 'a')
+      const endless = async (): Promise<JsonObject> => ({ ...(await page()), tools: [{ name: 'a' }] })
+      await eachItem({ ...LISTED, readings }, endless).next()
+    }
+    for (let times = 0; times < 20; times++) {
+      await begun()
+      await collected()
+    }
+    expect(await count([sized(50_000_000)], { readings })).toBe(0)
+  })
 })
+
+/** Collects garbage, after the current task: weak references hold what they have returned until then. */
+async function collected(): Promise<void> {
+  await new Promise(setImmediate)
+  setFlagsFromString('--expose-gc')
+  ;(runInNewContext('gc') as () => void)()
+}
 
 test('a list leaves nothing behind in the engine, which remembers the names that a loop reads from an object', async () => {
   setFlagsFromString('--expose-gc')

@@ -10,7 +10,7 @@ import { namesOnce, weigh, weighKept } from '../base/weight.ts'
 export type ListMethod = 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list'
 
 const MAX_ITEMS = 1_000_000
-/** The most bytes of memory that all lists of a server take together. */
+/** The most bytes of memory that all readings of the lists of a server take together. */
 const MAX_WEIGHT = 134_217_728
 /** The most members of an item, which has few. */
 const MAX_MEMBERS = 256
@@ -22,6 +22,15 @@ const LARGE = 65_536
 /** The weights of large items, which are not weighed again. */
 export const itemWeights: WeakMap<JsonObject, number> = new WeakMap()
 
+/** One reading of a list. */
+export interface Reading {
+  readonly method: ListMethod
+  /** The bytes of its items so far. */
+  weight: number
+  /** Exists as long as the generator of a reading that has not ended, which a program may abandon. */
+  alive: WeakRef<object> | undefined
+}
+
 export interface Listed {
   readonly method: ListMethod
   /** The member of each page that contains the items. */
@@ -30,8 +39,8 @@ export interface Listed {
   readonly maxPages: number
   /** The length of the longest name or URI. */
   readonly maxLength: number
-  /** The bytes of each list of the server as it was last read, to which this one is added: together they have a limit. */
-  readonly weights?: Map<ListMethod, number>
+  /** The readings of the lists of the server, to which this one is added: together they have a limit. */
+  readonly readings?: Set<Reading>
   /** Receives a warning if items were left out. */
   warn(text: string): void
   /** Measures how long the list has waited for the server. */
@@ -39,27 +48,29 @@ export interface Listed {
 }
 
 /**
- * Yields every item of a list, page by page. Throws if the list, or all of the server together, is too large, or if it repeats a
- * cursor. The clock does not count the time in which the caller uses the items.
+ * Yields every item of a list, page by page. Throws if the list, or all readings of the server's lists together, are too large, or if
+ * it repeats a cursor. The clock does not count the time in which the caller uses the items.
  */
 export async function* eachItem<Item>(
-  { method, member, revision, maxPages, maxLength, weights = new Map(), warn, clock = new Clock() }: Listed,
+  { method, member, revision, maxPages, maxLength, readings = new Set(), warn, clock = new Clock() }: Listed,
   page: (params: JsonObject, clock: Clock) => Promise<JsonObject>,
 ): AsyncGenerator<Item, void, undefined> {
   const seen = new Set<string>()
+  const reading = begin(readings, method, seen)
   let params: JsonObject = {}
   let waited = clock.elapsed
   let long = 0
   let wide = 0
   try {
-    for (let pages = 0, items = 0, weight = 0; ; pages++) {
+    for (let pages = 0, items = 0; ; pages++) {
       clock.elapsed = waited
       const result = await page(params, clock)
       waited = clock.elapsed
       const list = result[member] as readonly JsonObject[]
       items += list.length
       if (items > MAX_ITEMS) throw tooMuch(MAX_ITEMS, 'items of one list')
-      const room = MAX_WEIGHT - weightOfOthers(weights, method)
+      const room = MAX_WEIGHT - weightOfOthers(readings, reading)
+      let { weight } = reading
       weight += weigh(Object.assign(copyOf(result), { [member]: [] }), Math.max(1, room - weight + 1))
       const fitting: JsonObject[] = []
       const turns = new Turns()
@@ -74,10 +85,10 @@ export async function* eachItem<Item>(
         if (turns.isOver()) await turns.next()
       }
       if (weight > MAX_WEIGHT) throw tooMuch(MAX_WEIGHT, 'bytes of one list')
-      // Another list may have grown meanwhile.
-      if (weight + weightOfOthers(weights, method) > MAX_WEIGHT)
+      // Beyond the room, items are not weighed to their end. Others may have grown meanwhile.
+      if (weight > room || weight + weightOfOthers(readings, reading) > MAX_WEIGHT)
         throw tooMuch(MAX_WEIGHT, 'bytes of all its lists')
-      weights.set(method, weight)
+      reading.weight = weight
       for (const [at, item] of fitting.entries()) {
         yield item as Item
         if (at % TURN === TURN - 1) await nextTask()
@@ -93,9 +104,10 @@ export async function* eachItem<Item>(
       params = { cursor }
     }
   } catch (error) {
-    weights.delete(method)
+    readings.delete(reading)
     throw error
   } finally {
+    reading.alive = undefined
     if (long > 0)
       warn(`skipped ${long} items of ${method}: a name or URI has more than ${maxLength} characters`)
     if (wide > 0) warn(`skipped ${wide} items of ${method}: they have more than ${MAX_MEMBERS} members`)
@@ -139,9 +151,19 @@ function tooMuch(limit: number, unit: string): Error {
   return mcpError(ANSWER_TOO_LARGE, { limit, unit })
 }
 
-/** The bytes of all lists but one. The program may still hold them, and they count until they are read again. */
-function weightOfOthers(weights: ReadonlyMap<ListMethod, number>, method: ListMethod): number {
+/** Adds a reading. It replaces those of the same list that are over; the others, which run at the same time, still count. */
+function begin(readings: Set<Reading>, method: ListMethod, state: object): Reading {
+  for (const one of readings) if (one.method === method && one.alive === undefined) readings.delete(one)
+  const reading = { method, weight: 0, alive: new WeakRef(state) }
+  readings.add(reading)
+  return reading
+}
+
+/** The bytes of all readings but one. The program may still hold what those that are over have found. */
+function weightOfOthers(readings: Set<Reading>, reading: Reading): number {
   let sum = 0
-  for (const [other, weight] of weights) if (other !== method) sum += weight
+  for (const one of readings)
+    if (one.alive !== undefined && one.alive.deref() === undefined) readings.delete(one)
+    else if (one !== reading) sum += one.weight
   return sum
 }

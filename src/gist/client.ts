@@ -3,7 +3,7 @@ import { readLimits } from '../base/limits.ts'
 import { orAborted } from '../base/backoff.ts'
 import { Clock } from '../rpc/clock.ts'
 import { Deadline } from '../rpc/deadline.ts'
-import { eachItem } from '../client/lists.ts'
+import { eachItem, type Reading } from '../client/lists.ts'
 import { CLIENT_LIMITS, type ClientLimits } from '../protocol/client-limits.ts'
 import { LATEST } from '../protocol/revisions.ts'
 import { toMs, type Duration } from '../base/duration.ts'
@@ -173,6 +173,8 @@ export class GistClient implements AsyncDisposable {
   readonly #parts: Parts
   #descriptor: ConnectionDescriptor | undefined
   #opening: Promise<ConnectionDescriptor> | undefined
+  /** The readings of the list of tools. */
+  readonly #readings = new Set<Reading>()
 
   /** @internal */
   constructor(parts: Parts) {
@@ -249,6 +251,7 @@ export class GistClient implements AsyncDisposable {
       revision: LATEST,
       maxPages,
       maxLength,
+      readings: this.#readings,
       warn,
     } as const
     for await (const tool of eachItem<ToolDescriptor>(list, page)) all.push(tool)

@@ -445,6 +445,25 @@ test('a list that takes too much memory is given up', async () => {
   expect(seen.length).toBeLessThan(15)
 })
 
+test('readings of a list at the same time are given up if they take too much memory together', async () => {
+  // Each page weighs about 13 MB.
+  const tools = [{ tool_id: 'a', x: Array.from({ length: 200_000 }, () => []) }]
+  const { url } = await other(({ request_id, cursor }) => {
+    const page = Number(cursor ?? 0)
+    return {
+      request_id,
+      status: 'success',
+      result: { tools, ...(page < 4 && { next_cursor: `${page + 1}` }) },
+    }
+  })
+  const client = await meet(url)
+  const lists = await Promise.allSettled(Array.from({ length: 4 }, () => client.tools()))
+  const failed = lists.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
+  expect(failed.length).toBeGreaterThanOrEqual(2)
+  for (const reason of failed) expect(reason).toMatchObject({ kind: 'answer_too_large' })
+  expect(await client.tools()).toHaveLength(5)
+})
+
 test('one page may have more tools than a function takes arguments', async () => {
   const tools = Array.from({ length: 200_000 }, () => ({ tool_id: 'a' }))
   const { url } = await listing(() => ({ tools }))

@@ -9,12 +9,13 @@ import type { Change, Watched } from '../../client/watched.ts'
 import { CONNECT_OPTIONS, createClient, type ConnectOptions } from './connect.ts'
 import { connectInTime } from './in-time.ts'
 import { checkEntry, checkShared, failureOf, serversOf } from './entries.ts'
+import { GroupNames, type NamedList } from './group-names.ts'
+import { Joined } from './joined.ts'
 import { findOwners, onlyOwner } from './owners.ts'
 import { toMs } from '../../base/duration.ts'
-import { clip } from '../../base/clip.ts'
 import { nearest } from '../../base/nearest.ts'
 import { copyOf } from '../../base/copy-of.ts'
-import { nextTask, TURN, Turns } from '../../base/next-task.ts'
+import { nextTask, TURN } from '../../base/next-task.ts'
 import { callable, either, object } from '../../base/kinds.ts'
 import { badOption, checkOptions } from '../../base/options.ts'
 import type { JsonObject } from '../../protocol/jsonrpc.ts'
@@ -67,8 +68,8 @@ export class Group implements AsyncDisposable {
    */
   readonly failures: ReadonlyMap<string, Error>
   readonly #names: ModelNames
-  /** The items with changed names, as far as they were listed: for each kind and server, by name. */
-  readonly #listed = new Map<string, ReadonlyMap<string, string>>()
+  readonly #items: GroupNames
+  readonly #joined = new Joined()
 
   /** Puts clients of your own together; `connectAll` does that for you. `separator` is by default `__`. */
   constructor(
@@ -79,6 +80,7 @@ export class Group implements AsyncDisposable {
     this.clients = clients
     this.failures = failures
     this.#names = new ModelNames([...clients.keys(), ...failures.keys()], separator)
+    this.#items = new GroupNames(this.#names, this.#joined)
   }
 
   /** Lists the tools of all servers, in their order. A server that fails or takes longer than `total` is skipped, and its client emits a `warning`. */
@@ -209,61 +211,23 @@ export class Group implements AsyncDisposable {
     )
   }
 
-  /** The tools or prompts of a server, by their names in the group. */
-  async #named(
-    kind: 'tools' | 'prompts',
-    server: string,
-    options: CallOptions,
-  ): Promise<Listed<Tool | Prompt>> {
-    const items: readonly (Tool | Prompt)[] = await this.#client(server)[kind](options).toArray()
-    const key = `${kind} ${server}`
-    const before = this.#listed.get(key)
-    const known = new Set<string>()
-    const turns = new Turns()
-    for (const { name } of before === undefined ? [] : items) {
-      if (turns.isOver()) await turns.next()
-      known.add(name)
-    }
-    const named = new Map<string, Tool | Prompt>()
-    const changed = new Map<string, string>()
-    for (const item of items) {
-      if (turns.isOver()) await turns.next()
-      const name = this.#names.nameOf(server, item.name)
-      // A name goes on meaning the same item, as long as the server has it.
-      const owner = before?.get(name)
-      const isTaken = named.has(name) || (owner !== undefined && owner !== item.name && known.has(owner))
-      if (isTaken) this.#warnOfName(kind, server, item.name)
-      else named.set(name, item)
-      if (!isTaken && this.#names.read(name)?.item === undefined) changed.set(name, item.name)
-    }
-    this.#listed.set(key, changed)
-    return named
-  }
-
-  #warnOfName(kind: string, server: string, item: string): void {
-    const text = `left out "${clip(item, 128)}" of the ${kind} of "${server}", because another one has the same name`
-    warnOf(this.#client(server), text)
-  }
-
   /** The client and the item for a name. A name that was changed may have to be looked up in the server's list. */
   async #find(
-    kind: 'tools' | 'prompts',
+    kind: NamedList['kind'],
     where: string,
     name: string,
     left: () => CallOptions,
   ): Promise<{ readonly client: Client; readonly item: string; readonly server: string }> {
     const found = this.#names.read(name)
     if (found === undefined) throw this.#noServer(where, name)
-    const { server, item } = found
+    const { server } = found
     const client = this.#client(server, where)
-    if (item !== undefined) return { client, item, server }
-    const key = `${kind} ${server}`
-    if (this.#listed.get(key)?.has(name) !== true) {
-      const { onProgress: _, ...rest } = left()
-      await this.#named(kind, server, rest)
-    }
-    // The server rejects a name that it does not have.
-    return { client, item: this.#listed.get(key)?.get(name) ?? name, server }
+    const item = found.item ?? (await this.#items.itemOf({ kind, server, client }, name, left))
+    return { client, item, server }
+  }
+
+  #named(kind: NamedList['kind'], server: string, options: CallOptions): Promise<Listed<Tool | Prompt>> {
+    return this.#items.list({ kind, server, client: this.#client(server) }, options)
   }
 
   #client(server: string, where = 'group'): Client {
@@ -287,10 +251,11 @@ export class Group implements AsyncDisposable {
     uris: readonly string[],
     left: () => CallOptions,
   ): Promise<ReadonlyMap<string, string>> {
-    const found = await findOwners(this.clients, uris, () => {
+    const limits = (): CallOptions => {
       const { timeout, total, signal } = left()
       return { timeout, total, signal }
-    })
+    }
+    const found = await findOwners(this.clients, uris, limits, this.#joined)
     const [cause] = found.failures.values()
     if (found.failures.size > 0 && left().signal?.aborted === true) throw cause
     return new Map(uris.map((uri) => [uri, onlyOwner(where, uri, found)]))

@@ -4,6 +4,7 @@ import { firstFrom } from '../../client/within.ts'
 import { BAD_OPTION } from '../../errors/base.ts'
 import { McpError, mcpError } from '../../errors/error.ts'
 import { nextTask } from '../../base/next-task.ts'
+import { Joined, type Read } from './joined.ts'
 
 /** The servers that may have each resource, and the errors of those that could not say. */
 export interface Owners {
@@ -13,27 +14,33 @@ export interface Owners {
 
 /**
  * Finds the servers that list resources or, for those that none lists, the servers with a template that begins like them:
- * only the server itself can tell for sure. Each list is read once, with `limits` as its options.
+ * only the server itself can tell for sure. Each list is read once, with `limits` as its options, and together with others who look for
+ * something in it with the same `joined`.
  */
 export async function findOwners(
   clients: ReadonlyMap<string, Client>,
   uris: readonly string[],
   limits: () => CallOptions,
+  joined: Joined = new Joined(),
 ): Promise<Owners> {
-  const listing = await findIn(clients, async (client, add) => {
-    const left = new Set(uris)
-    for await (const { uri } of client.resources(limits())) {
-      if (left.delete(uri)) add(uri)
-      if (left.size === 0) return
-    }
-  })
+  const readings = { clients, limits, joined }
+  const listing = await findIn(
+    { ...readings, kind: 'resources', uris },
+    async (client, wanted, options, add) => {
+      const left = new Set(wanted)
+      for await (const { uri } of client.resources(options)) {
+        if (left.delete(uri)) add(uri)
+        if (left.size === 0) return
+      }
+    },
+  )
   const unlisted = uris.filter((uri) => !listing.owners.has(uri))
   if (unlisted.length === 0 || listing.failures.size > 0) return listing
-  const sorted = [...new Set(unlisted)].sort()
-  const { owners, failures } = await findIn(clients, async (client, add) => {
-    const left = [...sorted]
+  const templated = { ...readings, kind: 'templates', uris: unlisted }
+  const { owners, failures } = await findIn(templated, async (client, wanted, options, add) => {
+    const left = [...wanted].sort()
     let read = 0
-    for await (const { uriTemplate } of client.templates(limits())) {
+    for await (const { uriTemplate } of client.templates(options)) {
       for (const uri of takeBeginning(left, uriTemplate)) add(uri)
       if (left.length === 0) return
       read += uriTemplate.length
@@ -68,20 +75,31 @@ interface Found {
   readonly failures: Map<string, unknown>
 }
 
-/** `find` calls `add` for each of the URIs that a server has. */
+interface Search {
+  readonly clients: ReadonlyMap<string, Client>
+  readonly kind: string
+  readonly uris: readonly string[]
+  readonly limits: () => CallOptions
+  readonly joined: Joined
+}
+
+/** `find` calls `add` for each of the wanted URIs that a server has. */
 async function findIn(
-  clients: ReadonlyMap<string, Client>,
-  find: (client: Client, add: (uri: string) => void) => Promise<void>,
+  { clients, kind, uris, limits, joined }: Search,
+  find: (client: Client, ...rest: Parameters<Read>) => Promise<void>,
 ): Promise<Found> {
   const failures = new Map<string, unknown>()
   const owners = new Map<string, string[]>()
+  const all = [...new Set(uris)]
   const searched = [...clients].map(async ([server, client]) => {
-    const found = new Set<string>()
-    await find(client, (uri) => found.add(uri)).catch((error: unknown) => {
-      // A server without this list has nothing in it.
-      if (!(error instanceof McpError && error.code === NO_METHOD)) failures.set(server, error)
-    })
-    return { server, found }
+    const { found, error } = await joined
+      .read(`${kind} ${server}`, all, limits, (...rest) => find(client, ...rest))
+      .catch((thrown: Error) => ({ found: new Set<string>(), error: thrown }))
+    const own = all.filter((uri) => found.has(uri))
+    // A server without this list has nothing in it.
+    const isWithout = error instanceof McpError && error.code === NO_METHOD
+    if (error !== undefined && !isWithout && own.length < all.length) failures.set(server, error)
+    return { server, found: own }
   })
   for (const { server, found } of await Promise.all(searched))
     for (const uri of found) {

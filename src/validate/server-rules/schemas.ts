@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Turns } from '../../base/next-task.ts'
 import { isObject, type Message } from '../message.ts'
 import { absent, ALL, noneOf, TRANSPORTS, unchecked, unless, type Rule, type Verdict } from '../rule.ts'
 import type { ServerSubject } from '../server-subject.ts'
@@ -104,12 +105,20 @@ export async function eachTool(
 ): Promise<Verdict> {
   const tools = await subject.list('tools')
   if (tools.length === 0) return absent('the server has no tools')
-  return noneOf(
-    tools.flatMap((tool) => {
-      const found = wrong(tool)
-      return found === undefined ? [] : [`tool ${JSON.stringify(tool['name'])?.slice(0, 150)}: ${found}`]
-    }),
-  )
+  return noneOf(faultsOf(tools, wrong))
+}
+
+async function* faultsOf(
+  tools: readonly Message[],
+  wrong: (tool: Message) => string | undefined,
+): AsyncGenerator<string> {
+  // The time for the run may end meanwhile.
+  const turns = new Turns()
+  for (const tool of tools) {
+    if (turns.isOver()) await turns.next()
+    const found = wrong(tool)
+    if (found !== undefined) yield `tool ${JSON.stringify(tool['name'])?.slice(0, 150)}: ${found}`
+  }
 }
 
 /** What is wrong with the schemas of all tools, found out once. Other work goes on between tools. */

@@ -1,3 +1,4 @@
+import { Turns } from '../../base/next-task.ts'
 import { ALL, noneOf, TRANSPORTS, type Rule, type Verdict } from '../rule.ts'
 import type { Kind, ServerSubject } from '../server-subject.ts'
 import { hiddenIn, orderIn, textsIn, type Placed } from '../text-lint.ts'
@@ -34,7 +35,10 @@ async function* faultsIn(
   subject: ServerSubject,
   find: (text: string) => string | undefined,
 ): AsyncGenerator<string> {
+  // The time for the run may end meanwhile.
+  const turns = new Turns()
   for await (const { where, text } of readTexts(subject)) {
+    if (turns.isOver()) await turns.next()
     const found = find(text)
     if (found !== undefined) yield `${where}: ${found}`
   }
