@@ -137,7 +137,7 @@ test('uses of many sessions are noted in the index together, and a session that 
   await Promise.all(ids.map(create))
   const scriptsBefore = await scriptsRun()
   // Another idle time must be noted at once.
-  await Promise.all(ids.map((id) => many.sessions.use(id, 1, 2 * LONG_MS)))
+  await Promise.all(ids.map(async (id) => many.sessions.use(id, 1, 2 * LONG_MS)))
   const [ended = '', ...others] = ids
   await many.sessions.end(ended)
   const lateEnds = async (): Promise<string> =>
