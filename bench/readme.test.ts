@@ -58,6 +58,16 @@ describe('the page of benchmarks', () => {
     expect(text).toContain('† Other programs used the machine')
     expect(pageWith('docs/benchmarks.md', PAGE, record())).not.toContain('†')
   })
+
+  test('explains the mark only on the pages that have it', () => {
+    // A row of the page of benchmarks that the README does not have, and one that no page has.
+    const behind = README_ROWS.find(({ isFront }) => isFront !== true)
+    const rows = record(({ work }) => work === behind?.work)
+    expect(pageWith('README.md', PAGE, rows)).not.toContain('†')
+    expect(pageWith('docs/benchmarks.md', PAGE, rows)).toContain('† Other programs used the machine')
+    const elsewhere = { ...rows[0]!, work: 'of no page', busy: true } as Row
+    expect(pageWith('docs/benchmarks.md', PAGE, [...record(), elsewhere])).not.toContain('†')
+  })
 })
 
 test('the README has a picture and five rows, three of them async', () => {

@@ -6,6 +6,9 @@ import type { Row } from './measure.ts'
 import { README_ROWS, type ReadmeRow } from './readme-rows.ts'
 import { FASTMCP, LIMIT, OURS, TMCP, V1, V2 } from './subjects.ts'
 
+/** Marks values that were measured while other programs used the machine. */
+const MARK = '†'
+
 /** The columns after ours. */
 const PEERS = [V1, V2, TMCP, FASTMCP]
 
@@ -62,15 +65,18 @@ export function pageWith(page: Page, text: string, rows: readonly Row[]): string
 function tableLines(page: Page, rows: readonly Row[]): readonly string[] {
   const { rows: own, before, after } = PAGES[page]
   const busy = rows.filter((row) => row.busy).length
+  const lines = own.map((line) => lineText(line, rows))
   return [
     ...before,
     `| \`tools/call\` add(a, b), validated | bare Node | **Pierhead** | ${PEERS.map(({ name }) => name).join(' | ')} |`,
     `|---|---|---|${PEERS.map(() => '---|').join('')}`,
-    ...own.map((line) => lineText(line, rows)),
+    ...lines,
     '',
     ...after,
-    ...(busy > 0
-      ? [`† Other programs used the machine meanwhile, as in ${busy} of the ${rows.length} rows of the run.`]
+    ...(lines.some((line) => line.includes(MARK))
+      ? [
+          `${MARK} Other programs used the machine meanwhile, as in ${busy} of the ${rows.length} rows of the run.`,
+        ]
       : []),
   ]
 }
@@ -97,7 +103,7 @@ function lineText(line: ReadmeRow, rows: readonly Row[]): string {
 }
 
 function markOf({ busy }: Row): string {
-  return busy ? ' †' : ''
+  return busy ? ` ${MARK}` : ''
 }
 
 function formatted(value: number): string {

@@ -33,6 +33,16 @@ test('the README names the two commands and links only what exists', () => {
   expect(links.filter((path) => !existsSync(new URL(`../${path}`, import.meta.url)))).toEqual([])
 })
 
+test('commands in the guides run only files of the package', () => {
+  const { files } = JSON.parse(read('package.json')) as { readonly files: readonly string[] }
+  const run = GUIDES.flatMap((page) => [
+    ...read(page).matchAll(/(?:npx tsx|node) (\S*(?:examples|pierhead)\/[\w./-]+)/g),
+  ]).map(([, file = '']) => file.replace('node_modules/pierhead/', ''))
+  expect(run).toContain('examples/nodes/start.ts')
+  expect(run.filter((file) => !existsSync(new URL(`../${file}`, import.meta.url)))).toEqual([])
+  for (const file of run) expect(files).toContain(file.split('/')[0])
+})
+
 test('one repository holds everything, with rules for those who work in it [S4-0-8]', () => {
   for (const file of [
     'CONTRIBUTING.md',

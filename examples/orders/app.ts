@@ -2,7 +2,7 @@ import { createServer, defineTools, text, ToolError, type App } from 'pierhead'
 import { z } from 'zod'
 import type { OrderContext } from './context.ts'
 import { addRefund } from './refund.ts'
-import { find, idsStartingWith, load, tenantOf } from './store.ts'
+import { find, idsStartingWith, load, pathsStartingWith, tenantOf } from './store.ts'
 
 /** A server for orders that logs every call to `audit`. */
 export function createOrders(audit: (line: string) => void): App<OrderContext> {
@@ -37,6 +37,8 @@ export function createOrders(audit: (line: string) => void): App<OrderContext> {
     ({ id }) => `Triage order ${id}`,
   )
   app.complete('triage', 'id', (value) => idsStartingWith(value))
+  app.complete('orders://{id}/lines/{+path}', 'id', (value) => idsStartingWith(value))
+  app.complete('orders://{id}/lines/{+path}', 'path', (value, { id }) => pathsStartingWith(value, id))
 
   app.add(
     defineTools({

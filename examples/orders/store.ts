@@ -42,6 +42,12 @@ export function idsStartingWith(value: string): readonly string[] {
   return ORDERS.map(({ id }) => id).filter((id) => id.startsWith(value))
 }
 
+/** The lines of an order; none if its id is not known yet. */
+export function pathsStartingWith(value: string, id: string | undefined): readonly string[] {
+  const lines = ORDERS.find((order) => order.id === id)?.lines ?? {}
+  return Object.keys(lines).filter((path) => path.startsWith(value))
+}
+
 /** Amounts reserved for refunds, by hold. */
 export const holds: Map<string, string> = new Map()
 

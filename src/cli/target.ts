@@ -27,6 +27,15 @@ const SOURCE = /\.[cm]?[jt]sx?(?::[\w$]+)?$/
 const WAYS =
   'Name a URL, a file such as server.ts, a server of an mcp.json file, or a program after --: -- node server.js'
 
+const ENTRY =
+  'In the folder of your server, a package.json with "pierhead": { "server": "server.ts" } names it for every command.'
+
+/** What a target may be, and how a project names its server if it does not. */
+function waysIn(io: Io): readonly string[] {
+  const reasons = obstacles(io)
+  return [WAYS, ...(reasons.length === 0 && projectServer(io) === undefined ? [ENTRY] : reasons)]
+}
+
 /** What a command line says about its target. */
 export interface TargetLine {
   readonly words: readonly string[]
@@ -51,7 +60,7 @@ export function pickTarget(
   const own = projectServer(io)
   if (first !== undefined && (own === undefined || beginsWithTarget(words, command, flags, io)))
     return { target: resolveTarget(first, flags, io), words: others }
-  if (own === undefined) throw wrongUsage('there is no target', [WAYS, ...obstacles(io)].join('\n'))
+  if (own === undefined) throw wrongUsage('there is no target', waysIn(io).join('\n'))
   return { target: fileTarget(own.file, { cwd: own.cwd, env: io.env, from: 'project' }), words }
 }
 
@@ -100,7 +109,7 @@ function beginsWithTarget(
 }
 
 /** The target that a word names, and nothing else. `ways` says what it may be. */
-export function resolveTarget(word: string, flags: Flags, io: Io, ways: string = WAYS): ResolvedTarget {
+export function resolveTarget(word: string, flags: Flags, io: Io, ways?: string): ResolvedTarget {
   if (SCHEME.test(word)) return urlTarget(word)
   // A file that exists needs no configuration, which may be damaged.
   const isSource = SOURCE.test(word) && !word.includes('://')
@@ -112,7 +121,11 @@ export function resolveTarget(word: string, flags: Flags, io: Io, ways: string =
     return { label: name, target: entry, from: 'configuration', file }
   }
   if (isSource) return fileTarget(resolve(io.cwd, word), { from: 'file', ...io })
-  throw notTarget(word, [ways, ...obstacles(io)], similarName(word, io, flags.text('config')))
+  throw notTarget(
+    word,
+    ways === undefined ? waysIn(io) : [ways, ...obstacles(io)],
+    similarName(word, io, flags.text('config')),
+  )
 }
 
 /** The failure that a word is no target. */

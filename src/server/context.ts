@@ -174,7 +174,8 @@ export class Context {
     schema: Schema & Advice<Schema>,
     options?: AskOptions,
   ) => Promise<Elicited<OutputOf<Schema>>> {
-    return (message, schema, options) => ask(({ elicit }) => elicit(this, message, schema, options))
+    return (message, schema, options) =>
+      ask(this, 'elicit', ({ elicit }) => elicit(this, message, schema, options))
   }
 
   /**
@@ -185,7 +186,8 @@ export class Context {
    * const { action } = await ctx.elicitUrl('Sign in to the bank', 'https://bank.example/connect?state=…')
    */
   get elicitUrl(): (message: string, url: string, options?: AskOptions) => Promise<ElicitedUrl> {
-    return (message, url, options) => ask(({ elicitUrl }) => elicitUrl(this, message, url, options))
+    return (message, url, options) =>
+      ask(this, 'elicitUrl', ({ elicitUrl }) => elicitUrl(this, message, url, options))
   }
 
   /**
@@ -195,12 +197,12 @@ export class Context {
    * const { content } = await ctx.sample({ messages: [{ role: 'user', content: `Summarize:\n${note}` }], maxTokens: 200 })
    */
   get sample(): (params: SampleParams, options?: AskOptions) => Promise<Sampled> {
-    return (params, options) => ask(({ sample }) => sample(this, params, options))
+    return (params, options) => ask(this, 'sample', ({ sample }) => sample(this, params, options))
   }
 
   /** The folders that the client works in, as `file://` URIs. Throws if the client does not support it (`roots`). */
   get roots(): (options?: AskOptions) => Promise<readonly Root[]> {
-    return (options) => ask(({ listRoots }) => listRoots(this, options))
+    return (options) => ask(this, 'roots', ({ listRoots }) => listRoots(this, options))
   }
 
   /**
@@ -246,6 +248,17 @@ type Asking = typeof asks
 const asking = lazy(() => import('./ask.ts'))
 
 /** Asks questions in the order of the calls. */
-function ask<Answer>(put: (asking: Asking) => Promise<Answer>): Promise<Answer> {
-  return abandonable(Promise.resolve(asking()).then(put))
+function ask<Answer>(
+  context: Context,
+  name: string,
+  put: (asking: Asking) => Promise<Answer>,
+): Promise<Answer> {
+  const { open } = beginRounds(context)
+  const asked = { name }
+  open.add(asked)
+  const answer = Promise.resolve(asking()).then(put)
+  const close = (): void => void open.delete(asked)
+  // Before the handler goes on, which may then return.
+  answer.then(close, close)
+  return answer
 }

@@ -25,6 +25,14 @@ export interface Rounds {
   asked: number
   /** Whether this round is over: what runs from now on would be missing in the state. */
   ended: boolean
+  /** The questions that the handler asked and that are not settled: the name of the function, such as `elicit`, for each. */
+  readonly open: Set<Asked>
+}
+
+/** A question that a handler asked. */
+export interface Asked {
+  /** The name of the function, such as `elicit`. */
+  readonly name: string
 }
 
 export function newRounds(): Rounds {
@@ -37,6 +45,7 @@ export function newRounds(): Rounds {
     first: new Map(),
     asked: 0,
     ended: false,
+    open: new Set(),
   }
 }
 

@@ -3,6 +3,7 @@ import { whereOf } from '../errors/where.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import { mask } from '../rpc/mask.ts'
 import { callOf, partsOf, roundsOf, type Context } from './context.ts'
+import { warnIfAsking } from './open-questions.ts'
 import { isLaterRound, type Rounds } from './rounds.ts'
 import { inputRequired, openRounds } from './rounds-travel.ts'
 import { ToolError } from '../errors/tool-error.ts'
@@ -28,7 +29,9 @@ export async function rethrown<Value>(
   run: () => Value | Promise<Value>,
 ): Promise<Value> {
   try {
-    return await run()
+    const value = await run()
+    warnIfAsking(context, what)
+    return value
   } catch (thrown) {
     // The request ends with the questions that its handler has left open.
     if (openQuestions(context) !== undefined) throw thrown

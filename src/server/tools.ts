@@ -34,6 +34,7 @@ import {
   toStructuredResult,
 } from './reply.ts'
 import { isLaterRound } from './rounds.ts'
+import { warnIfAsking } from './open-questions.ts'
 import { inputRequired, openRounds } from './rounds-travel.ts'
 import { withTimeout } from './timeout.ts'
 import { unknownName } from './unknown-name.ts'
@@ -179,7 +180,10 @@ function endless(thrown: unknown): unknown {
 
 function resultOf(tool: ToolDefinition, value: unknown, context: Context): Result | Promise<Result> {
   const rounds = roundsOf(context)
-  if (rounds !== undefined && rounds.questions.size > 0) return inputRequired(context, rounds)
+  if (rounds !== undefined) {
+    if (rounds.questions.size > 0) return inputRequired(context, rounds)
+    warnIfAsking(context, `tool "${tool.key}"`)
+  }
   if (tool.output === undefined) return toDirectResult(value) ?? otherResult(tool, value, context)
   if (isWholeResult(value)) {
     if (value['isError'] === true) return value

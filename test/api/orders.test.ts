@@ -71,6 +71,19 @@ describe.each(REVISIONS)('orders at %s', (revision) => {
     const completed = await client.get('completion/complete', { ref, argument: { name: 'id', value: '7' } })
     expect(completed).toMatchObject({ completion: { values: ['7', '71'] } })
   })
+
+  test('the variables of a template are completed, by what is filled in already', async () => {
+    const client = await caller(revision)
+    const values = async (argument: object, filled?: object): Promise<unknown> => {
+      const ref = { type: 'ref/resource', uri: 'orders://{id}/lines/{+path}' }
+      const context = filled === undefined ? {} : { context: { arguments: filled } }
+      const { completion } = await client.get('completion/complete', { ref, argument, ...context })
+      return (completion as { values: unknown }).values
+    }
+    expect(await values({ name: 'id', value: '7' })).toEqual(['7', '71'])
+    expect(await values({ name: 'path', value: '' })).toEqual([])
+    expect(await values({ name: 'path', value: 'n' }, { id: '7' })).toEqual(['notes/late'])
+  })
 })
 
 describe.each(REVISIONS.filter((revision) => revision >= '2025-06-18'))('refund at %s', (revision) => {

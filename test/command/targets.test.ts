@@ -33,6 +33,14 @@ function makeProject(): void {
   write('server.ts', 'export default 1')
 }
 
+it('says how a project names its server, unless it does', async () => {
+  const fix = 'a package.json with "pierhead": { "server": "server.ts" } names it for every command'
+  for (const words of [['call', 'create_issue', 'title=x'], ['list'], ['validate', 'create_issue']])
+    expect((await run(...words)).stderr).toContain(fix)
+  makeProject()
+  expect((await run('validate', 'create_issue')).stderr).not.toContain(fix)
+})
+
 function run(...args: string[]): Promise<Outcome> {
   return line(args, { cwd, env: { HOME: cwd, KEY: 'k1' } })
 }

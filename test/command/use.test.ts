@@ -40,6 +40,17 @@ beforeAll(async () => {
     },
     (input: object) => JSON.stringify(input),
   )
+  app.tool(
+    'exact',
+    {
+      input: {
+        type: 'object',
+        properties: { priority: { enum: ['low', 'high'] }, id: { type: 'integer' } },
+        required: ['priority'],
+      },
+    },
+    () => 'done',
+  )
   app.tool('picture', {}, () => [image(PIXEL, 'image/png')])
   app.tool('fails', {}, () => {
     throw new ToolError('no \u001b[31mluck')
@@ -168,6 +179,23 @@ describe('call', () => {
     expect(code).toBe(5)
     expect(stdout).toContain('no \\u001b[31mluck')
   })
+
+  it.each([true, false])(
+    'says on stderr that a tool failed, and what to do (terminal: %s)',
+    async (terminal) => {
+      const failed = await line(['call', url, 'fails'], { terminal })
+      expect(failed.stderr).toBe(
+        'error: the tool "fails" failed\nfix: The tool reported this error itself: its text says why.\n',
+      )
+      const rejected = await line(['call', url, 'exact', 'priority=urgent'], { terminal })
+      expect(rejected).toMatchObject({
+        code: 5,
+        stderr:
+          'error: the tool "exact" rejected its arguments\nfix: The tool is exact(priority: "low"|"high", id?: integer).\n',
+      })
+      expect(rejected.stdout).toContain('priority: expected one of')
+    },
+  )
 
   it('shows progress on a terminal only', async () => {
     const shown = await line(['call', url, 'slow'], { terminal: true })

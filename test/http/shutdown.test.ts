@@ -246,7 +246,17 @@ test('a port in use is named in the error, with what to do', async () => {
   await expect(tools().listen({ http: { port } })).rejects.toThrow(
     `port ${port} is in use; choose another, or 0 for any`,
   )
+  const hint = `Choose another port, such as ${(port % 65_535) + 1}, or end the program that uses this one.`
+  for (const options of [{ http: { port } }, { ws: { port } }, { tcp: { port } }])
+    await expect(tools().listen(options)).rejects.toMatchObject({ kind: 'bad_option', hint })
   taken.close()
+})
+
+test('an address that this machine does not have is an error with a hint of its own', async () => {
+  const elsewhere = { host: '192.0.2.1', hosts: ['mcp.example.com'], port: 0 }
+  await expect(tools().listen({ http: elsewhere })).rejects.toMatchObject({
+    hint: "Use an address of this machine, such as host: '127.0.0.1'.",
+  })
 })
 
 test('healthz and readyz tell that all is well, unknown paths are 404', async () => {

@@ -66,7 +66,7 @@ export const call: Command = {
     )
     output.status('')
     if (result.isError === true && answers?.problem !== undefined) throw answers.problem
-    return printResult(result, invocation, opened)
+    return printResult(result, invocation, { opened, tool })
   },
 }
 

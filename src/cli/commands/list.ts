@@ -65,6 +65,7 @@ function* linesOf(
 
 interface Item {
   readonly name: string
+  readonly title?: string
   readonly uri?: string
   readonly uriTemplate?: string
   readonly description?: string
@@ -72,9 +73,16 @@ interface Item {
   readonly arguments?: unknown
 }
 
+/** What an item is for: its title, unless that is its name, and its description. A resource without both has its name. */
+function aboutOf({ name, title, uri, description }: Item): string {
+  const texts = new Set([title === name ? undefined : title, description])
+  const about = [...texts].filter((text) => text !== undefined && text !== '').join(': ')
+  return about === '' && uri !== undefined ? name : about
+}
+
 /** One item in a line or two: how to use it, and what it is for. */
 function lineOf(item: Item, width: number): string {
   const head = `  ${safeLine(item.uri ?? item.uriTemplate ?? signatureOf(item), 200)}`
-  const about = item.description ?? (item.uri === undefined ? '' : item.name)
+  const about = aboutOf(item)
   return about === '' ? head : `${head}\n      ${safeLine(about, Math.max(30, width - 8))}`
 }

@@ -38,7 +38,7 @@ export const tasksWait: Command = {
     const opened = await open()
     const result = await remoteResult(opened.client, id, invocation)
     if (result.isError === true && opened.answers?.problem !== undefined) throw opened.answers.problem
-    return printResult(result, invocation, opened)
+    return printResult(result, invocation, { opened })
   },
 }
 

@@ -1,6 +1,9 @@
 import { lazy } from '../../../base/lazy.ts'
-import { McpError } from '../../../errors/error.ts'
+import { McpError, mcpError } from '../../../errors/error.ts'
+import { CONNECT_FAILED } from '../../../errors/transport.ts'
+import { parseUrl } from '../../../protocol/url.ts'
 import type { ClientTls } from '../../tls/options.ts'
+import { nameOf } from './fetch.ts'
 
 /** The parts of Node's dispatchers that are used here. */
 interface Dispatcher {
@@ -26,10 +29,22 @@ export const platformFetch: typeof fetch = (input, init) => {
   // Node 20 loads `fetch` with the first use of this class.
   void globalThis.Headers
   if ('Bun' in globalThis) return fetchUncoded(input, init)
-  return globalThis.fetch(
-    input,
-    global[CURRENT] === undefined ? init : Object.assign({}, init, { dispatcher }),
-  )
+  return globalThis
+    .fetch(input, global[CURRENT] === undefined ? init : Object.assign({}, init, { dispatcher }))
+    .catch((error: unknown) => {
+      throw explained(error, input)
+    })
+}
+
+/** The error of a request over TLS to a port without it says which URL to use; others stay. */
+function explained(error: unknown, input: Parameters<typeof fetch>[0]): unknown {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } }
+  const code = cause?.code
+  if (code !== 'ERR_SSL_WRONG_VERSION_NUMBER') return error
+  const target = nameOf(parseUrl(input instanceof Request ? input.url : input))
+  const reason = `this port does not use TLS, so it probably serves plain HTTP (${code})`
+  const hint = `Connect to ${target.replace('https:', 'http:')} instead, or correct the port.`
+  return mcpError(CONNECT_FAILED, { target, reason }, { cause, data: { code }, hint })
 }
 
 /** Sends requests to the origin of a URL with options for TLS. The code for this is loaded with the first one. */
