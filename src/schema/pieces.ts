@@ -24,6 +24,8 @@ const PIECE = 1 / 10
 /** The part of a piece that is added to it, so that what is around it is complete, and the least of it. */
 const AROUND = 1 / 10
 const LEAST_AROUND = 100
+/** How many times larger a piece may be if much is around it. */
+const MOST_BESIDE = 10
 /** The length of a text around a piece, which every piece checks again. Those that decide about others are shorter, or may be as long as the longest choice. */
 const SHORT = 64
 
@@ -119,9 +121,10 @@ export class Pieces {
       }
       const [size, copy] = this.#prune(part, place.below(below), true)
       if (size > this.#left) {
-        yield this.#open[0]!.copy
-        this.#left = this.#size
+        const piece = this.#open[0]!.copy
+        yield piece
         this.#renew(0)
+        this.#left = this.#sizeBeside(this.#open[0]!.copy)
       }
       this.#left -= size
       this.#put(this.#open.at(-1)!.copy, below, copy)
@@ -143,6 +146,12 @@ export class Pieces {
       part = part[step as Step]
     }
     return { path: place, isWhole: !this.#isCut(part) }
+  }
+
+  /** The size of what a piece gets besides what is around it: as much, if that is possible, so that little is repeated. */
+  #sizeBeside(around: object): number {
+    const most = this.#size * MOST_BESIDE
+    return Math.max(this.#size, sizeOf(around, most - 1))
   }
 
   #isCut(part: unknown): part is Container {

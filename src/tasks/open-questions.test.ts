@@ -7,6 +7,7 @@ import { DIALECTS } from '../protocol/switches.ts'
 import { detailed } from '../server/task-methods.ts'
 import { AttemptState } from './attempt-state.ts'
 import type { TaskHead } from './record.ts'
+import type { Run } from './run.ts'
 import type { TaskExcerpt } from './store.ts'
 
 const QUESTION = { method: 'elicitation/create', params: { message: 'sure?' } }
@@ -75,6 +76,29 @@ test('questions that are remembered take only so much memory', async () => {
   for (const id of ids) await poll(other, id)
   for (const id of ids.toReversed()) await poll(other, id)
   expect(read()).toBe(6)
+})
+
+test('a look at the store from before a question was stored does not close it', async () => {
+  let began: Run | undefined
+  const node = new Node({ isInMemory: false }).tool('ask', async (run) => {
+    began = run as Run
+    await run.question('first', QUESTION)
+    await run.question('second', QUESTION)
+    return { content: [] }
+  })
+  const { id } = await node.start('ask')
+  await settled()
+  await node.tasks.answer(id, 'ann', [['first.1', { action: 'accept' }]])
+  await settled()
+  const head = (await node.store.head(id)) as TaskHead
+  const { state } = (await node.record(id))!
+  // As the store was before it had the second question, which it shows with the version that this node knows.
+  const before = AttemptState.of(state)
+  before.close('second.2')
+  expect(began!.refresh(head, before.text)).toBe(true)
+  await node.tasks.answer(id, 'ann', [['second.2', { action: 'accept' }]])
+  await settled()
+  expect(await node.status(id)).toBe('completed')
 })
 
 /** The characters of states that are parsed during some work. */

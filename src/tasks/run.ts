@@ -356,8 +356,8 @@ export class Run implements Channel, CallTask {
     if (!this.hasBegun) this.#loadAgain(state)
     if (this.#open === undefined || this.#open.size === 0) return true
     const theirs = AttemptState.of(state)
-    const answered = [...this.#open.keys()].filter((name) => theirs.questions.every(([key]) => key !== name))
-    for (const name of answered) {
+    const closed = [...this.#open.keys()].filter((name) => theirs.questions.every(([key]) => key !== name))
+    for (const name of closed) {
       const refusal = theirs.refusals?.find(([key]) => key === name)
       if (refusal !== undefined) {
         this.shared.close(name)
@@ -367,11 +367,12 @@ export class Run implements Channel, CallTask {
       }
       const key = ownKey(name)
       const found = theirs.answers.find(([other]) => other === key)
+      // The store may not have the question yet.
       if (found === undefined) continue
       this.shared.close(name)
       this.shared.keep(...found)
+      this.#deliver([name])
     }
-    this.#deliver(answered)
     return true
   }
 
