@@ -184,13 +184,16 @@ async function prepare(
   upgrade: (found: SharedOpening | undefined) => boolean,
 ): Promise<void> {
   const onError = (): void => void stream.destroy()
+  const isGone = (): boolean => stream.destroyed || stream.readableEnded
+  const isWanted = (): boolean => !isClosing() && !isGone()
   stream.on('error', onError)
   try {
-    const found = await shared.open(request.headers, { auth: request.auth, ip: source.ipOf(request) })
+    const caller = { auth: request.auth, ip: source.ipOf(request) }
+    const found = await shared.open(request.headers, caller, isWanted)
     stream.off('error', onError)
-    const isWanted = !isClosing() && !stream.destroyed
-    if (isWanted && upgrade(found)) return
+    if (isWanted() && upgrade(found)) return
     found?.abandon()
+    if (isGone()) stream.destroy()
     if (isClosing()) throw mcpError(SHUTTING_DOWN, {}, SOON)
   } catch (thrown) {
     stream.off('error', onError)

@@ -62,7 +62,7 @@ function open(log: ReceivedLog): Opened {
     attach: () => undefined,
     detach: () => true,
   } as unknown as SharedClient
-  const clients = { idleMs: IDLE_MS } as unknown as SharedClients
+  const clients = { idleMs: IDLE_MS, catchUp: () => Promise.resolve() } as unknown as SharedClients
   const options = { client, clients, log, epoch: 0, received: 0, isLatest: () => true }
   const connection = new SharedConnection(options)
   connection.carryOn(carrier, { count: 0, auth: undefined })

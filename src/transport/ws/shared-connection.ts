@@ -72,7 +72,7 @@ export class SharedConnection implements ResumableSession, SharedPart {
   }
 
   note(carrier: Carrier, texts: readonly string[]): Promise<boolean> {
-    const { client, log } = this.#options
+    const { client, clients, log } = this.#options
     this.#received += texts.length
     const note = log.prepare({
       session: this.id,
@@ -84,6 +84,8 @@ export class SharedConnection implements ResumableSession, SharedPart {
     })
     return new Promise((resolve) =>
       this.#steps.add(async () => {
+        // Before the note: the client sends again what a connection could not take.
+        if (texts.length > 0) await clients.catchUp(client)
         const isNoted = await note()
         if (isNoted) this.#notedAt = performance.now()
         else this.#fenced(carrier)

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { nextTask } from '../../base/next-task.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import { ownerOf, type Auth, type RequestSource } from '../../rpc/call.ts'
 import type { Service } from '../../rpc/service.ts'
@@ -22,6 +23,14 @@ export interface SharedOpening {
   readonly ip?: string | undefined
   /** Ends a session that was created for a connection that was not accepted. */
   abandon(): void
+}
+
+/** A client that asks for its session. */
+interface Resuming {
+  readonly id: string
+  readonly count: number
+  readonly source: RequestSource
+  isWanted(): boolean
 }
 
 const ID_BYTES = 18
@@ -53,15 +62,23 @@ export class SharedSessions {
     this.#log = new ReceivedLog(sharing.node, this.#clients.room.idleMs, limits.batch)
   }
 
-  /** Finds or creates the session of a new connection, like `WsSessions.open`. Rejects if the store cannot be reached. */
-  async open(headers: IncomingHttpHeaders, source: RequestSource): Promise<SharedOpening | undefined> {
+  /**
+   * Finds or creates the session of a new connection, like `WsSessions.open`. Rejects if the store cannot be reached. The client may leave while the store
+   * answers, above all if this node stands still meanwhile: it does not take over a session that is no longer wanted here.
+   */
+  async open(
+    headers: IncomingHttpHeaders,
+    source: RequestSource,
+    isWanted: () => boolean,
+  ): Promise<SharedOpening | undefined> {
     const count = readCount(headers['last-event-id'] as string | undefined)
     if (count === undefined || this.#limits.resumeMs === 0) return undefined
     const id = headers['mcp-session-id']
     try {
       const isId = typeof id === 'string' && SESSION_ID.test(id)
-      const resumed = isId ? await this.#resume(id, count, source) : undefined
-      return resumed ?? (await this.#create(source))
+      const resumed = isId ? await this.#resume({ id, count, source, isWanted }) : undefined
+      if (resumed !== undefined) return resumed
+      return isWanted() ? await this.#create(source) : undefined
     } catch (error) {
       throw notRun(error)
     }
@@ -98,10 +115,13 @@ export class SharedSessions {
   }
 
   /** Takes over a session; undefined if that is not possible. */
-  async #resume(id: string, count: number, source: RequestSource): Promise<SharedOpening | undefined> {
+  async #resume({ id, count, source, isWanted }: Resuming): Promise<SharedOpening | undefined> {
     const client = await this.#clients.use(id, source)
     if (client === undefined) return undefined
     if (!(await this.#reaches(id, count))) return undefined
+    // News of the client may have arrived together with the answer.
+    await nextTask()
+    if (!isWanted()) return undefined
     const known = Number(client.fields.get(EPOCH) ?? 0)
     const last = await this.#log.end(id, Math.max(known, this.#latest.get(client)?.epoch ?? 0))
     if (last === undefined) return undefined

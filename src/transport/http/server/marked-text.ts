@@ -53,6 +53,11 @@ export class MarkedText {
   }
 }
 
+/** Whether a node has added a text to its stream. */
+export function isMarkedBy(text: string, node: number): boolean {
+  return text.startsWith(`${node}-`)
+}
+
 /** The message in a text of a stream. */
 export function withoutMark(text: string): string {
   return text.startsWith('{') || text.startsWith('[') ? text : text.slice(text.indexOf(' ') + 1)

@@ -2,7 +2,7 @@ import { textBytes } from '../../../base/weight.ts'
 import type { Node } from '../../../nodes/node.ts'
 import { Steps } from '../../../nodes/steps.ts'
 import type { EventRoom } from '../../../rpc/event-store.ts'
-import { MarkedText, withoutMark } from './marked-text.ts'
+import { isMarkedBy, MarkedText, withoutMark } from './marked-text.ts'
 import { KeptBuffer, type KeptPool } from '../../io/kept-pool.ts'
 import { PAGE, pagesOf } from './recent-pages.ts'
 import { STANDALONE } from './sessions.ts'
@@ -51,6 +51,7 @@ export class Outbox {
   /** The connection, and the number of the next message for it. */
   #pass: ((text: string) => void) | undefined
   #next = 0
+  #foreign = 0
   /** Whether the connection has got nothing yet. */
   #isResuming = false
   /** The last event that is known to be in the store. */
@@ -88,6 +89,11 @@ export class Outbox {
 
   get stored(): number {
     return this.#stored
+  }
+
+  /** How many messages of other nodes were passed on. */
+  get foreign(): number {
+    return this.#foreign
   }
 
   /** Whether this node counts what the store keeps. */
@@ -213,6 +219,7 @@ export class Outbox {
         if (seq < this.#next) continue
         this.#next = seq + 1
         this.#know(seq)
+        if (!isMarkedBy(text, node.number)) this.#foreign++
         pass(withoutMark(text))
       }
       isMore = read.isRecent || page.events.length === PAGE

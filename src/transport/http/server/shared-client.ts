@@ -53,6 +53,8 @@ export class SharedClient implements ReplicaSession {
   readonly fields: Map<string, string> = new Map()
   /** Requests that other nodes run, as the store last told it. */
   others: ReadonlyMap<number, readonly string[]> = new Map()
+  /** How many messages of other nodes had been passed on when the store was last asked because of them. */
+  caughtUp = 0
   /** The field with the requests that run here. */
   #runs: string
   /** The requests that the store knows to run here. */

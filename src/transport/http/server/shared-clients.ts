@@ -167,9 +167,21 @@ export class SharedClients implements NodeListener {
   /** Looks for requests of a client that run at other nodes. */
   lookAround(client: SharedClient): Promise<void> {
     return this.#uses.use(client.id, client.owner, (stored) => {
+      if (this.#all.get(client.id) !== client) return
       if (stored === undefined) return this.#forget(client)
       client.refresh(stored, client.connection.source)
     })
+  }
+
+  /**
+   * Takes over what requests at other nodes have changed: while they may run there, and after a message of theirs, which may be the response of the last one.
+   * The next message of the client must find in the session what it may have seen.
+   */
+  async catchUp(client: SharedClient): Promise<void> {
+    const { foreign } = client.outbox
+    if (client.others.size === 0 && client.caughtUp === foreign) return
+    await this.lookAround(client)
+    client.caughtUp = foreign
   }
 
   onBeat(): void {
