@@ -232,8 +232,8 @@ export const TOO_MUCH_HELD = {
   http: 503,
   refusal: 'RESOURCE_EXHAUSTED',
   retryable: true,
-  text: 'the server has no room to keep this: all clients share {limit} bytes, and one gets at most a quarter of what the others leave',
-  hint: 'Unsubscribe from something, end unused sessions, keep less in them, or raise limits.heldBytes.',
+  text: 'the server has no room to keep this: all clients share {limit} bytes, and one gets at most {share} of what the others leave',
+  hint: 'Unsubscribe from something, end unused sessions, keep less in them, give shorter answers, or raise limits.heldBytes.',
 } as const
 
 export const SESSION_TOO_LARGE = {

@@ -15,6 +15,11 @@ export type NodeMessage =
       readonly key?: string
       readonly id?: Message['id']
     }
+  /** The client of a session has answered a question of another node at length. The node that asked says whether it waits for that. */
+  | { readonly kind: 'offered'; readonly session: string; readonly id: number }
+  | { readonly kind: 'wanted'; readonly session: string; readonly id: number; readonly isOpen: boolean }
+  /** A long answer is not in the cache any more. */
+  | { readonly kind: 'taken'; readonly key: string }
   /** The client of a session has cancelled a request that another node runs. */
   | { readonly kind: 'cancelled'; readonly session: string; readonly params: JsonObject }
   /** The client of a session has subscribed to resources, or has ended that. `version` is that of the session then; older programs send none. */

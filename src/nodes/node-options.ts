@@ -33,6 +33,8 @@ export interface NodeOptions {
 export interface NodeListener {
   /** `isOwn` says whether this node has sent it. A revocation or death of the past has the position 0: from before the start, or from a time when messages were missed. */
   onMessage(message: NodeMessage, isOwn: boolean, position: number): void
+  /** Whether a session has a question open here. */
+  waitsFor?(session: string, question: number): boolean
   /** Called after each sign of life of this node. */
   onBeat?(): void
   /** Everything of some classes may have changed, up to a position. Unless this node has missed messages, it has told of all other changes. */

@@ -5,6 +5,8 @@ import { ChangeHistory, NOTHING_KNOWN, type PastChanges } from './change-history
 import { CHANGE_CLASSES, classOf, type ChangeClass } from './change-log.ts'
 import { checkShared } from './check-shared.ts'
 import { Forwarded } from './forwarded.ts'
+import { Offers } from './offers.ts'
+import { askerOf, QUESTIONS } from './question-ids.ts'
 import { Rarely } from './rarely.ts'
 import { readMessage, writeMessage, type NodeMessage, type Revocation, type SentMessage } from './messages.ts'
 import type { NodeListener, NodeOptions, NodeStores } from './node-options.ts'
@@ -17,8 +19,6 @@ import { Suspects } from './suspects.ts'
 const BEATS = 3
 /** A beat that failed is repeated after this part of the time between two, or others could look twice once the store is back, and see none. */
 const AGAIN = 1 / 5
-/** Ids of questions and names of streams contain the number of their node. */
-const QUESTIONS = 1_000_000_000
 /** How many messages from before its start a node reads, and how many it reads again for one session. The bus does not keep more. */
 const MOST_READ = 10_000
 const PAGE = 500
@@ -48,6 +48,8 @@ export class Node {
   readonly suspects: Suspects
   readonly #options: NodeOptions
   readonly #listeners = new Set<NodeListener>()
+  /** Long answers to questions of other nodes. */
+  readonly offers: Offers = new Offers(this, this.#listeners)
   readonly #history: ChangeHistory
   #position = 0
   /** The position of the newest message when the node started; resolves once it has read up to there. */
@@ -70,6 +72,7 @@ export class Node {
     this.stores = options.stores
     this.#options = options
     this.suspects = new Suspects(options.beatMs)
+    this.#listeners.add(this.offers)
     if (options.listener !== undefined) this.#listeners.add(options.listener)
     const { stores, server } = options
     this.#history = new ChangeHistory(stores, server)
@@ -121,7 +124,7 @@ export class Node {
 
   /** Whether another node may have asked the question with this id. */
   isForeign(id: unknown): boolean {
-    return typeof id === 'number' && id > QUESTIONS && askerOf(id) !== this.number
+    return Number.isSafeInteger(id) && (id as number) > QUESTIONS && askerOf(id as number) !== this.number
   }
 
   /** Whether this node may have asked the question with this id, perhaps under an earlier number. */
@@ -226,6 +229,7 @@ export class Node {
     this.#all.stop()
     this.#started.resolve()
     this.#steps.stop()
+    this.offers.stop()
     this.#unsubscribe?.()
     this.#listeners.clear()
     try {
@@ -387,9 +391,4 @@ export class Node {
       this.#options.report('error', 'a message of another node could not be used', { error })
     }
   }
-}
-
-/** The number of the node that asked a question. */
-function askerOf(id: number): number {
-  return Math.floor(id / QUESTIONS)
 }

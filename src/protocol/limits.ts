@@ -76,7 +76,7 @@ export const LIMITS = {
   sessionIdleMs: { usual: 1_800_000, strict: 600_000 },
   /** Bytes of the values that handlers keep in one session (`ctx.session.set`): their keys and their JSON text, with 128 bytes for each. */
   sessionBytes: { usual: 1_048_576, strict: 65_536 },
-  /** Bytes kept for all clients between their requests: the URIs they watch, with 128 bytes for each, what they say about themselves, and the values in their sessions. One caller gets at most a quarter of what the others leave free. */
+  /** Bytes kept for all clients between their requests: the URIs they watch, with 128 bytes for each, what they say about themselves, and the values in their sessions. One caller gets at most a quarter of what the others leave free. Where several nodes or workers share sessions, each node counts two things in the store separately, up to the same limit: the subscriptions that it added, and answers of more than 64 KB to questions of other nodes, until these have them. Of each, one caller gets at most three quarters of what the others leave free. */
   heldBytes: { usual: 67_108_864, strict: 16_777_216 },
   /** Events kept per stream for a client that reconnects. */
   streamEvents: { usual: 1000, strict: 100 },

@@ -31,7 +31,7 @@ export class HeldBytes {
   /** Takes room for further bytes; throws if the share of the holder or its network is used up, and no other that holds more can be evicted. */
   take(holder: unknown, bytes: number): void {
     if (bytes > 0 && !this.#hasRoom(holder, bytes) && !this.#makeRoom(holder, bytes))
-      throw mcpError(TOO_MUCH_HELD, { limit: this.#limit }, MUCH_LATER)
+      throw mcpError(TOO_MUCH_HELD, { limit: this.#limit, share: 'a quarter' }, MUCH_LATER)
     this.#add(holder, bytes)
   }
 

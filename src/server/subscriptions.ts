@@ -280,7 +280,7 @@ function enter(
   }
   const end = (): void => {
     leave()
-    call.abort(mcpError(TOO_MUCH_HELD, { limit: limits.heldBytes }))
+    call.abort(mcpError(TOO_MUCH_HELD, { limit: limits.heldBytes, share: 'a quarter' }))
   }
   const stream: Listening = { id, flags, watched, end }
   streams.set(caller, open.add(stream))

@@ -92,6 +92,26 @@ describe('HTTP+SSE at three nodes', () => {
     expect(heard().slice(0, -1)).toEqual(Array.from({ length: 3 }, () => 'notifications/tools/list_changed'))
   })
 
+  test('a long answer to a question of another node is in the store only if that node waits for it, and only until then', async () => {
+    const define = (app: App): void =>
+      void app.tool('ask', {}, async (_, { roots }) => String((await roots()).length))
+    const { nodes, stores } = await start(define)
+    const [one, two, three] = nodes as [TestNode, TestNode, TestNode]
+    const client = await shaken(one, three, { roots: {} })
+    await at(two, client).post(call('ask', {}, 2))
+    await client.stream.until(() => client.messages.some(({ method }) => method === 'roots/list'))
+    const { id } = client.messages.find(({ method }) => method === 'roots/list') as JsonObject
+    const roots = Array.from({ length: 100 }, (_, n) => ({ uri: `file:///${n}${'r'.repeat(1000)}` }))
+    const count = (step: string): number => stores.exchanges.filter((one) => one.step === step).length
+    const post = (to: unknown): Promise<{ readonly status: number | undefined }> =>
+      at(three, client).post(JSON.stringify({ jsonrpc: '2.0', id: to, result: { roots } }))
+    expect((await post(Number(id) + 1)).status).toBe(202)
+    expect(count('cache.set')).toBe(0)
+    expect((await post(id)).status).toBe(202)
+    expect(textOf(await client.answer(2))).toBe('100')
+    await expect.poll(() => [count('cache.set'), count('cache.delete')]).toEqual([1, 1])
+  })
+
   test('the stream of a node that stops ends after the requests at other nodes, which take no more of them', async () => {
     const gate = new Gate()
     let quick = 0

@@ -1,3 +1,4 @@
+import { shareOf } from '../../base/share.ts'
 import type { Limits } from '../../protocol/limits.ts'
 import type { Load } from '../../rpc/load.ts'
 import type { Service } from '../../rpc/service.ts'
@@ -20,6 +21,8 @@ export interface Budgets {
   readonly stored: StoredBytes
   /** Long answers on their way to other nodes, which the store keeps meanwhile. */
   readonly forwarded: StoredBytes
+  /** Those to nodes that may not exist: a quarter as many, so that they take nothing from the others. */
+  readonly strays: StoredBytes
 }
 
 const budgets = new WeakMap<Load, Budgets>()
@@ -36,6 +39,7 @@ export function budgetsOf({ load }: Pick<Service, 'load'>, limits: Limits): Budg
       notices: new NoticeBudget(limits),
       stored: new StoredBytes(limits),
       forwarded: new StoredBytes(limits),
+      strays: new StoredBytes({ heldBytes: shareOf(limits.heldBytes) }),
     }
     budgets.set(load, own)
   }

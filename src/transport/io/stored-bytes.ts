@@ -56,7 +56,7 @@ export class StoredBytes {
       this.forget(first.item.session)
     const own = this.#callers.get(caller) + bytes
     if (!isWithinAddressShare(own, this.#total + bytes, this.#limit))
-      throw mcpError(TOO_MUCH_HELD, { limit: this.#limit }, MUCH_LATER)
+      throw mcpError(TOO_MUCH_HELD, { limit: this.#limit, share: 'three quarters' }, MUCH_LATER)
     let stored = this.#sessions.get(session)
     if (stored === undefined) {
       const added: Omit<Stored, 'end'> = { session, caller, bytes: 0, removed: [] }

@@ -3,7 +3,6 @@ import { SESSION_LIMIT } from '../../../errors/limits.ts'
 import { LATER, MUCH_LATER } from '../../../errors/retry-after.ts'
 import { OVERLOADED } from '../../../errors/rpc.ts'
 import { sizeOf } from '../../../nodes/forwarded.ts'
-import type { Node } from '../../../nodes/node.ts'
 import type { JsonObject, Message, RequestId } from '../../../protocol/jsonrpc.ts'
 import type { RequestSource } from '../../../rpc/call.ts'
 import type { Session } from '../../../rpc/session.ts'
@@ -24,6 +23,7 @@ import type { EventRecorder } from './event-stream.ts'
 import { lostResponse } from './lost-response.ts'
 import { NoticeWriter } from './notice-writer.ts'
 import { ReplicaFields } from './replica-fields.ts'
+import { sendAnswer, type AnswerParts } from './send-answer.ts'
 import { FRESH_MS } from './sessions.ts'
 import type { SharedSession } from './shared-part.ts'
 import type { StreamFollower } from './stream-follower.ts'
@@ -46,8 +46,7 @@ export interface ReplicaSession {
 }
 
 /** The parts of a transport that its replicas use. */
-export interface ReplicaParts {
-  readonly node: Node
+export interface ReplicaParts extends AnswerParts {
   readonly contents: SessionContents
   /** How many sessions the store may have. */
   readonly maxSessions: number
@@ -58,8 +57,6 @@ export interface ReplicaParts {
   readonly budget: NoticeBudget
   /** Counts the subscriptions that the store keeps. */
   readonly stored: StoredBytes
-  /** Counts the long answers that the store keeps for other nodes. */
-  readonly forwarded: StoredBytes
   /** Whether the request that a message to other nodes belongs to waits for it, and learns of its failure. */
   readonly isAwaited: boolean
   now(): number
@@ -70,10 +67,6 @@ export interface ReplicaParts {
   onEnded(session: string): void
 }
 
-/** Answers longer than this travel through the cache, so that the bus need not keep them. */
-const LONG_ANSWER = 65_536
-/** How long they stay there: a node that cannot reach the store for longer is taken for dead. */
-export const ANSWER_MS = 30_000
 /** How long nothing is saved for a caller that has sent too much: each attempt looks at all that it would send. */
 const REFUSED_MS = 1000
 
@@ -219,7 +212,7 @@ export class Replica implements SharedSession {
 
   settle(answer: Message): void {
     const { node } = this.#parts
-    if (node.isForeign(answer.id)) this.#send(() => this.#sendAnswer(answer))
+    if (node.isForeign(answer.id)) this.#send(() => sendAnswer(this.#parts, this.#session, answer))
   }
 
   cancel(params: JsonObject): void {
@@ -370,19 +363,6 @@ export class Replica implements SharedSession {
     this.#messages.add(sending)
     const forget = (): void => void this.#messages.delete(sending)
     sending.then(forget, this.#parts.isAwaited ? () => undefined : forget)
-  }
-
-  async #sendAnswer(answer: Message): Promise<void> {
-    const { node, forwarded } = this.#parts
-    const { id: session, countedFor } = this.#session
-    const text = JSON.stringify(answer)
-    this.#count(sizeOf(text))
-    if (text.length <= LONG_ANSWER) return node.publish({ kind: 'answered', session, answer })
-    const key = `answer:${crypto.randomUUID()}`
-    // As long as it may be there: nobody deletes what no node has asked for.
-    forwarded.take({ session: key, caller: countedFor, idleMs: ANSWER_MS }, text)
-    await node.stores.cache.set(key, text, ANSWER_MS)
-    await node.publish({ kind: 'answered', session, key, id: answer.id })
   }
 
   /** Counts what the caller sends to other nodes; throws if that is too much, since all of them would read it. */

@@ -2,6 +2,7 @@ import { delayOf, pause } from '../../../base/backoff.ts'
 import { McpError, mcpError } from '../../../errors/error.ts'
 import { BAD_ACCEPT, NODE_STOPPING } from '../../../errors/http.ts'
 import { AT_ONCE } from '../../../errors/retry-after.ts'
+import { dropAnswer } from '../../../nodes/offers.ts'
 import type { NodeMessage } from '../../../nodes/messages.ts'
 import type { Node } from '../../../nodes/node.ts'
 import type { AllChanged, NodeListener } from '../../../nodes/node-options.ts'
@@ -19,7 +20,8 @@ import { EventStream } from './event-stream.ts'
 import { readAccept } from './negotiate.ts'
 import { callerOf, type Headers, type HttpIn, type HttpOut } from './parts.ts'
 import { budgetsOf } from '../../io/budgets.ts'
-import { ANSWER_MS, Replica, type ReplicaParts } from './replica.ts'
+import { Replica, type ReplicaParts } from './replica.ts'
+import { ANSWER_MS, answerTaken } from './send-answer.ts'
 import type { HttpSession } from './sessions.ts'
 import { ownFields, SessionUses } from './session-uses.ts'
 import type { SharedSession } from './shared-part.ts'
@@ -57,7 +59,7 @@ export class Replicas implements NodeListener {
     const onError = (error: unknown): void => service.report('error', 'the store failed', { error })
     const room = { events, bytes, idleMs: 2 * idleMs }
     this.#streams = new StoredStreams({ node, room, idleMs, maxUnread: bytes, onError })
-    const { notices, stored, forwarded } = budgetsOf(service, limits)
+    const { notices, stored, forwarded, strays } = budgetsOf(service, limits)
     this.#parts = {
       node,
       contents,
@@ -67,6 +69,7 @@ export class Replicas implements NodeListener {
       budget: notices,
       stored,
       forwarded,
+      strays,
       isAwaited: true,
       now: () => performance.now(),
       onError,
@@ -126,8 +129,13 @@ export class Replicas implements NodeListener {
     this.#streams.look().catch(() => undefined)
   }
 
+  waitsFor(session: string, question: number): boolean {
+    return this.#endpoint.sessions.find(session)?.session.pending.has(question) === true
+  }
+
   onMessage(message: NodeMessage, isOwn: boolean): void {
     if (message.kind === 'died') this.onBeat()
+    if (message.kind === 'taken') answerTaken(this.#parts, message.key)
     if (!('session' in message)) return
     const session = this.#endpoint.sessions.find(message.session)
     if (message.kind === 'ended') {
@@ -236,15 +244,14 @@ export async function settleHere(
   if (!node.mayHaveAsked(id ?? answer?.id)) return
   if (key === undefined) return void (answer !== undefined && pending.settle(answer))
   if (id !== undefined && !pending.has(id)) return
-  const { cache } = node.stores
   let text: string | undefined
   try {
-    text = await readPatiently(() => cache.get(key))
+    text = await readPatiently(() => node.stores.cache.get(key))
   } finally {
     const lost = { ...(id !== undefined && { id }), error: ANSWER_LOST }
-    const isSettled = pending.settle(text === undefined ? lost : (JSON.parse(text) as Message))
-    // Nobody waits for it, since the cache forgets the answer by itself, too.
-    if (isSettled) void (async () => cache.delete(key))().catch(() => undefined)
+    pending.settle(text === undefined ? lost : (JSON.parse(text) as Message))
+    // Nobody waits for that.
+    void dropAnswer(node, key)
   }
 }
 

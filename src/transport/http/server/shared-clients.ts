@@ -13,6 +13,7 @@ import { LONG_ID } from './noted-id.ts'
 import type { ReplicaParts } from './replica.ts'
 import { LONGEST_IDLE_MS, settleHere, type Sharing } from './replicas.ts'
 import { ownFields, SessionUses } from './session-uses.ts'
+import { answerTaken } from './send-answer.ts'
 import type { SessionFacts } from './sessions.ts'
 import { SharedClient, type SharedParts } from './shared-client.ts'
 import { REPLICA_MS } from './shared-part.ts'
@@ -49,7 +50,7 @@ export class SharedClients implements NodeListener {
     this.#transport = transport
     this.#idleMs = Math.min(idleMs, LONGEST_IDLE_MS)
     const room = { events: limits.streamEvents, bytes: limits.streamBytes, idleMs: 2 * this.#idleMs }
-    const { notices, stored, forwarded } = budgetsOf(service, limits)
+    const { notices, stored, forwarded, strays } = budgetsOf(service, limits)
     const replica: ReplicaParts = {
       node,
       contents,
@@ -59,6 +60,7 @@ export class SharedClients implements NodeListener {
       budget: notices,
       stored,
       forwarded,
+      strays,
       // A message over a WebSocket gets no reply.
       isAwaited: transport === 'sse',
       now: () => performance.now(),
@@ -188,8 +190,13 @@ export class SharedClients implements NodeListener {
     this.#look().catch(() => undefined)
   }
 
+  waitsFor(session: string, question: number): boolean {
+    return this.#all.get(session)?.session.pending.has(question) === true
+  }
+
   onMessage(message: NodeMessage, isOwn: boolean): void {
     if (message.kind === 'died') this.onBeat()
+    if (message.kind === 'taken') answerTaken(this.#parts.replica, message.key)
     if (!('session' in message)) return
     if (message.kind === 'ended') {
       this.#parts.replica.budget.forget(message.session)
