@@ -2,7 +2,7 @@ import type { Command, Flags, Invocation, OpenOptions } from './command.ts'
 import { Deadline } from './deadline.ts'
 import { EXIT, type ExitCode } from './exit.ts'
 import { type Failure, failureOf, wrongAnswer, wrongUsage } from './failure.ts'
-import { Interruption, type Io } from './io.ts'
+import { Interruption, repairWidth, type Io } from './io.ts'
 import { withLoginHint } from './login-hint.ts'
 import { open, type Opened } from './open.ts'
 import { timeOf } from './option-values.ts'
@@ -21,6 +21,7 @@ export async function runCli(
   io: Io,
   commands: readonly Command[],
 ): Promise<ExitCode> {
+  for (const stream of [io.stdout, io.stderr]) repairWidth(stream)
   let output = new Output(io, earlyOptions(args))
   try {
     const { isTTY, columns } = io.stdout

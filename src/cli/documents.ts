@@ -10,7 +10,8 @@ export const DOCUMENTS: Readonly<Record<string, string>> = {
   read: 'the result, { contents }; with --save also { saved }, the files',
   prompt: 'the result, { description, messages }; with --save also { saved }, the files',
   complete: '{ values, total, hasMore }',
-  watch: 'lines of { kind, uri }, { kind: "log", level, logger, data } and { kind: "reconnected" }',
+  watch:
+    'lines of { kind, uri }, { kind: "log", level, logger, data, isClipped }, { kind: "omitted", omitted } and { kind: "reconnected" }',
   info: '{ target, revision, server, capabilities, instructions }',
   ping: '{ target, connectMs, times }',
   'tasks list': '{ tasks: [{ id, status, tool, owner, message, createdAt, updatedAt }] }',

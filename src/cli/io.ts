@@ -18,7 +18,21 @@ export interface Io {
 export interface Writable {
   readonly isTTY?: boolean
   readonly columns?: number
+  /** Calls the listener when the size of the terminal has changed. */
+  on?(event: 'resize', listener: () => void): unknown
   write(text: string, done?: (error?: Error | null) => void): boolean
+}
+
+/** The columns of a terminal that does not know its size, such as a serial line, and so reports 0. */
+const UNKNOWN_COLUMNS = 80
+
+/** Gives a terminal that reports no columns the usual ones. The stream itself gets them, because libraries that draw on it ask it. */
+export function repairWidth(stream: Writable): void {
+  const repair = (): void => {
+    if (stream.columns === 0) (stream as { columns: number }).columns = UNKNOWN_COLUMNS
+  }
+  repair()
+  if (stream.isTTY === true) stream.on?.('resize', repair)
 }
 
 /** Why a command ends early. */

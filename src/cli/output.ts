@@ -2,6 +2,7 @@ import picocolors from 'picocolors'
 import type { Io, Writable } from './io.ts'
 import { safe, safeJson } from './safe-text.ts'
 import { cutToWidth } from './text-width.ts'
+import { UnreadLines } from './unread-lines.ts'
 
 type Colors = ReturnType<typeof picocolors.createColors>
 
@@ -49,6 +50,9 @@ export class Output {
   readonly #isQuiet: boolean
   readonly #isRaw: boolean
   readonly #secrets = new Set<string>()
+  /** Lines that servers cause, on stdout and on stderr. */
+  readonly #events: UnreadLines
+  readonly #notes: UnreadLines
   #hasStatus = false
 
   constructor(io: Io, options: OutputOptions = {}) {
@@ -59,6 +63,10 @@ export class Output {
     this.colors = picocolors.createColors(!this.isJson && mayColor(io, io.stdout, options))
     this.noteColors = picocolors.createColors(mayColor(io, io.stderr, options))
     this.isWatched = io.stderr.isTTY === true && !this.#isQuiet && io.env['CI'] === undefined
+    this.#events = new UnreadLines(io.stdout, (omitted) =>
+      this.isJson ? JSON.stringify({ kind: 'omitted', omitted }) : omittedText(omitted),
+    )
+    this.#notes = new UnreadLines(io.stderr, omittedText)
   }
 
   /** The width of the terminal. */
@@ -86,6 +94,14 @@ export class Output {
   /** Prints one of many values, such as an event: a line of JSON, or the text for people. */
   async event(value: unknown, text: () => string): Promise<void> {
     await this.#write(this.#io.stdout, `${this.isJson ? safeJson(value) : text()}\n`)
+  }
+
+  /** The same for events that come at any time, such as log messages. Those that a slow reader leaves unread for too long are left out, and counted. */
+  passing(value: () => unknown, text: () => string): void {
+    this.#events.add(() => {
+      this.status('')
+      return this.isJson ? safeJson(value()) : text()
+    })
   }
 
   /** Prints bytes of a server as they are; only into a pipe or file. */
@@ -117,9 +133,13 @@ export class Output {
     return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
   }
 
-  /** Tells a person on stderr what goes on. */
+  /** Tells a person on stderr what goes on, unless too much there is unread. */
   note(text: string): void {
-    if (!this.#isQuiet) this.show(text)
+    if (this.#isQuiet) return
+    this.#notes.add(() => {
+      this.status('')
+      return this.redacted(text)
+    })
   }
 
   /** Shows a person on stderr what they must see, also with `--quiet`. */
@@ -166,6 +186,7 @@ export class Output {
 
   /** Waits until everything has left the process. */
   async flush(): Promise<void> {
+    for (const lines of [this.#events, this.#notes]) lines.tellOmitted()
     await Promise.all([this.#write(this.#io.stdout, ''), this.#write(this.#io.stderr, '')])
   }
 
@@ -175,6 +196,10 @@ export class Output {
       stream.write(text, () => resolve())
     })
   }
+}
+
+function omittedText(count: number): string {
+  return `… ${count} ${count === 1 ? 'line was' : 'lines were'} left out, because nobody read the ones before`
 }
 
 function mayColor({ env }: Io, stream: Writable, { plain = false }: OutputOptions): boolean {

@@ -3,7 +3,7 @@ import { Deferred } from '../base/deferred.ts'
 import { LONGEST_MS } from '../base/duration.ts'
 import { Channel } from './channel.ts'
 import { errorFrom, type ErrorData } from './error-data.ts'
-import { portTo } from './ports.ts'
+import { closeUnaccepted, portTo } from './ports.ts'
 import { StoreGuest } from './store-host.ts'
 import type { ParentStores } from './store-steps.ts'
 
@@ -55,6 +55,7 @@ export class WorkerProcess {
     // Not everybody waits for it.
     this.listening.catch(() => undefined)
     this.#worker = cluster.fork({ [WORKER_VARIABLE]: String(number) })
+    closeUnaccepted(this.#worker)
     const nodes = new Set<number>()
     const guest = new StoreGuest(stores, () => this.#channel.hasNews())
     this.#channel = new Channel(

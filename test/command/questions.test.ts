@@ -1,8 +1,12 @@
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { createServer } from 'pierhead'
 import type { FormAnswer } from 'pierhead/client'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { runCli } from '../../src/cli/cli.ts'
+import { COMMANDS } from '../../src/cli/commands.ts'
 import { textProblem, valueProblem } from '../../src/cli/form-field.ts'
+import type { Io } from '../../src/cli/io.ts'
 import { line, type Outcome } from './line.ts'
 import { screen } from './screen.ts'
 
@@ -114,6 +118,31 @@ describe('a given value', () => {
 })
 
 describe('an answer at the terminal', () => {
+  it('is asked for in whole lines where the terminal reports no columns, also after its size changed', async () => {
+    const app = createServer({ name: 'form', version: '1.0.0', log: () => undefined })
+    const question = 'How many of the yellow ones do you want?'
+    app.tool('ask', {}, async (_, ctx) => {
+      const schema = { type: 'object', properties: { count: { type: 'integer' } } } as const
+      return (await ctx.elicit(question, schema)).action
+    })
+    const { url = '' } = await app.listen({ http: { port: 0 } })
+    onTestFinished(() => app.close())
+    const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined })
+    const stderr = Object.assign(new PassThrough(), { isTTY: true, columns: 0, rows: 0 })
+    let text = ''
+    stderr.setEncoding('utf8').on('data', (more: string) => (text += more))
+    const { signal } = new AbortController()
+    const io: Io = { stdin, stdout: stderr, stderr, env: { NO_COLOR: '1' }, cwd: '/', signal }
+    const ended = runCli(['call', url, 'ask'], io, COMMANDS)
+    await vi.waitFor(() => expect(text).toContain('Will you answer?'), { timeout: 20_000 })
+    expect(text).toContain(question)
+    stderr.columns = 0
+    stderr.emit('resize')
+    expect(stderr.columns).toBe(80)
+    stdin.write('n')
+    expect(await ended).toBe(0)
+  })
+
   it.each([
     [{ type: 'string', minLength: 3 }, 'ab', 'abc'],
     [{ type: 'string', maxLength: 2 }, '\u{1f600}\u{1f600}\u{1f600}', '\u{1f600}\u{1f600}'],

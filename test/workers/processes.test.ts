@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer as createNetServer, type AddressInfo } from 'node:net'
+import { connect as netConnect, createServer as createNetServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { once } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/client.ts'
 import { createServer } from '../../src/index.ts'
-import { call, message } from '../http/messages.ts'
+import { BOTH, call, message } from '../http/messages.ts'
 import { open } from '../http/server.ts'
 import { isRunning, Many, start } from './start.ts'
 
@@ -74,6 +74,34 @@ test('a second signal ends all processes at once', async () => {
   many.child.kill('SIGTERM')
   expect(await many.exit()).toEqual([143, null])
   await expect.poll(() => many.pids.some(isRunning)).toBe(false)
+})
+
+test('a connection on its way to a process that dies is closed, and the others are served', async () => {
+  const many = await start({ workers: 2 })
+  const [dying = 0, other = 0] = many.pids
+  // A process that stands still accepts nothing: Node hands each of them one connection, and keeps the others.
+  for (const pid of [dying, other]) process.kill(pid, 'SIGSTOP')
+  const body = call('who')
+  const head = Object.entries({ ...BOTH, host: `127.0.0.1:${many.port}`, 'content-length': body.length })
+  const text = `POST /mcp HTTP/1.1\r\n${head.map(([name, value]) => `${name}: ${value}\r\n`).join('')}connection: close\r\n\r\n${body}`
+  const sockets = Array.from({ length: 6 }, () => netConnect(many.port, '127.0.0.1'))
+  onTestFinished(() => sockets.forEach((socket) => socket.destroy()))
+  const ends = sockets.map(async (socket) => {
+    let answer = ''
+    socket.on('data', (bytes) => (answer += String(bytes))).on('error', () => undefined)
+    await once(socket, 'connect')
+    socket.write(text)
+    // One that is reset ends with an error, too.
+    await new Promise((resolve) => socket.once('close', resolve))
+    return answer
+  })
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  // The parent accepts them in this time; if not, none is on its way.
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  process.kill(dying, 'SIGKILL')
+  process.kill(other, 'SIGCONT')
+  const answers = await Promise.all(ends)
+  expect(answers.filter((answer) => answer.startsWith('HTTP/1.1 ')).length).toBeGreaterThanOrEqual(5)
 })
 
 test('app.close in the parent ends all processes', async () => {

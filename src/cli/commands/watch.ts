@@ -2,6 +2,7 @@ import type { Client } from 'pierhead/client'
 import { LOG_LEVELS } from '../../protocol/log-levels.ts'
 import type { Command } from '../command.ts'
 import { KnownLists } from '../known-lists.ts'
+import { logLine, logValue } from '../log-line.ts'
 import { countOf } from '../option-values.ts'
 import type { Output } from '../output.ts'
 import { safeLine } from '../safe-text.ts'
@@ -13,7 +14,8 @@ export const watch: Command = {
   details:
     'Prints one line for each change until Ctrl-C, until --count changes came, or until the time of --total is over, which all end with 0. Without URIs it watches the lists. After a lost connection ' +
     'it says so, as a note and as { "kind": "reconnected" }, which does not count. Lists are compared then, so that only those that changed are ' +
-    'printed; resources may have changed.',
+    'printed; resources may have changed. Only the beginning of very long log messages is printed; while nobody reads what is printed, further ' +
+    'ones are left out, and { "kind": "omitted" } says how many.',
   hasTarget: true,
   arguments: [
     { name: 'uri', summary: 'resources to watch; the lists by default', isOptional: true, isMany: true },
@@ -36,14 +38,12 @@ export const watch: Command = {
     const { capabilities } = await client.server()
     const level = flags.text('log')
     if (level !== undefined) {
-      client.on('log', (entry) => {
-        const text = typeof entry.data === 'string' ? entry.data : JSON.stringify(entry.data)
-        void output.event(
-          { kind: 'log', ...entry },
-          () =>
-            `${safeLine(typeof entry.level === 'string' ? entry.level : '(no level)')} ${safeLine(text ?? '', 500)}`,
-        )
-      })
+      client.on('log', (message) =>
+        output.passing(
+          () => logValue(message),
+          () => logLine(message),
+        ),
+      )
       await client.setLogLevel(level)
     }
     const watched =
