@@ -263,16 +263,17 @@ describe('a value whose levels have many members that the schema names', () => {
   let checked = 0
   const number = z.number().refine(() => ++checked > 0)
   const Tree: z.ZodType = z.lazy(() =>
-    z.discriminatedUnion('kind', [
-      ...names.map((own, at) =>
+    z.discriminatedUnion(
+      'kind',
+      names.map((own, at) =>
         z.object({
           kind: z.literal(`k${at}`),
           ...Object.fromEntries(own.map((name) => [name, number])),
           items: z.array(number),
           child: Tree.optional(),
         }),
-      ),
-    ] as unknown as [z.ZodObject]),
+      ) as unknown as [z.ZodObject],
+    ),
   )
 
   test.each([
