@@ -293,8 +293,7 @@ export class Run implements Channel, CallTask {
     for (const name of names) {
       const waiting = this.#open?.get(name)
       this.#open?.delete(name)
-      const key = ownKey(name)
-      const found = answers.find(([other]) => other === key)
+      const found = answers.find(([key]) => key === ownKey(name))
       if (found !== undefined) waiting?.resolve(found[2])
     }
   }
