@@ -38,7 +38,8 @@ test('the workflow in the guide is a workflow, and its command line is one of ou
   const [line] = steps.flatMap(({ run }) => (run?.startsWith('npx pierhead') ? [run] : []))
   expect(parseLine(wordsOf(line ?? ''), COMMANDS)).toMatchObject({
     command: { name: 'validate' },
-    words: ['server.ts'],
+    words: [],
+    rest: ['node', 'dist/server.js', '--stdio'],
   })
 })
 
