@@ -30,7 +30,7 @@ const WAYS =
 const ENTRY =
   'In the folder of your server, a package.json with "pierhead": { "server": "server.ts" } names it for every command.'
 
-/** What a target may be, and how a project names its server if it does not. */
+/** The ways to name a target, and how the project of this folder names its server, unless it does already. */
 function waysIn(io: Io): readonly string[] {
   const reasons = obstacles(io)
   return [WAYS, ...(reasons.length === 0 && projectServer(io) === undefined ? [ENTRY] : reasons)]

@@ -44,7 +44,7 @@ export async function printResult(
 /** How servers begin the text that they reject arguments with: this package, and the official SDKs. */
 const REJECTED = /^arguments of tool\b|-32602|\binput validation\b|\binvalid (?:arguments|input)\b/i
 
-/** What to say about a failed tool beside its text, which is printed as its result. */
+/** A problem and a hint for a failed tool. Its own text is printed as its result. */
 function failureOf(
   { content }: CallToolResult,
   tool: ResultSource['tool'],

@@ -9,7 +9,7 @@ const REPLY_MS = 5000
 
 type OfferNode = Pick<Node, 'mayHaveAsked' | 'publish' | 'stores'>
 
-/** What is known of a node: whether it lives, and whether it replies to offers. Programs of before do not, nor nodes of other servers. */
+/** The state of a node: it is alive and replies to offers, it is alive but silent, as older programs and nodes of other servers are, or it is dead. */
 export type Standing = 'replies' | 'silent' | 'dead'
 
 /** Asks the node that may have asked a question whether it waits for the answer, before anything stores a long one: clients can make up any number of them. */
@@ -27,7 +27,7 @@ export class Offers implements NodeListener {
     this.#listeners = listeners
   }
 
-  /** What is known of the node that asked a question. */
+  /** The state of the node that asked a question. */
   async standing(id: number): Promise<Standing> {
     const asker = askerOf(id)
     if (!(await this.#node.stores.nodes.isAlive(asker))) return 'dead'

@@ -6,7 +6,7 @@ import { Deadline } from '../../rpc/deadline.ts'
 
 /** A reading of a list, in which several callers look for something. */
 interface Reading {
-  /** What they look for. It does not grow once the reading has begun. */
+  /** The items that they look for. None are added once the reading has begun. */
   readonly wanted: Set<string>
   readonly found: Set<string>
   hasBegun: boolean

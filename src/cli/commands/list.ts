@@ -73,7 +73,7 @@ interface Item {
   readonly arguments?: unknown
 }
 
-/** What an item is for: its title, unless that is its name, and its description. A resource without both has its name. */
+/** Describes an item: its title, unless that is its name, and its description. A resource that has neither is described by its name. */
 function aboutOf({ name, title, uri, description }: Item): string {
   const texts = new Set([title === name ? undefined : title, description])
   const about = [...texts].filter((text) => text !== undefined && text !== '').join(': ')

@@ -59,7 +59,7 @@ async function sendLong(
   try {
     const isWanted = await node.offers.offer(session, id)
     if (isWanted === false || (isWanted === undefined && standing === 'dead')) return
-    // A program of before, or a node that has much to do.
+    // It runs an older program, or is too busy to reply.
     if (isWanted === undefined) node.offers.noteSilent(id)
     isStored = true
     pool.touch(kept)
