@@ -75,3 +75,9 @@ test('of a schema with a great many places, the later ones are not described', (
   expect(seen.size).toBeLessThan(1000)
   expect(place).toMatchObject({ undeclared: 'checked', names: new Set() })
 })
+
+test('a place knows the length of the longest of any number of choices', () => {
+  const choices = Array.from({ length: 200_000 }, (_, at) => `choice ${at}`)
+  const place = toPlace({ properties: { one: { enum: choices }, other: { const: 'xyz' } } })
+  expect([place.below('one').longest, place.below('other').longest, place.longest]).toEqual([13, 3, 0])
+})

@@ -70,7 +70,7 @@ export function toPlace(root: unknown, most: number = MAX_LOOKED_AT): Place {
     return {
       undeclared: treatmentBy(all),
       names,
-      longest: Math.max(0, ...[...all].flatMap(choicesOf).map((text) => text.length)),
+      longest: [...all].flatMap(choicesOf).reduce((most, { length }) => Math.max(most, length), 0),
       below(step) {
         // All parts that are not named are alike.
         const name = names.has(String(step)) ? `=${step}` : ''
