@@ -31,6 +31,17 @@ describe('a question', () => {
     })
   }
 
+  /** A question of one node in a session that began at the other. */
+  async function asked(limits = {}) {
+    const { nodes, stores } = await startNodes({ define, limits })
+    const [one, two] = nodes as [TestNode, TestNode]
+    const session = await opened(one, FORMS)
+    const reply = await at(two, session).stream(call('ask'))
+    await until(reply, 1)
+    const { id } = reply.messages[0] as JsonObject
+    return { stores, session, reply, id }
+  }
+
   test.each([
     ['a short answer', 'yes'],
     ['a long one', 'y'.repeat(200_000)],
@@ -49,12 +60,7 @@ describe('a question', () => {
   })
 
   test('of another node cannot be answered any number of times', async () => {
-    const { nodes, stores } = await startNodes({ define })
-    const [one, two] = nodes as [TestNode, TestNode]
-    const session = await opened(one, FORMS)
-    const reply = await at(two, session).stream(call('ask'))
-    await until(reply, 1)
-    const { id } = reply.messages[0] as JsonObject
+    const { stores, session, reply, id } = await asked()
     const large = answer(Number(id) + 1, { action: 'accept', content: { text: 'n'.repeat(5_000_000) } })
     const statuses: (number | undefined)[] = []
     const steps = await stores.during(async () => {
@@ -96,12 +102,7 @@ describe('a question', () => {
   })
 
   test('fails at once if there is no room for its answer', async () => {
-    const { nodes } = await startNodes({ define, limits: { heldBytes: 300_000 } })
-    const [one, two] = nodes as [TestNode, TestNode]
-    const session = await opened(one, FORMS)
-    const reply = await at(two, session).stream(call('ask'))
-    await until(reply, 1)
-    const { id } = reply.messages[0] as JsonObject
+    const { session, reply, id } = await asked({ heldBytes: 300_000 })
     const long = answer(id, { action: 'accept', content: { text: 'y'.repeat(250_000) } })
     const refused = await session.post(long)
     expect(refused.status).toBe(503)
@@ -112,17 +113,12 @@ describe('a question', () => {
   })
 
   test('is answered although answers to nodes that do not live wait', async () => {
-    const { nodes } = await startNodes({ define, limits: { heldBytes: 1_000_000 } })
-    const [one, two] = nodes as [TestNode, TestNode]
-    const session = await opened(one, FORMS)
-    const reply = await at(two, session).stream(call('ask'))
-    await until(reply, 1)
+    const { session, reply, id } = await asked({ heldBytes: 1_000_000 })
     const stray = (nth: number): Promise<number | undefined> =>
       session.post(answer(1_999_999e9 + nth, { text: 'n'.repeat(150_000) })).then(({ status }) => status)
     const strays = [stray(1), stray(2), stray(3)]
     // One of them waits for a reply.
     expect(await Promise.race(strays)).toBe(503)
-    const { id } = reply.messages[0] as JsonObject
     const long = answer(id, { action: 'accept', content: { text: 'y'.repeat(500_000) } })
     expect((await session.post(long)).status).toBe(202)
     await reply.end()
@@ -131,12 +127,7 @@ describe('a question', () => {
   })
 
   test('leaves none of several long answers in the store', async () => {
-    const { nodes, stores } = await startNodes({ define })
-    const [one, two] = nodes as [TestNode, TestNode]
-    const session = await opened(one, FORMS)
-    const reply = await at(two, session).stream(call('ask'))
-    await until(reply, 1)
-    const { id } = reply.messages[0] as JsonObject
+    const { stores, session, reply, id } = await asked()
     const long = answer(id, { action: 'accept', content: { text: 'y'.repeat(200_000) } })
     await Promise.all(Array.from({ length: 4 }, () => session.post(long)))
     await reply.end()
