@@ -73,23 +73,23 @@ function again(isMeant: (method: unknown) => boolean): NonNullable<Fault['http']
   }
 }
 
-/** Reports progress of a call on the GET stream when it is over. */
+/** Reports progress of a call on the GET stream, a moment after the answer to the request that follows it. */
 function late(): NonNullable<Fault['http']> {
   const streams = new GetStreams()
+  const over = new Map<string | undefined, unknown>()
   return async ({ method, headers, message }, next) => {
     const reply = await next()
     if (method === 'GET') return streams.replace(reply, headers)
-    const progressToken = member(message, 'params', '_meta', 'progressToken')
-    if (message?.['method'] !== 'tools/call' || progressToken === undefined) return reply
-    setTimeout(
-      () =>
-        streams.send(headers[ID], {
-          jsonrpc: '2.0',
-          method: 'notifications/progress',
-          params: { progressToken, progress: 99 },
-        }),
-      20,
-    )
+    const session = headers[ID]
+    const progressToken = over.get(session)
+    over.delete(session)
+    if (progressToken !== undefined) {
+      const params = { progressToken, progress: 99 }
+      const report = { jsonrpc: '2.0', method: 'notifications/progress', params }
+      setTimeout(() => streams.send(session, report), 20)
+    }
+    if (message?.['method'] === 'tools/call')
+      over.set(session, member(message, 'params', '_meta', 'progressToken'))
     return reply
   }
 }
