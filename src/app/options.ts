@@ -93,7 +93,7 @@ export interface ServerOptions {
    * protocol.
    */
   readonly profile?: Profile | undefined
-  /** The number of items on a page of a list. Default: 1000. */
+  /** The number of items on a page of a list; of tasks, at most 100. Default: 1000. */
   readonly pageSize?: number | undefined
   /** How long clients may cache lists and resources, at 2026-07-28. Default: 0, so they ask every time. */
   readonly ttl?: Duration | undefined

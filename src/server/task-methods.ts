@@ -103,6 +103,9 @@ export function updateTask(tasks: Tasks, context: Context): Soon<Result> {
   })
 }
 
+/** The most tasks on a page: a store reads far more of each, such as its key, than the page shows. */
+const MOST_TASKS = 100
+
 /** `tasks/list`: the tasks of a caller that can be told apart from others. */
 export function listTasks(tasks: Tasks, pageSize: number, context: Context): Soon<Result> {
   const { cursor } = context.params
@@ -111,7 +114,12 @@ export function listTasks(tasks: Tasks, pageSize: number, context: Context): Soo
   if (!isFirst && typeof cursor !== 'string') throw mcpError(BAD_CURSOR, {})
   if (!isFirst && cursor.length > cursorLength) throw mcpError(CURSOR_TOO_LONG, { limit: cursorLength })
   return soon(callerOf(callOf(context)), (caller) =>
-    pageFor(tasks, caller, { pageSize, cursor: isFirst ? undefined : cursor }, context),
+    pageFor(
+      tasks,
+      caller,
+      { pageSize: Math.min(pageSize, MOST_TASKS), cursor: isFirst ? undefined : cursor },
+      context,
+    ),
   )
 }
 

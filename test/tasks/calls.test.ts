@@ -216,6 +216,18 @@ test('a list leaves out tasks whose time is over', async () => {
   await app.close()
 })
 
+test('a page has at most 100 tasks, because a store reads more of each than the page shows', async () => {
+  const app = createServer(quiet).tool('work', { task: 'optional' }, () => 'done')
+  const ann = await sessionOf(app, 'ann')
+  for (let count = 0; count < 150; count++) await ann('tools/call', { name: 'work', task: {} })
+  const first = await ann('tasks/list', {})
+  expect(first['tasks']).toHaveLength(100)
+  const rest = await ann('tasks/list', { cursor: first['nextCursor'] })
+  expect(rest['tasks']).toHaveLength(50)
+  expect(rest['nextCursor']).toBeUndefined()
+  await app.close()
+})
+
 test('anonymous callers through fetch never share keys or lists', async () => {
   let runs = 0
   const app = createServer(quiet).tool(
