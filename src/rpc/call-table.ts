@@ -16,6 +16,19 @@ interface Expected {
   reason?: McpError
 }
 
+/** A request whose handler is running synchronously, the table of its client, and the one that was starting before. */
+interface Starting {
+  readonly call: Call
+  readonly calls: CallTable
+  readonly outer: Starting | undefined
+}
+
+/**
+ * What is starting now; an in-process client may send more requests before its handler returns. It is not in the tables: these are old,
+ * and the collector looks again at each old object that a new one was written to, which with many sessions is another one for each call.
+ */
+export const starting: { now: Starting | undefined } = { now: undefined }
+
 /** The unanswered requests of one client: those of a connection, or of an HTTP session. */
 export class CallTable {
   /** Created by the first asynchronous request: most connected clients are idle. */
@@ -24,8 +37,6 @@ export class CallTable {
   #expected: Map<RequestId | undefined, Expected> | undefined
   /** The number of unanswered requests with long ids. */
   #long = 0
-  /** The request whose handler is running synchronously; an in-process client may send more before it returns. */
-  starting: Call | undefined = undefined
   /** Called when a request ends that was not answered at once, just before its response is sent. */
   onEnd: ((id: RequestId) => void) | undefined = undefined
 
@@ -79,7 +90,8 @@ export class CallTable {
   }
 
   #find(id: RequestId): Call | undefined {
-    if (this.starting?.id === id) return this.starting
+    for (let at = starting.now; at !== undefined; at = at.outer)
+      if (at.calls === this && at.call.id === id) return at.call
     return this.#calls?.find((call) => call.id === id)
   }
 
