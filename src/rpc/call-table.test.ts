@@ -1,4 +1,6 @@
+import { queryObjects } from 'node:v8'
 import { expect, test } from 'vitest'
+import { Bag } from '../base/bag.ts'
 import { Deferred } from '../base/deferred.ts'
 import { toLimits } from '../base/limits.ts'
 import { Call } from './call.ts'
@@ -99,4 +101,16 @@ test('a request that is answered at once writes nothing to the table of its sess
   expect(run('a')).toBe('encoded')
   expect(seen).toEqual(['a', 'b', 'c', 'id_in_use', 'id_in_use', 'encoded', 'encoded'])
   expect(calls.has('a')).toBe(false)
+})
+
+test('a session keeps no list of requests while none runs', () => {
+  const tables = Array.from({ length: 100 }, () => new CallTable())
+  const count = (): number => queryObjects(Bag, { format: 'count' })
+  const before = count()
+  const call = new Call('a', 'tools/call', {}, { source: {} } as never)
+  for (const calls of tables) calls.add(call)
+  expect(count() - before).toBe(100)
+  for (const calls of tables) calls.delete(call)
+  expect(count() - before).toBe(0)
+  expect(tables.every((calls) => calls.size === 0)).toBe(true)
 })

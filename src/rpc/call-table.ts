@@ -31,7 +31,7 @@ export const starting: { now: Starting | undefined } = { now: undefined }
 
 /** The unanswered requests of one client: those of a connection, or of an HTTP session. */
 export class CallTable {
-  /** Created by the first asynchronous request: most connected clients are idle. */
+  /** Only while there are asynchronous requests: most connected clients are idle. */
   #calls: Bag<Call> | undefined
   /** Requests of batches that have not begun, by id. */
   #expected: Map<RequestId | undefined, Expected> | undefined
@@ -58,6 +58,7 @@ export class CallTable {
 
   delete(call: Call): void {
     const wasThere = this.#calls?.delete(call) === true
+    if (this.size === 0) this.#calls = undefined
     if (wasThere && isLong(call.id)) this.#long--
     if (wasThere && call.id !== undefined) this.onEnd?.(call.id)
   }
