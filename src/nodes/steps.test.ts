@@ -1,3 +1,4 @@
+import { queryObjects } from 'node:v8'
 import { expect, test } from 'vitest'
 import { mcpError } from '../errors/error.ts'
 import { OVERLOADED } from '../errors/rpc.ts'
@@ -102,4 +103,14 @@ test('whoever waits for the steps so far does not wait for later ones, nor for t
   steps.stop()
   await ended
   await steps.reached()
+})
+
+test('steps that wait for nothing keep nothing to end a wait with', async () => {
+  const count = (): number => queryObjects(AbortController, { format: 'count' })
+  const before = count()
+  const all = Array.from({ length: 100 }, () => new Steps(() => undefined))
+  for (const steps of all) steps.add(() => undefined)
+  await Promise.all(all.map((steps) => steps.done()))
+  expect(count() - before).toBeLessThan(10)
+  all.forEach((steps) => steps.stop())
 })

@@ -7,7 +7,9 @@ const RETRY = { firstMs: 20, maxMs: 2000 }
 export class Steps {
   readonly #queue: (() => unknown)[] = []
   readonly #onError: (error: unknown) => void
-  readonly #stop = new AbortController()
+  #isOver = false
+  /** Ends what waits. Like all that is rarely used it is created on first use, since a node may have steps for each session. */
+  #stop: AbortController | undefined
   #isRunning = false
   #running: Promise<void> | undefined
 
@@ -22,7 +24,7 @@ export class Steps {
   }
 
   add(step: () => unknown): void {
-    if (this.#stop.signal.aborted) return
+    if (this.#isOver) return
     this.#queue.push(step)
     if (!this.#isRunning) this.#running = this.#run()
   }
@@ -47,8 +49,8 @@ export class Steps {
 
   /** Resolves when the steps that were added until now are done, or left out because of an end. */
   async reached(): Promise<void> {
-    const { signal } = this.#stop
-    if (this.#queue.length === 0 || signal.aborted) return
+    if (this.#queue.length === 0 || this.#isOver) return
+    const signal = this.#stopped()
     await new Promise<void>((resolve) => {
       const onStop = (): void => resolve()
       signal.addEventListener('abort', onStop, { once: true })
@@ -61,19 +63,24 @@ export class Steps {
 
   /** Leaves out all steps that are not done. */
   stop(): void {
-    this.#stop.abort()
+    this.#isOver = true
+    this.#stop?.abort()
+  }
+
+  #stopped(): AbortSignal {
+    return (this.#stop ??= new AbortController()).signal
   }
 
   async #run(): Promise<void> {
     this.#isRunning = true
     let failures = 0
-    while (this.#queue.length > 0 && !this.#stop.signal.aborted) {
+    while (this.#queue.length > 0 && !this.#isOver) {
       try {
         await (this.#queue[0] as () => unknown)()
         this.#queue.shift()
         failures = 0
       } catch (error) {
-        if (isTemporary(error)) await pause(delayOf(failures++, RETRY, Math.random), this.#stop.signal)
+        if (isTemporary(error)) await pause(delayOf(failures++, RETRY, Math.random), this.#stopped())
         else {
           this.#queue.shift()
           this.#report(error)
@@ -81,6 +88,7 @@ export class Steps {
       }
     }
     this.#isRunning = false
+    this.#running = undefined
   }
 
   #report(error: unknown): void {

@@ -1,4 +1,6 @@
+import { queryObjects } from 'node:v8'
 import { expect, test } from 'vitest'
+import { Bag } from '../base/bag.ts'
 import { Deferred } from '../base/deferred.ts'
 import { toLimits } from '../base/limits.ts'
 import { Call } from './call.ts'
@@ -11,6 +13,20 @@ import type { Service } from './service.ts'
 const LONG = 2_000
 /** Ids of the same length that differ only at their ends: comparing two takes as long as it can. */
 const longId = (number: number): string => `${number}`.padStart(LONG, 'x')
+
+function toResponder(calls: CallTable): Responder<string, string> {
+  return {
+    caller: 'a',
+    size: LONG + 100,
+    isInBatch: false,
+    calls,
+    encode: () => 'encoded',
+    result: (_call, text) => text,
+    error: (_call, { kind }) => kind,
+    cancelled: () => 'cancelled',
+    pending: () => new Deferred(),
+  }
+}
 
 function make(): {
   run: (id: string) => string | Promise<string>
@@ -25,17 +41,7 @@ function make(): {
   const observers = new Observers(() => undefined)
   const service = { load, observers, answer, report: () => undefined } as unknown as Service
   const inFlight = new InFlight<string, string>(service, toLimits({}))
-  const responder: Responder<string, string> = {
-    caller: 'a',
-    size: LONG + 100,
-    isInBatch: false,
-    calls,
-    encode: () => 'encoded',
-    result: (_call, text) => text,
-    error: (_call, { kind }) => kind,
-    cancelled: () => 'cancelled',
-    pending: () => new Deferred(),
-  }
+  const responder = toResponder(calls)
   const run = (id: string): string | Promise<string> =>
     inFlight.run(new Call(id, 'tools/call', {}, { source: {} } as never), responder)
   return { run, calls, load, finish }
@@ -74,4 +80,37 @@ test('requests of a batch that have not begun are not remembered by long ids', (
   expect(calls.claim(members[1], members)).toBeUndefined()
   expect(calls.cancel({ requestId: 'short' })).toBe(true)
   expect(calls.claim(members[0], members)?.kind).toBe('cancelled')
+})
+
+test('a request that is answered at once writes nothing to the table of its session, but its id is in use meanwhile', () => {
+  const calls = new CallTable()
+  Object.freeze(calls)
+  const observers = new Observers(() => undefined)
+  const seen: unknown[] = []
+  const answer = (call: Call): object => {
+    seen.push(call.id)
+    if (call.id === 'a') seen.push(run('b'))
+    if (call.id === 'b') seen.push(run('a'), run('b'), run('c'))
+    return {}
+  }
+  const service = { load: new Load(), observers, answer, report: () => undefined } as unknown as Service
+  const inFlight = new InFlight<string, string>(service, toLimits({}))
+  const responder = toResponder(calls)
+  const run = (id: string): string | Promise<string> =>
+    inFlight.run(new Call(id, 'tools/call', {}, { source: {} } as never), responder)
+  expect(run('a')).toBe('encoded')
+  expect(seen).toEqual(['a', 'b', 'c', 'id_in_use', 'id_in_use', 'encoded', 'encoded'])
+  expect(calls.has('a')).toBe(false)
+})
+
+test('a session keeps no list of requests while none runs', () => {
+  const tables = Array.from({ length: 100 }, () => new CallTable())
+  const count = (): number => queryObjects(Bag, { format: 'count' })
+  const before = count()
+  const call = new Call('a', 'tools/call', {}, { source: {} } as never)
+  for (const calls of tables) calls.add(call)
+  expect(count() - before).toBe(100)
+  for (const calls of tables) calls.delete(call)
+  expect(count() - before).toBe(0)
+  expect(tables.every((calls) => calls.size === 0)).toBe(true)
 })

@@ -16,16 +16,27 @@ interface Expected {
   reason?: McpError
 }
 
+/** A request whose handler is running synchronously, the table of its client, and the one that was starting before. */
+interface Starting {
+  readonly call: Call
+  readonly calls: CallTable
+  readonly outer: Starting | undefined
+}
+
+/**
+ * What is starting now; an in-process client may send more requests before its handler returns. It is not in the tables: these are old,
+ * and the collector looks again at each old object that a new one was written to, which with many sessions is another one for each call.
+ */
+export const starting: { now: Starting | undefined } = { now: undefined }
+
 /** The unanswered requests of one client: those of a connection, or of an HTTP session. */
 export class CallTable {
-  /** Created by the first asynchronous request: most connected clients are idle. */
+  /** Only while there are asynchronous requests: most connected clients are idle. */
   #calls: Bag<Call> | undefined
   /** Requests of batches that have not begun, by id. */
   #expected: Map<RequestId | undefined, Expected> | undefined
   /** The number of unanswered requests with long ids. */
   #long = 0
-  /** The request whose handler is running synchronously; an in-process client may send more before it returns. */
-  starting: Call | undefined = undefined
   /** Called when a request ends that was not answered at once, just before its response is sent. */
   onEnd: ((id: RequestId) => void) | undefined = undefined
 
@@ -47,6 +58,7 @@ export class CallTable {
 
   delete(call: Call): void {
     const wasThere = this.#calls?.delete(call) === true
+    if (this.size === 0) this.#calls = undefined
     if (wasThere && isLong(call.id)) this.#long--
     if (wasThere && call.id !== undefined) this.onEnd?.(call.id)
   }
@@ -79,7 +91,8 @@ export class CallTable {
   }
 
   #find(id: RequestId): Call | undefined {
-    if (this.starting?.id === id) return this.starting
+    for (let at = starting.now; at !== undefined; at = at.outer)
+      if (at.calls === this && at.call.id === id) return at.call
     return this.#calls?.find((call) => call.id === id)
   }
 

@@ -11,7 +11,7 @@ import { idText, type RequestId } from '../protocol/jsonrpc.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { answerBatch, withinRoom, type Batch } from './batch.ts'
 import { anonymousNetwork, shuttingDown, type Auth, type Call } from './call.ts'
-import { isLong, LONG_ID, type CallTable } from './call-table.ts'
+import { isLong, LONG_ID, starting, type CallTable } from './call-table.ts'
 import type { Result } from './dispatch.ts'
 import type { Turn } from './load.ts'
 import { mask } from './mask.ts'
@@ -146,10 +146,10 @@ export class InFlight<Out, Encoded extends Sized> {
   run(call: Call, responder: Responder<Out, Encoded>): Out | Promise<Out> {
     const { calls } = responder
     const observed = this.#service.observers.begin(call, responder)
-    const outer = calls?.starting
+    const outer = starting.now
     try {
       const turn = this.#admit(call, responder)
-      if (calls !== undefined) calls.starting = call
+      if (calls !== undefined) starting.now = { call, calls, outer }
       const { load } = this.#service
       const result = turn === undefined ? this.#service.answer(call) : load.inTurn(turn, this.#limits)
       if (!(result instanceof Promise)) return this.#succeed(call, result, responder, observed)
@@ -157,7 +157,7 @@ export class InFlight<Out, Encoded extends Sized> {
     } catch (thrown) {
       return this.#fail(call, thrown, responder, observed)
     } finally {
-      if (calls !== undefined) calls.starting = outer
+      starting.now = outer
     }
   }
 

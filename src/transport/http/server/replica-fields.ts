@@ -14,16 +14,17 @@ interface Contested {
 
 /** A version that no stored session has. */
 const UNKNOWN_VERSION = -1
+const NO_CHANGES: FieldChanges = new Map()
 
 /** What one node knows of the fields of a session that all nodes change: which version it has, and which changes the store does not have. */
 export class ReplicaFields {
   #version: number | undefined
   /** Whether the state may differ from that of the version, because a message did not say when it was sent. */
   #isDoubtful = false
-  /** Changes that the store does not have, and those that are on their way. */
-  #unsaved = new Map<string, string | null>()
-  #leaving: FieldChanges = new Map()
-  readonly #contested = new Map<string, Contested>()
+  /** Changes that the store does not have, and those that are on their way. Most sessions have none, and a node may know very many sessions. */
+  #unsaved: Map<string, string | null> | undefined
+  #leaving = NO_CHANGES
+  #contested: Map<string, Contested> | undefined
 
   /** The version in the store that the node has; undefined before the session is there. */
   get version(): number | undefined {
@@ -32,21 +33,23 @@ export class ReplicaFields {
 
   /** Changes that the store may not have, the oldest first. */
   get unsaved(): Iterable<readonly [string, string | null]> {
-    return [...this.#leaving, ...this.#unsaved]
+    return [...this.#leaving, ...(this.#unsaved ?? NO_CHANGES)]
   }
 
   get isUnsaved(): boolean {
-    return this.#unsaved.size > 0
+    return this.#unsaved !== undefined
   }
 
   set(field: string, value: string | null): void {
-    this.#unsaved.set(field, value)
+    ;(this.#unsaved ??= new Map()).set(field, value)
   }
 
   /** The session is in the store. That begins to count with 1 or with another number; the next use tells. Answers the fields for it. */
   create(): SessionFields {
-    const kept = [...this.#unsaved].filter((entry): entry is [string, string] => entry[1] !== null)
-    this.#unsaved = new Map()
+    const kept = [...(this.#unsaved ?? NO_CHANGES)].filter(
+      (entry): entry is [string, string] => entry[1] !== null,
+    )
+    this.#unsaved = undefined
     return new Map(kept)
   }
 
@@ -63,7 +66,7 @@ export class ReplicaFields {
     if (fields === undefined) return undefined
     for (const name of this.#leaving.keys()) this.#contest(name, version, fields.get(name) ?? null)
     const current = new Map(fields)
-    for (const [name, value] of [...this.#leaving, ...this.#unsaved])
+    for (const [name, value] of this.unsaved)
       if (value === null) current.delete(name)
       else current.set(name, value)
     return { fields: current }
@@ -94,8 +97,8 @@ export class ReplicaFields {
 
   /** The changes to send next. */
   leave(): FieldChanges {
-    this.#leaving = this.#unsaved
-    this.#unsaved = new Map()
+    this.#leaving = this.#unsaved ?? NO_CHANGES
+    this.#unsaved = undefined
     return this.#leaving
   }
 
@@ -103,21 +106,25 @@ export class ReplicaFields {
   arrived(version: number): FieldChanges {
     // Otherwise another node has changed something too, which the next use tells.
     if (version === (this.#version as number) + 1) this.#version = version
-    const later = [...this.#contested].filter(([, one]) => one.version > version)
+    const later = [...(this.#contested ?? [])].filter(([, one]) => one.version > version)
     this.#clear()
-    const changes = later.filter(([name]) => !this.#unsaved.has(name))
+    const changes = later.filter(([name]) => !this.#isSet(name))
     return new Map(changes.map(([name, { value }]) => [name, value]))
   }
 
   /** What left has to be sent again, unless it has changed since. */
   failed(left: FieldChanges): void {
-    this.#unsaved = new Map([...left, ...this.#unsaved])
+    if (left.size > 0) this.#unsaved = new Map([...left, ...(this.#unsaved ?? NO_CHANGES)])
     this.#clear()
   }
 
   #clear(): void {
-    this.#leaving = new Map()
-    this.#contested.clear()
+    this.#leaving = NO_CHANGES
+    this.#contested = undefined
+  }
+
+  #isSet(name: string): boolean {
+    return this.#unsaved?.has(name) === true
   }
 
   /** Changes of others that this node does not replace. */
@@ -125,11 +132,12 @@ export class ReplicaFields {
     const others = new Map<string, string | null>()
     for (const [name, value] of changes)
       if (this.#leaving.has(name)) this.#contest(name, version, value)
-      else if (!this.#unsaved.has(name)) others.set(name, value)
+      else if (!this.#isSet(name)) others.set(name, value)
     return others
   }
 
   #contest(name: string, version: number, value: string | null): void {
+    this.#contested ??= new Map()
     if (version >= (this.#contested.get(name)?.version ?? 0)) this.#contested.set(name, { version, value })
   }
 }

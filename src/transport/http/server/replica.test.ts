@@ -1,7 +1,12 @@
+import { queryObjects } from 'node:v8'
 import { expect, test, vi } from 'vitest'
 import type { Node } from '../../../nodes/node.ts'
-import { URI } from '../../../rpc/session-fields.ts'
+import { Steps } from '../../../nodes/steps.ts'
+import type { Dialects } from '../../../protocol/switches.ts'
+import { POSITION, URI } from '../../../rpc/session-fields.ts'
+import { Session } from '../../../rpc/session.ts'
 import { StoredBytes } from '../../io/stored-bytes.ts'
+import { NoticeWriter } from './notice-writer.ts'
 import { Replica, type ReplicaParts, type ReplicaSession } from './replica.ts'
 
 /** A replica whose caller has sent too much to other nodes. */
@@ -90,4 +95,61 @@ test('subscriptions that a caller may not send yet are not put together for each
   now = 1001
   await replica.settled()
   expect(sent).toBe(1)
+})
+
+test('a session whose client is up to date keeps nothing for notifications, streams and changes that it has none of', async () => {
+  const stores = { sessions: { create: () => 'created', change: () => 2 }, events: {} }
+  const node = { number: 1, position: 7, server: 's', stores } as unknown as Node
+  const contents = { fieldsOf: () => [], restore: () => undefined }
+  const parts = { node, contents, idleMs: 60_000, now: () => 0 } as unknown as ReplicaParts
+  const kept: Replica[] = []
+  const open = async (): Promise<void> => {
+    const inner = new Session({} as Dialects)
+    inner.opened = true
+    const replica = new Replica({ id: 's', countedFor: 'ann', session: inner } as never, parts)
+    inner.keeper = replica
+    await replica.create(new Map())
+    inner.setReady()
+    replica.refresh({ version: 2, fields: new Map([[POSITION, '7']]) }, {})
+    await replica.settled()
+    kept.push(replica)
+  }
+  const counts = (): readonly number[] =>
+    [Map, Set, NoticeWriter, Steps, AbortController].map((kind) => queryObjects(kind, { format: 'count' }))
+  await open()
+  const before = counts()
+  for (let nth = 0; nth < 200; nth++) await open()
+  const more = counts().map((count, at) => count - (before[at] ?? 0))
+  expect(Math.max(...more)).toBeLessThan(20)
+  expect(kept[0]?.notices).toBeInstanceOf(NoticeWriter)
+})
+
+test('changes since a session was created are caught up with once its client is ready', async () => {
+  const asked: unknown[] = []
+  const stores = { sessions: { create: () => 'created', change: () => 2 } }
+  const node = {
+    position: 7,
+    stores,
+    hasForgotten: () => false,
+    changesAfter: (...range: unknown[]) => (asked.push(range), { changes: [], lost: [] }),
+  }
+  const contents = { fieldsOf: () => [] }
+  const parts = { node, contents, idleMs: 60_000, now: () => 0 } as unknown as ReplicaParts
+  const inner = new Session({} as Dialects)
+  inner.opened = true
+  const replica = new Replica({ id: 's', countedFor: 'ann', session: inner } as never, parts)
+  await replica.create(new Map())
+  node.position = 9
+  inner.setReady()
+  await replica.flushed()
+  expect(asked).toEqual([[7, 9]])
+})
+
+test('a session that has ended adds no notifications, even if it had none before', () => {
+  const parts = { node: { position: 7, stores: {} }, now: () => 0 } as unknown as ReplicaParts
+  const session = { id: 's', countedFor: 'ann', session: { id: 's' } } as unknown as ReplicaSession
+  const replica = new Replica(session, parts)
+  replica.close()
+  replica.notify('{}', 8)
+  expect(replica.notices.waiting).toBe(0)
 })

@@ -19,7 +19,6 @@ import {
 import type { FieldChanges, StoredSession } from '../../../rpc/session-store.ts'
 import type { NoticeBudget } from '../../io/notice-budget.ts'
 import type { StoredBytes } from '../../io/stored-bytes.ts'
-import type { EventRecorder } from './event-stream.ts'
 import { lostResponse } from './lost-response.ts'
 import { NoticeWriter } from './notice-writer.ts'
 import { ReplicaFields } from './replica-fields.ts'
@@ -70,7 +69,7 @@ export interface ReplicaParts extends AnswerParts {
 /** How long nothing is saved for a caller that has sent too much: each attempt looks at all that it would send. */
 const REFUSED_MS = 1000
 
-/** What one node knows of a session that all nodes serve. */
+/** What one node knows of a session that all nodes serve. There may be very many, so what most of them do not need is created on first use. */
 export class Replica implements SharedSession {
   readonly #parts: ReplicaParts
   readonly #session: ReplicaSession
@@ -78,17 +77,19 @@ export class Replica implements SharedSession {
   #creating: Promise<void> | undefined
   #saving: Promise<void> | undefined
   /** Messages to other nodes that are on their way. */
-  readonly #messages = new Set<Promise<void>>()
+  #messages: Set<Promise<void>> | undefined
   #notices: NoticeWriter | undefined
-  readonly #recorders = new Set<StreamRecorder>()
-  readonly followers: Set<StreamFollower> = new Set()
-  /** When the store last noted a use of the session, and when it last prolonged its streams. */
-  #usedAt: number
-  #touchedAt: number
+  /** The position of the last change that the client need not be notified of, as long as there is no writer. */
+  #heard: number | undefined
+  #recorders: Set<StreamRecorder> | undefined
+  #followers: Set<StreamFollower> | undefined
+  /** When the store last noted a use of the session, and when it last prolonged its streams. They begin as numbers, which can then be replaced in place. */
+  #usedAt = 0
+  #touchedAt = 0
   /** Whether the store knows the client, which is not so before its handshake. */
   #isIntroduced = false
   #isClosed = false
-  #refusedUntil = Number.NEGATIVE_INFINITY
+  #refusedUntil = 0
 
   constructor(session: ReplicaSession, parts: ReplicaParts) {
     this.#session = session
@@ -107,12 +108,16 @@ export class Replica implements SharedSession {
   }
 
   get isFollowed(): boolean {
-    return this.followers.size > 0
+    return this.#followers !== undefined && this.#followers.size > 0
+  }
+
+  get followers(): Set<StreamFollower> {
+    return (this.#followers ??= new Set())
   }
 
   /** The writer of its notifications. A new session needs no changes from before. */
   get notices(): NoticeWriter {
-    return (this.#notices ??= this.#newNotices(this.#parts.node.position))
+    return (this.#notices ??= this.#newNotices(this.#heard ?? this.#parts.node.position))
   }
 
   /** Takes over what the store knows; throws if there is no room for it. `source` is a request of the owner. */
@@ -126,8 +131,8 @@ export class Replica implements SharedSession {
     const { contents } = this.#parts
     const named = stored.changes ?? stored.fields
     const position = named?.get(POSITION) ?? (news.fields && '0')
-    if (isNew) this.#notices = this.#newNotices(Number(position))
-    else if (!session.ready && typeof position === 'string') this.notices.begin(Number(position))
+    if (isNew) [this.#heard, this.#notices] = [Number(position), undefined]
+    else if (!session.ready && typeof position === 'string') this.#begin(Number(position))
     this.#unheard(() => {
       if (news.fields === undefined) contents.change(session, news.changes, source)
       else contents.restore(session, news.fields, source)
@@ -170,16 +175,16 @@ export class Replica implements SharedSession {
 
   /** How many messages to other nodes have not arrived, or failed and are awaited. */
   get unsettled(): number {
-    return this.#messages.size
+    return this.#messages?.size ?? 0
   }
 
   /** Resolves once the store and the other nodes have everything; rejects if some of it could not be sent. */
   async settled(): Promise<void> {
-    const messages = [...this.#messages]
+    const messages = [...(this.#messages ?? [])]
     try {
       await Promise.all([this.saved(), ...messages])
     } finally {
-      for (const one of messages) this.#messages.delete(one)
+      for (const one of messages) this.#messages?.delete(one)
     }
   }
 
@@ -187,10 +192,7 @@ export class Replica implements SharedSession {
     return this.#parts.node.nextQuestion()
   }
 
-  newStream(id: RequestId | readonly RequestId[] | undefined): {
-    readonly name: string
-    readonly recorder: EventRecorder
-  } {
+  newStream(id: RequestId | readonly RequestId[] | undefined): ReturnType<SharedSession['newStream']> {
     const { node, room, onError } = this.#parts
     const name = node.nextStream()
     const recorder: StreamRecorder = new StreamRecorder({
@@ -200,9 +202,9 @@ export class Replica implements SharedSession {
       writer: `${node.number} ${lostResponse(id, this.#session.session.dialect)}`,
       room,
       onError,
-      onDone: () => this.#recorders.delete(recorder),
+      onDone: () => this.#recorders?.delete(recorder),
     })
-    this.#recorders.add(recorder)
+    ;(this.#recorders ??= new Set()).add(recorder)
     return { name, recorder }
   }
 
@@ -229,25 +231,30 @@ export class Replica implements SharedSession {
     if (!this.#session.busy || now() - this.#usedAt < idleMs / 3) return
     this.#usedAt = now()
     this.#touchSometimes()
-    for (const recorder of this.#recorders) recorder.touch()
+    for (const recorder of this.#recorders ?? []) recorder.touch()
     this.#parts.onProlonged(this.#session)
     this.#prolong().catch(() => undefined)
   }
 
   keepAlive(): void {
-    for (const follower of this.followers) follower.keepAlive()
+    for (const follower of this.#followers ?? []) follower.keepAlive()
+  }
+
+  /** Disconnects the clients that read its streams from the store. */
+  endFollowers(): void {
+    for (const follower of this.#followers ?? []) follower.end()
   }
 
   /** Resolves when the store has all events of the session. */
   async flushed(): Promise<void> {
-    const recorded = [...this.#recorders].map((recorder) => recorder.done())
+    const recorded = [...(this.#recorders ?? [])].map((recorder) => recorder.done())
     await Promise.all([this.#notices?.done(), ...recorded])
   }
 
   close(): void {
     this.#isClosed = true
-    for (const follower of this.followers) follower.end()
-    for (const recorder of this.#recorders) recorder.stop()
+    this.endFollowers()
+    for (const recorder of this.#recorders ?? []) recorder.stop()
     this.#notices?.stop()
   }
 
@@ -268,11 +275,21 @@ export class Replica implements SharedSession {
     }
   }
 
+  /** The client need not be notified of changes up to a position. */
+  #begin(position: number): void {
+    this.#heard = Math.max(this.#heard ?? this.#parts.node.position, position)
+    this.#notices?.begin(position)
+  }
+
   #newNotices(after: number): NoticeWriter {
     const { session, countedFor } = this.#session
+    const { node, contents, room, budget, onError } = this.#parts
     const onMoved = (position: number): void => this.change(POSITION, String(position))
     const isCounted = (): boolean => this.#session.isConnected !== true
-    return new NoticeWriter({ ...this.#parts, session, countedFor, isCounted, after, onMoved })
+    const parts = { node, contents, room, budget, onError, session, countedFor }
+    const writer = new NoticeWriter({ ...parts, isCounted, after, onMoved })
+    if (this.#isClosed) writer.stop()
+    return writer
   }
 
   /** Tells the store of the client, once its handshake is over. */
@@ -281,20 +298,22 @@ export class Replica implements SharedSession {
     this.#isIntroduced = true
     for (const [name, value] of contents.fieldsOf(this.#session.session)) this.#fields.set(name, value)
     this.#fields.set(POSITION, String(node.position))
-    this.notices.begin(node.position)
+    this.#begin(node.position)
   }
 
   /** Adds everything that has changed, once the client is ready. Until then, only the first change of each kind waits, and the client may get ready at another node. */
   #catchUp(): void {
-    const { session } = this.#session
-    session.whenReady(() => this.notices.catchUp(this.#parts.node.position), this)
+    this.#session.session.whenReady(() => {
+      const { position } = this.#parts.node
+      if (this.#notices !== undefined || position !== this.#heard) this.notices.catchUp(position)
+    }, this)
   }
 
   async #create(more: ReadonlyMap<string, string> = new Map()): Promise<void> {
     const { node, contents, maxSessions, idleMs, onEnded } = this.#parts
     const { id, countedFor, owner, session } = this.#session
     this.#isIntroduced = session.opened
-    this.#notices = this.#newNotices(node.position)
+    ;[this.#heard, this.#notices] = [node.position, undefined]
     this.#catchUp()
     const own: readonly (readonly [string, string])[] = [
       [SERVER, node.server],
@@ -360,8 +379,8 @@ export class Replica implements SharedSession {
 
   #send(send: () => Promise<void>): void {
     const sending = send()
-    this.#messages.add(sending)
-    const forget = (): void => void this.#messages.delete(sending)
+    ;(this.#messages ??= new Set()).add(sending)
+    const forget = (): void => void this.#messages?.delete(sending)
     sending.then(forget, this.#parts.isAwaited ? () => undefined : forget)
   }
 
@@ -375,6 +394,6 @@ export class Replica implements SharedSession {
   async #countSoon(size: number): Promise<void> {
     this.#refusedUntil = this.#parts.now() + REFUSED_MS
     this.#count(size)
-    this.#refusedUntil = Number.NEGATIVE_INFINITY
+    this.#refusedUntil = 0
   }
 }

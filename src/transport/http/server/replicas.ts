@@ -71,7 +71,8 @@ export class Replicas implements NodeListener {
       forwarded,
       strays,
       isAwaited: true,
-      now: () => performance.now(),
+      // Whole numbers, as in the table of sessions.
+      now: () => Math.floor(performance.now()),
       onError,
       onProlonged: (session) => this.#streams.prolong(session),
       onEnded: (id) => this.#ended(id),
@@ -158,8 +159,7 @@ export class Replicas implements NodeListener {
 
   /** Disconnects the clients that read streams from the store, so that they continue at another node. */
   endStreams(): void {
-    for (const { shared } of this.#endpoint.sessions)
-      for (const follower of (shared as Replica).followers) follower.end()
+    for (const { shared } of this.#endpoint.sessions) (shared as Replica).endFollowers()
   }
 
   /** Waits until the store has everything, up to a limit. */
