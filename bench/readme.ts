@@ -35,7 +35,7 @@ const PAGES: Readonly<Record<Page, Layout>> = {
     rows: README_ROWS,
     before: [],
     after: [
-      'One run of `npm run bench` on two shared cores; in parentheses the ratio to bare Node. Handlers are synchronous and return a string, or',
+      'One run of `npm run bench`, in the repository, on two shared cores; in parentheses the ratio to bare Node. Handlers are synchronous and return a string, or',
       'where noted `async` and return a content object; bare Node does the same.',
     ],
   },
