@@ -1,9 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
+import { versionOf } from '../tools/run.ts'
+import { ALL, type Subject } from './subjects.ts'
 
 /** If other programs use more than this many cores, a row is marked as busy. */
 const BUSY_CORES = 0.25
 const TICK_MS = 10
+const ZOD: Pick<Subject, 'name' | 'package'> = { name: 'zod', package: 'zod' }
 
 /** The machine of a run. */
 export interface Machine {
@@ -15,6 +18,8 @@ export interface Machine {
   /** Millions of steps per second of a fixed loop, which measures the speed of the machine whatever its name. */
   readonly calibration: number
   readonly date: string
+  /** The versions of the peers, and of the schema library that all programs use, by name. */
+  readonly versions: Readonly<Record<string, string>>
   /** When rows of some works were measured that were added later. */
   readonly added?: Readonly<Record<string, Pick<Machine, 'date' | 'loadBefore' | 'loadAfter'>>>
 }
@@ -28,6 +33,9 @@ export function describeMachine(): Machine {
     loadBefore: loadNow(),
     calibration: calibrate(),
     date: new Date().toISOString().slice(0, 10),
+    versions: Object.fromEntries(
+      [...ALL, ZOD].flatMap((one) => (one.package ? [[one.name, versionOf(one.package)]] : [])),
+    ),
   }
 }
 

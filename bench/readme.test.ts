@@ -15,12 +15,13 @@ const MACHINE: Machine = {
   loadBefore: 0,
   calibration: 1,
   date: '2026-01-01',
+  versions: { 'official v1': '1.2.3', zod: '4.5.6' },
 }
 const ASYNC = 'HTTP tools/call, 2025-11-25 session, async handler'
 
 describe('the page of benchmarks', () => {
   test('has a line for every row, with all peers', () => {
-    const text = pageWith('docs/benchmarks.md', PAGE, record())
+    const text = pageWith('docs/benchmarks.md', PAGE, record(), MACHINE)
     expect(text).toMatch(/^# Title\n[\s\S]*## Next\n$/)
     expect(text).not.toContain('previous')
     for (const { label } of README_ROWS) expect(text).toContain(`| ${label} |`)
@@ -43,8 +44,12 @@ describe('the page of benchmarks', () => {
 
   test('is not filled from a record without one of its rows', () => {
     const without = record().filter(({ work }) => work !== ASYNC)
-    expect(() => pageWith('docs/benchmarks.md', PAGE, without)).toThrow(`the record lacks ${ASYNC} (req/s)`)
-    expect(() => pageWith('docs/benchmarks.md', '# Title', record())).toThrow('no <!-- bench --> markers')
+    expect(() => pageWith('docs/benchmarks.md', PAGE, without, MACHINE)).toThrow(
+      `the record lacks ${ASYNC} (req/s)`,
+    )
+    expect(() => pageWith('docs/benchmarks.md', '# Title', record(), MACHINE)).toThrow(
+      'no <!-- bench --> markers',
+    )
   })
 
   test('marks values that were measured on a busy machine', () => {
@@ -52,26 +57,35 @@ describe('the page of benchmarks', () => {
       'docs/benchmarks.md',
       PAGE,
       record(({ work, subject }) => work === ASYNC && subject === OURS.name),
+      MACHINE,
     )
     expect(text).toContain('| 10 | **11** (1.10) † | 12 |')
     expect(text.match(/†/g)).toHaveLength(2)
     expect(text).toContain('† Other programs used the machine')
-    expect(pageWith('docs/benchmarks.md', PAGE, record())).not.toContain('†')
+    expect(pageWith('docs/benchmarks.md', PAGE, record(), MACHINE)).not.toContain('†')
   })
 
   test('explains the mark only on the pages that have it', () => {
     // A row of the page of benchmarks that the README does not have, and one that no page has.
     const behind = README_ROWS.find(({ isFront }) => isFront !== true)
     const rows = record(({ work }) => work === behind?.work)
-    expect(pageWith('README.md', PAGE, rows)).not.toContain('†')
-    expect(pageWith('docs/benchmarks.md', PAGE, rows)).toContain('† Other programs used the machine')
+    expect(pageWith('README.md', PAGE, rows, MACHINE)).not.toContain('†')
+    expect(pageWith('docs/benchmarks.md', PAGE, rows, MACHINE)).toContain('† Other programs used the machine')
     const elsewhere = { ...rows[0]!, work: 'of no page', busy: true } as Row
-    expect(pageWith('docs/benchmarks.md', PAGE, [...record(), elsewhere])).not.toContain('†')
+    expect(pageWith('docs/benchmarks.md', PAGE, [...record(), elsewhere], MACHINE)).not.toContain('†')
   })
 })
 
+test('both pages say when and with what their rows were measured', () => {
+  const origin = 'Measured on 2026-01-01 with Node 20, 2 cores (CPU), official v1 1.2.3, zod 4.5.6'
+  const added = { install: { date: '2026-01-03', loadBefore: 0 } }
+  const text = pageWith('docs/benchmarks.md', PAGE, record(), { ...MACHINE, added })
+  expect(text).toContain(`${origin}; on 2026-01-03: install, packages; install, MB.`)
+  expect(pageWith('README.md', PAGE, record(), { ...MACHINE, added })).toContain(`${origin}.`)
+})
+
 test('the README has a picture and five rows, three of them async', () => {
-  const text = pageWith('README.md', PAGE, record())
+  const text = pageWith('README.md', PAGE, record(), MACHINE)
   expect(text).toContain('(docs/bench.svg)')
   const lines = text.split('\n').filter((line) => line.includes('**11**'))
   expect(lines).toHaveLength(5)

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { main, run } from '../tools/run.ts'
+import type { Machine } from './machine.ts'
 import type { Row } from './measure.ts'
 import { README_ROWS, type ReadmeRow } from './readme-rows.ts'
 import { FASTMCP, LIMIT, OURS, TMCP, V1, V2 } from './subjects.ts'
@@ -35,7 +36,7 @@ const PAGES: Readonly<Record<Page, Layout>> = {
     rows: README_ROWS,
     before: [],
     after: [
-      'One run of `npm run bench` on two shared cores; in parentheses the ratio to bare Node. Handlers are synchronous and return a string, or',
+      'One run of `npm run bench`, in the repository, on two shared cores; in parentheses the ratio to bare Node. Handlers are synchronous and return a string, or',
       'where noted `async` and return a content object; bare Node does the same.',
     ],
   },
@@ -44,25 +45,26 @@ const PAGES: Readonly<Record<Page, Layout>> = {
 /** Puts the tables of a record between the markers of their pages, by default in place. */
 export function fillReadme(folder = 'reports', to = '.'): void {
   const rows = JSON.parse(readFileSync(join(folder, 'bench.json'), 'utf8')) as readonly Row[]
+  const machine = JSON.parse(readFileSync(join(folder, 'bench-machine.json'), 'utf8')) as Machine
   for (const page of Object.keys(PAGES) as Page[]) {
     const file = join(to, page)
     mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, pageWith(page, readFileSync(page, 'utf8'), rows))
+    writeFileSync(file, pageWith(page, readFileSync(page, 'utf8'), rows, machine))
     run('node_modules/.bin/oxfmt', [file])
   }
 }
 
 /** The text of a page with its table of a record; throws if the record lacks a row of it. */
-export function pageWith(page: Page, text: string, rows: readonly Row[]): string {
+export function pageWith(page: Page, text: string, rows: readonly Row[], machine: Machine): string {
   const missing = PAGES[page].rows.find((row) => !findRow(row, row.ours ?? OURS.name, rows))
   if (missing) throw new Error(`the record lacks ${missing.work} (${missing.unit}): run "npm run bench"`)
   const markers = /<!-- bench -->[\s\S]*<!-- \/bench -->/
   if (!markers.test(text)) throw new Error(`${page} has no <!-- bench --> markers`)
-  const table = `<!-- bench -->\n\n${tableLines(page, rows).join('\n')}\n\n<!-- /bench -->`
+  const table = `<!-- bench -->\n\n${tableLines(page, rows, machine).join('\n')}\n\n<!-- /bench -->`
   return text.replace(markers, () => table)
 }
 
-function tableLines(page: Page, rows: readonly Row[]): readonly string[] {
+function tableLines(page: Page, rows: readonly Row[], machine: Machine): readonly string[] {
   const { rows: own, before, after } = PAGES[page]
   const busy = rows.filter((row) => row.busy).length
   const lines = own.map((line) => lineText(line, rows))
@@ -73,12 +75,27 @@ function tableLines(page: Page, rows: readonly Row[]): readonly string[] {
     ...lines,
     '',
     ...after,
+    originText(own, machine),
     ...(lines.some((line) => line.includes(MARK))
       ? [
           `${MARK} Other programs used the machine meanwhile, as in ${busy} of the ${rows.length} rows of the run.`,
         ]
       : []),
   ]
+}
+
+/** When and with what the rows of a page were measured. */
+function originText(rows: readonly ReadmeRow[], machine: Machine): string {
+  const later = new Map<string, string[]>()
+  for (const { work, label } of rows) {
+    const date = machine.added?.[work]?.date
+    if (date !== undefined && date !== machine.date) later.set(date, [...(later.get(date) ?? []), label])
+  }
+  const exceptions = [...later].map(([date, labels]) => `; on ${date}: ${labels.join('; ')}`)
+  const versions = Object.entries(machine.versions).map(([name, version]) => `${name} ${version}`)
+  const { date, node, cores, cpu } = machine
+  const facts = [`Node ${node.slice(1)}`, `${cores} cores (${cpu})`, ...versions]
+  return `Measured on ${date} with ${facts.join(', ')}${exceptions.join('')}.`
 }
 
 function findRow({ work, unit }: ReadmeRow, subject: string, rows: readonly Row[]): Row | undefined {

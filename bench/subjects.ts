@@ -6,6 +6,8 @@ export interface Subject {
   readonly name: string
   readonly role: 'limit' | 'ours' | 'peer'
   readonly file: string
+  /** The npm package of a peer. */
+  readonly package?: string
   readonly options?: Readonly<Record<string, unknown>>
 }
 
@@ -32,10 +34,20 @@ export const OURS_NO_TOKEN: Subject = {
 }
 /** The same server with its sessions in the memory of its process, next to one that has them in Redis. */
 export const OURS_IN_MEMORY: Subject = { name: 'pierhead in memory', role: 'ours', file: 'pierhead' }
-export const V1: Subject = { name: 'official v1', role: 'peer', file: 'official-v1' }
-export const V2: Subject = { name: 'official v2', role: 'peer', file: 'official-v2' }
-export const TMCP: Subject = { name: 'tmcp', role: 'peer', file: 'tmcp' }
-export const FASTMCP: Subject = { name: 'fastmcp', role: 'peer', file: 'fastmcp' }
+export const V1: Subject = {
+  name: 'official v1',
+  role: 'peer',
+  file: 'official-v1',
+  package: '@modelcontextprotocol/sdk',
+}
+export const V2: Subject = {
+  name: 'official v2',
+  role: 'peer',
+  file: 'official-v2',
+  package: '@modelcontextprotocol/server',
+}
+export const TMCP: Subject = { name: 'tmcp', role: 'peer', file: 'tmcp', package: 'tmcp' }
+export const FASTMCP: Subject = { name: 'fastmcp', role: 'peer', file: 'fastmcp', package: 'fastmcp' }
 
 /** All subjects; each of them serves 2025-11-25. */
 export const ALL: readonly Subject[] = [LIMIT, OURS, V1, V2, TMCP, FASTMCP]

@@ -43,7 +43,7 @@ export function readInventory(): Inventory {
 export function inventoryText({ stages, examples }: Inventory): string {
   const servers = examples.flatMap((example) => example.servers)
   const rows = examples.map(({ folder, stage, shows, servers: own }) => [
-    `[${folder}](${folder})`,
+    `[${folder}](${linkTo(folder)})`,
     String(stage),
     own.map(({ file, tools }) => `\`${file}\` (${tools})`).join(', '),
     shows,
@@ -56,6 +56,13 @@ export function inventoryText({ stages, examples }: Inventory): string {
     ...table(['folder', 'stage', 'servers (tools)', 'shows'], rows),
     '',
   ].join('\n')
+}
+
+/** A relative link, or for an example that the package leaves out, its URL. */
+function linkTo(folder: string): string {
+  const { files, homepage } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const path = `examples/${folder}`
+  return files.includes(`!${path}`) ? `${homepage.split('#')[0]}/tree/main/${path}` : folder
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {

@@ -24,6 +24,13 @@ export function pack(folder: string = PACKED): Packed {
   return { path: join(folder, packed.filename), files: packed.files.map(({ path }) => path) }
 }
 
+/** The paths of the files that would be published; writes nothing. */
+export function packedFiles(): readonly string[] {
+  const output = run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'])
+  const [packed] = JSON.parse(output) as readonly { readonly files: readonly { readonly path: string }[] }[]
+  return packed?.files.map(({ path }) => path) ?? []
+}
+
 function checkPackage(): void {
   const { path: archive } = pack()
   const bin = (name: string): string => join('node_modules', '.bin', name)

@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 /** Runs a program to completion and returns its output; prints the output and throws if the program fails. */
 export function run(program: string, args: readonly string[], cwd: string = process.cwd()): string {
@@ -17,4 +19,9 @@ export async function main(work: () => void | Promise<void>): Promise<void> {
     console.error(error instanceof Error ? error.message : error)
     process.exitCode = 1
   }
+}
+
+/** The version of an installed package. */
+export function versionOf(name: string): string {
+  return JSON.parse(readFileSync(join('node_modules', name, 'package.json'), 'utf8')).version
 }

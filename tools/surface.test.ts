@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { findUndocumented, toSurface } from './surface.ts'
+import { findUndocumented, toNameList, toSurface } from './surface.ts'
 
 test('each export is listed under its sub-path with its comment and its declaration', () => {
   const page = surface({
@@ -226,6 +226,20 @@ test('a declaration is reported once, under the name of its own file', () => {
   expect(undocumented(files)).toEqual(['src/deep/made.ts: Made.one has no documentation'])
 })
 
+test('the list of names has each with its first sentence, and names what an earlier sub-path has', () => {
+  const root = planted({
+    'index.d.ts':
+      "/** Makes a thing, e.g. a\n * name. Then more. */\nexport declare function make(): string;\nexport { type Made } from './made.js'\n",
+    'made.d.ts': '/** Made. */\nexport interface Made {\n}\n',
+    'client/index.d.ts': "export { type Made } from '../made.js'\n",
+  })
+  expect(toNameList(root)).toContain(
+    '## `lib`\n\n- interface `Made`: Made.\n- function `make`: Makes a thing, e.g. a name.\n\n' +
+      '## `lib/client`\n\nThe same as in `lib`: `Made`.\n',
+  )
+  expect(toNameList(root)).toContain('](https://code.example/lib/blob/main/docs/reference/exports.md)')
+})
+
 function surface(files: Readonly<Record<string, string>>): string {
   return toSurface(planted(files))
 }
@@ -240,7 +254,14 @@ function planted(files: Readonly<Record<string, string>>): string {
   onTestFinished(() => rmSync(root, { recursive: true }))
   const main = { '.': { types: './dist/index.d.ts' }, './package.json': './package.json' }
   const client = 'client/index.d.ts' in files ? { './client': { types: './dist/client/index.d.ts' } } : {}
-  writeFileSync(join(root, 'package.json'), JSON.stringify({ name: 'lib', exports: { ...main, ...client } }))
+  writeFileSync(
+    join(root, 'package.json'),
+    JSON.stringify({
+      name: 'lib',
+      homepage: 'https://code.example/lib#readme',
+      exports: { ...main, ...client },
+    }),
+  )
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, 'dist', path)), { recursive: true })
     writeFileSync(join(root, 'dist', path), text)

@@ -153,3 +153,20 @@ test('where only names are known, only they are checked', () => {
     'limits: expected an object with options: depth',
   )
 })
+
+test('the hint is the fix itself where one is certain', () => {
+  const hint = (given: unknown): unknown => {
+    try {
+      checkOptions<{ readonly name?: unknown }>('here', given, { name: required(TEXT) } as never)
+    } catch (error) {
+      return (error as { readonly hint?: unknown }).hint
+    }
+    return undefined
+  }
+  expect(hint({ nam: 'a' })).toBe('Write name.')
+  expect(hint({ quite: 1 })).toBe(
+    'Pass a valid value: the message says which; your editor shows the comment of the option.',
+  )
+  expect(hint({})).toBe('Add name.')
+  expect(hint({ name: 5 })).toMatch(/^Pass a valid value: /)
+})

@@ -26,7 +26,7 @@ export function checkOptions<Options>(
   for (const name in known) {
     const kind = known[name]
     if (kind?.required === true && given[name] === undefined)
-      throw badOption(where, kind.missing ?? `${name} is missing; it must be ${kind.must}`)
+      throw badOption(where, kind.missing ?? `${name} is missing; it must be ${kind.must}`, `Add ${name}.`)
   }
 }
 
@@ -64,7 +64,7 @@ function unknownWord(
   const meant =
     known.find((one) => one === alias) ?? nearest(word, known) ?? known.find((one) => one.startsWith(word))
   const remedy = meant === undefined ? `the ${what}s are ${known.join(', ')}` : `did you mean "${meant}"?`
-  return badOption(where, `there is no ${what} "${word}"; ${remedy}`)
+  return badOption(where, `there is no ${what} "${word}"; ${remedy}`, meant && `Write ${meant}.`)
 }
 
 function unfit(where: string, name: string, value: unknown, kind: Kind<unknown>): McpError {
@@ -81,7 +81,7 @@ function describe(value: unknown, { repeats = false }: Kind<unknown>): string {
   return Array.isArray(value) ? 'a list' : 'an object'
 }
 
-/** The error for a wrong option or argument. */
-export function badOption(where: string, reason: string): McpError {
-  return mcpError(BAD_OPTION, { where, reason })
+/** The error for a wrong option or argument, with a hint where it can say more than the message. */
+export function badOption(where: string, reason: string, hint?: string): McpError {
+  return mcpError(BAD_OPTION, { where, reason }, { hint })
 }

@@ -103,7 +103,7 @@ ${body}
 }
 
 function zodImport(isUsed: boolean): string {
-  return isUsed ? "import { z } from 'zod'\n" : ''
+  return isUsed ? "import * as z from 'zod'\n" : ''
 }
 
 /** The schema of an object with one text. */

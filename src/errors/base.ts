@@ -5,5 +5,5 @@ export const BAD_OPTION = {
   where: 'local',
   code: -32603,
   text: '{where}: {reason}',
-  hint: 'Pass a valid value: the type of the option and its comment, which your editor shows, say what it takes.',
+  hint: 'Pass a valid value: the message says which; your editor shows the comment of the option.',
 } as const

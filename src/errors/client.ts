@@ -46,5 +46,5 @@ export const HTTP_FAILED = {
   where: 'local',
   code: -32000,
   text: '{method} failed with HTTP status {status}{reason}',
-  hint: 'For 401 and 403 send credentials, or use a name in the option hosts of the server; for 502, 503 and 504 try again later; for other 5xx look into the log of the server.',
+  hint: 'Check the URL, and what the server expects there.',
 } as const

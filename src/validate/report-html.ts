@@ -4,6 +4,7 @@ import {
   groupsOf,
   incompleteText,
   isBroken,
+  coverageText,
   scoreText,
   several,
   summaryOf,
@@ -34,7 +35,7 @@ export function htmlReport(report: Report): string {
 </head>
 <body>
 <h1>${escaped(target)}</h1>
-${score === undefined ? '' : `<p class="score ${counts.failures > 0 ? 'bad' : counts.warnings > 0 || late !== undefined ? 'fair' : 'good'}">${score}<small> of 100</small></p>`}
+${score === undefined ? '' : `<p class="score ${counts.failures > 0 ? 'bad' : counts.warnings > 0 || late !== undefined ? 'fair' : 'good'}">${score}<small> of 100${coverageText(counts)}</small></p>`}
 <p>${problem === undefined ? summaryOf(report) : `<b class="bad">${escaped(problem)}</b>`}</p>
 ${late === undefined ? '' : `<p><b class="fair">${escaped(late)}</b></p>`}
 <p class="dim">${escaped(spoken)} · ${escaped(at)}</p>

@@ -132,11 +132,19 @@ export function summaryOf(report: Report): string {
   ].join('')
 }
 
-/** The score, or why there is none. */
+/** The score with its share of the rules, or why there is none. */
 export function scoreText({ score, counts }: Report): string {
-  if (score !== undefined) return `score ${score} of 100`
+  if (score !== undefined) return `score ${score} of 100${coverageText(counts)}`
   const checked = checkedOf(counts)
   return `no score: ${checked} of ${several(checked + counts.unchecked, 'rule')} ${checked === 1 ? 'was' : 'were'} checked`
+}
+
+/** How many of the rules a score is about; empty if it is about all of them. */
+export function coverageText(counts: Counts): string {
+  const checked = checkedOf(counts)
+  return counts.unchecked === 0
+    ? ''
+    : ` for the ${checked} of ${checked + counts.unchecked} rules that were checked`
 }
 
 /** What a run that is not complete lacks, and how to get it; undefined if it is complete. */

@@ -61,6 +61,10 @@ test(
     for (const command of ['npx pierhead test', 'npx pierhead build']) shown.push(await terminal.run(command))
     expect(await terminal.run('npm test; echo "tested $?"')).toMatch(/2 passed, 0 failed[^]*tested 0/)
     expect(await terminal.run('npm run build; echo "built $?"')).toMatch(/Built dist\/server\.js[^]*built 0/)
+    // The image and the CI of the project install what its lock file says.
+    expect(await terminal.run('npm ci --prefer-offline --no-audit; echo "installed $?"')).toContain(
+      'installed 0',
+    )
     expect(await terminal.run('npx pierhead call add a=1 b=1 -- node dist/server.js')).toContain('"sum": 2')
 
     const usual = (text: string): string =>

@@ -120,6 +120,21 @@ describe('a template', () => {
     }
   })
 
+  it.each(TEMPLATES)('installs in its image and in CI what its lock file says: %s', (template) => {
+    const project = projectOf(template)
+    const workflows = ['.github/workflows/test.yml', '.github/workflows/validate.yml']
+    const files = ['Dockerfile', ...workflows.filter((path) => existsSync(join(project.home, path)))]
+    for (const path of files) expect(project.read(path)).toMatch(/npm ci\b/)
+    for (const path of files) expect(project.read(path)).not.toContain('npm install')
+  })
+
+  it('imports zod so that bundlers leave out what it does not use', async () => {
+    const project = await CreatedProject.create(folder, 'minimal', 'small')
+    expect(await project.run('pierhead add tool word-count')).toMatchObject({ code: 0 })
+    for (const path of ['tools/add.ts', 'tools/word-count.ts'])
+      expect(project.read(path)).toContain("import * as z from 'zod'")
+  })
+
   it('has one server, which asks callers over HTTP to log in', async () => {
     const project = projectOf('http')
     expect(project.manifest).toMatchObject({ pierhead: { server: 'server.ts' } })

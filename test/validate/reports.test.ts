@@ -173,8 +173,11 @@ test('a target that could not be checked is one error in every format', () => {
 
 test('one of something is not called several', () => {
   expect(summaryOf(REPORT)).toBe(
-    '1 passed, 1 failed, 1 warning, 1 not checked, 0 do not apply; score 42 of 100',
+    '1 passed, 1 failed, 1 warning, 1 not checked, 0 do not apply; score 42 of 100 for the 3 of 4 rules that were checked',
   )
+  expect(summaryOf(reportOf('x', [GOOD], []))).toMatch(/; score 100 of 100$/)
+  expect(summaryOf(reportOf('x', [GOOD, SKIPPED], []))).toMatch(/for the 1 of 2 rules that were checked$/)
+  expect(htmlReport(REPORT)).toContain('42<small> of 100 for the 3 of 4 rules that were checked</small>')
   const twice = [GOOD, { ...GOOD, revision: '2026-07-28' as const }]
   expect(summaryOf(reportOf('x', twice, []))).toMatch(
     /\(a rule counts once for each revision and transport\)$/,

@@ -32,7 +32,7 @@ export const ALL_REFUSALS: Readonly<Record<string, RefusalRow>> = Object.fromEnt
 export function errorsPage(): string {
   return page(
     'Errors',
-    'Every error is an `McpError`. Its `kind` is one of the names below, `code` is the number on the wire, and `hint` says what to do. Words in braces are placeholders.',
+    'Every error is an `McpError`, except that `client.call` throws a `ToolError` for a tool result with `isError`: its message is the text that the model would read. The `kind` of an `McpError` is one of the names below, `code` is the number on the wire, and `hint` says what to do. Words in braces are placeholders.',
     '## Sent to the peer',
     'These end a request with a JSON-RPC error. The HTTP status applies to Streamable HTTP; 200 means that the error is an ordinary reply. A client knows only the code, the message and the data; where they do not tell the kind, it reports the one in the column "On the client", with the message of the server.',
     errorTable('wire', ['Code', 'HTTP', 'On the client'], (row) => [

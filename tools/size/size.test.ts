@@ -87,10 +87,17 @@ test('the table has each size in its column and leaves out what was not measured
 })
 
 test('the page gets the table between its markers, and the rest stays', () => {
-  const readme = withSizes('a\n<!-- size -->\nold\n<!-- /size -->\nb', sizes({ v2: 99_940 }))
+  const readme = withSizes(
+    'a\n<!-- size -->\nold\n<!-- /size -->\nb',
+    sizes({ v2: 99_940 }),
+    'Measured today.',
+  )
+  expect(readme).toContain('|\n\nMeasured today.\n\n<!-- /size -->')
   expect(readme).toMatch(/^a\n<!-- size -->\n\n\| KB gzip[\s\S]*\| 99\.9 \|[\s\S]*<!-- \/size -->\nb$/)
   expect(readme).not.toContain('old')
-  expect(() => withSizes('no markers', sizes())).toThrow('docs/benchmarks.md has no <!-- size --> markers')
+  expect(() => withSizes('no markers', sizes(), '')).toThrow(
+    'docs/benchmarks.md has no <!-- size --> markers',
+  )
 })
 
 test('a dynamically imported module is in the single file but not in the initial chunk', async () => {

@@ -1,5 +1,5 @@
 import { defineTools } from 'pierhead'
-import { z } from 'zod'
+import * as z from 'zod'
 
 export const { add } = defineTools({
   add: {

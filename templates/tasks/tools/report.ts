@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { defineTools } from 'pierhead'
-import { z } from 'zod'
+import * as z from 'zod'
 
 export const { report } = defineTools({
   report: {

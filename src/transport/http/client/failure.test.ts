@@ -29,6 +29,17 @@ test('the hint of a 401 is the line to add, and that of a 500 is not', () => {
   expect(toFailure(reply(500), 'tools/list').hint).not.toContain('browser')
 })
 
+test.each([
+  [403, 'Send credentials, or use a name in the option hosts of the server.'],
+  [429, 'Try again later.'],
+  [502, 'Try again later.'],
+  [504, 'Try again later.'],
+  [500, 'Look into the log of the server.'],
+  [404, 'Check the URL, and what the server expects there.'],
+])('the hint of a %s is only about it', (status, hint) => {
+  expect(toFailure(reply(status), 'tools/list').hint).toBe(hint)
+})
+
 const BUSY = { code: 1001, message: 'too much to do', data: { refusal: { name: 'QUEUE_CAP_EXCEEDED' } } }
 
 test('a server that has too much to do refuses as it would elsewhere, but not what opens a connection', () => {

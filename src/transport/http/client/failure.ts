@@ -90,12 +90,20 @@ export function toFailure(response: Response, method: string, answer?: Message):
     { method, status, reason },
     {
       data,
-      hint: status === 401 ? hintOf401(wwwAuthenticate) : undefined,
+      hint: hintOf(status, wwwAuthenticate),
       retryable: BUSY.has(status) || AWAY.has(status),
       refusal: reported?.refusal,
       retryAfterMs,
     },
   )
+}
+
+/** What to do about a status; for the others, the kind says it. */
+function hintOf(status: number, wwwAuthenticate: string | null): string | undefined {
+  if (status === 401) return hintOf401(wwwAuthenticate)
+  if (status === 403) return 'Send credentials, or use a name in the option hosts of the server.'
+  if (BUSY.has(status) || AWAY.has(status)) return 'Try again later.'
+  return status >= 500 ? 'Look into the log of the server.' : undefined
 }
 
 /** The refusal of an overloaded server, as over every transport, with the data from the reply's head. */
