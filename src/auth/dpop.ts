@@ -1,18 +1,11 @@
-import {
-  base64url,
-  calculateJwkThumbprint,
-  decodeProtectedHeader,
-  EmbeddedJWK,
-  errors,
-  jwtVerify,
-  type JWK,
-} from 'jose'
+import { base64url, calculateJwkThumbprint, EmbeddedJWK, errors, jwtVerify, type JWK } from 'jose'
 import { isObject } from '../protocol/jsonrpc.ts'
 import type { Presented, Rejected } from '../transport/http/server/auth-method.ts'
 import { reject } from './claims.ts'
 import { ALGORITHMS } from './jwt.ts'
 import type { Nonces } from './nonces.ts'
 import { createReplays } from './replays.ts'
+import { readHeader } from './token-header.ts'
 import { isUrl, parseUrl } from '../protocol/url.ts'
 
 /** How old a proof may be, without the difference of the clocks. */
@@ -91,12 +84,8 @@ async function readProof(proof: string | undefined, jkt: unknown): Promise<Proof
 }
 
 function keyOf(proof: string): JWK | undefined {
-  try {
-    const { jwk } = decodeProtectedHeader(proof)
-    return isObject(jwk) ? (jwk as JWK) : undefined
-  } catch {
-    return undefined
-  }
+  const jwk = readHeader(proof)?.['jwk']
+  return isObject(jwk) ? (jwk as JWK) : undefined
 }
 
 /** Whether a signature of the key is verified quickly. */
