@@ -18,7 +18,7 @@ import {
 } from './token-options.ts'
 import { ENDPOINT, ISSUER } from './urls.ts'
 
-/** The number of tokens that the issuer is asked about at the same time: up to 64 for one address, and as many again that are known. */
+/** The number of tokens that the issuer is asked about at the same time: up to 64 for one address, and as many again that are known, up to 64 for one account. */
 const LIMITS = { unknown: 256, known: 256, perToken: 1024, lostMs: 30_000 }
 /** The longest token that the issuer is asked about. */
 const MAX_LENGTH = 32_768
