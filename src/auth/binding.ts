@@ -1,5 +1,7 @@
 import { isObject, type JsonObject } from '../protocol/jsonrpc.ts'
+import type { Auth } from '../rpc/call.ts'
 import type { Accepted, Rejected } from '../transport/http/server/auth-method.ts'
+import { accountOf } from './account.ts'
 import { reject } from './claims.ts'
 import type { Proofs } from './dpop.ts'
 
@@ -21,7 +23,11 @@ export interface BindingRules {
  * Creates the check for requests with a token that is bound to a key (RFC 9449) or a certificate (RFC 8705); undefined if it is
  * bound to nothing.
  */
-export function bind(claims: JsonObject, { proofs, required }: BindingRules): Confirm | Rejected | undefined {
+export function bind(
+  claims: JsonObject,
+  auth: Auth,
+  { proofs, required }: BindingRules,
+): Confirm | Rejected | undefined {
   const { cnf = {} } = claims
   if (!isObject(cnf) || Object.keys(cnf).some((name) => !KNOWN.includes(name)))
     return reject('invalid', 'it is bound in a way that this server does not know')
@@ -30,11 +36,12 @@ export function bind(claims: JsonObject, { proofs, required }: BindingRules): Co
   if (jkt !== undefined && proofs === undefined)
     return reject('invalid', 'it needs DPoP, which is turned off')
   if (jkt === undefined && thumbprint === undefined) return undefined
+  const account = accountOf(auth)
   return (request) => {
     if (thumbprint !== undefined && thumbprint !== request.certificate)
       return reject('invalid', 'it is bound to another client certificate than that of the connection')
     if ((request.scheme === 'dpop') !== (jkt !== undefined)) return jkt === undefined ? UNBOUND : BOUND
-    return jkt === undefined ? undefined : proofs?.confirm(request, jkt)
+    return jkt === undefined ? undefined : proofs?.confirm(request, jkt, account)
   }
 }
 

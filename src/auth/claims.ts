@@ -1,4 +1,5 @@
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Auth } from '../rpc/call.ts'
 import type { Accepted, Rejected, Rejection } from '../transport/http/server/auth-method.ts'
 import type { Confirm } from './binding.ts'
 import { wrongAudience, wrongIssuer } from './mismatch.ts'
@@ -17,7 +18,7 @@ export interface ClaimRules {
   /** How much the clocks of this server and the issuer may differ. */
   readonly skewMs: number
   /** Creates the check for requests with the token, if it needs one; a rejection if the token cannot be used here. */
-  bind(claims: JsonObject): Confirm | Rejected | undefined
+  bind(claims: JsonObject, auth: Auth): Confirm | Rejected | undefined
 }
 
 /** Checks the claims of a token whose origin is known, and describes the caller. */
@@ -43,11 +44,12 @@ export function readClaims(claims: JsonObject, rules: ClaimRules): Accepted | Re
   if (!isName(sub) || (clientId !== undefined && !isName(clientId)))
     return reject('invalid', 'it has no subject')
   if (scopes === undefined) return reject('invalid', 'its scopes are not text')
-  const confirm = rules.bind(claims)
+  // All requests with the token share it.
+  const auth = freeze({ sub, scopes, clientId, issuer, expiresAt: exp, claims })
+  const confirm = rules.bind(claims, auth)
   if (typeof confirm === 'object') return confirm
   return {
-    // All requests with the token share it.
-    auth: freeze({ sub, scopes, clientId, issuer, expiresAt: exp, claims }),
+    auth,
     expiresAt: exp === undefined ? undefined : toMs(exp) + skewMs,
     // The earliest time that is possible, so that a revocation also rejects tokens of an issuer whose clock is ahead.
     issuedAt: iat === undefined ? undefined : toMs(iat) - skewMs,

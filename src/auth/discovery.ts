@@ -5,6 +5,10 @@ import { issuerMetadataUrls } from './well-known.ts'
 
 /** Metadata is fetched again after this time. */
 const FRESH_MS = 3_600_000
+/** Metadata is fetched at most this often, however many tokens need it. */
+const PAUSE_MS = 1000
+/** After this time a fetch is given up. Some runtimes stop requests without notice, and the fetch with them. */
+const LOST_MS = 30_000
 
 /** The metadata of one issuer. */
 export interface Discovery {
@@ -12,30 +16,77 @@ export interface Discovery {
   urlOf(member: string): Promise<string>
   /** The words of a list in the metadata; undefined if it has no such list. */
   wordsOf(member: string): Promise<readonly string[] | undefined>
-  /** Discards the metadata, because what it names does not work. */
-  forget(): void
+  /** Has the metadata fetched again, after a pause, if this error says that what it names is no longer there. */
+  noteFailure(thrown: unknown): void
 }
 
 /** Finds the metadata of an issuer (RFC 8414 and OpenID Connect Discovery), and keeps it. */
 export function createDiscovery(issuer: string): Discovery {
-  let known: { readonly document: JsonObject; readonly at: number } | undefined
-  const read = async (): Promise<JsonObject> => {
-    if (known === undefined || performance.now() - known.at > FRESH_MS)
-      known = { document: await discover(issuer), at: performance.now() }
-    return known.document
-  }
+  const metadata = new CachedMetadata(issuer)
   return {
     async urlOf(member) {
-      const url = (await read())[member]
+      const url = (await metadata.read())[member]
       if (isSafeUrl(url)) return url
       throw new IssuerError(`the metadata of ${issuer} has no ${member} with an https URL`)
     },
     async wordsOf(member) {
-      const list = (await read())[member]
+      const list = (await metadata.read())[member]
       return Array.isArray(list) ? list.filter((word) => typeof word === 'string') : undefined
     },
-    forget: () => (known = undefined),
+    noteFailure(thrown) {
+      if (isGone(thrown)) metadata.isDoubtful = true
+    },
   }
+}
+
+class CachedMetadata {
+  /** Whether what it names may have moved. */
+  isDoubtful = false
+  readonly #issuer: string
+  #known: JsonObject | undefined
+  #reading: Promise<JsonObject> | undefined
+  #startedAt = Number.NEGATIVE_INFINITY
+  #problem: unknown
+
+  constructor(issuer: string) {
+    this.#issuer = issuer
+  }
+
+  /** The metadata, which is fetched once for all that need it at the same time. Throws if it cannot be had. */
+  async read(): Promise<JsonObject> {
+    const age = performance.now() - this.#startedAt
+    if (this.#reading !== undefined && age < LOST_MS) return this.#reading
+    if (this.#known !== undefined && age < (this.isDoubtful ? PAUSE_MS : FRESH_MS)) return this.#known
+    if (age < PAUSE_MS) throw this.#problem
+    this.#startedAt = performance.now()
+    const reading = this.#fetch().finally(() => {
+      if (this.#reading === reading) this.#reading = undefined
+    })
+    this.#reading = reading
+    return reading
+  }
+
+  async #fetch(): Promise<JsonObject> {
+    this.#known = undefined
+    try {
+      this.#known = await discover(this.#issuer)
+      this.isDoubtful = false
+      return this.#known
+    } catch (thrown) {
+      this.#problem = thrown
+      throw thrown
+    }
+  }
+}
+
+/** Replies of something else than the endpoint or the document that the metadata named, such as a page or a redirect. */
+const GONE: ReadonlySet<number | undefined> = new Set([200, 301, 302, 303, 307, 308, 404, 410])
+
+/** Whether an error may mean that something has moved. Other errors, and slow replies, say nothing about that. */
+function isGone(thrown: unknown): boolean {
+  if (!(thrown instanceof IssuerError)) return false
+  if (thrown.status !== undefined) return GONE.has(thrown.status)
+  return !(thrown.cause instanceof Error && thrown.cause.name === 'TimeoutError')
 }
 
 /**

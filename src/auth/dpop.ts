@@ -1,18 +1,11 @@
-import {
-  base64url,
-  calculateJwkThumbprint,
-  decodeProtectedHeader,
-  EmbeddedJWK,
-  errors,
-  jwtVerify,
-  type JWK,
-} from 'jose'
+import { base64url, calculateJwkThumbprint, EmbeddedJWK, errors, jwtVerify, type JWK } from 'jose'
 import { isObject } from '../protocol/jsonrpc.ts'
 import type { Presented, Rejected } from '../transport/http/server/auth-method.ts'
 import { reject } from './claims.ts'
 import { ALGORITHMS } from './jwt.ts'
 import type { Nonces } from './nonces.ts'
 import { createReplays } from './replays.ts'
+import { readHeader } from './token-header.ts'
 import { isUrl, parseUrl } from '../protocol/url.ts'
 
 /** How old a proof may be, without the difference of the clocks. */
@@ -26,8 +19,8 @@ const RSA_BYTES = { least: 256, most: 512, exponent: 4 }
 
 /** Verifies that requests come from the client that a token was issued to (RFC 9449). */
 export interface Proofs {
-  /** Checks the proof of a request; `jkt` is the thumbprint of the key that the token is bound to. */
-  confirm(request: Presented, jkt: unknown): Promise<Rejected | undefined>
+  /** Checks the proof of a request; `jkt` is the thumbprint of the key that the token is bound to, and `account` whose token it is. */
+  confirm(request: Presented, jkt: unknown, account: string): Promise<Rejected | undefined>
 }
 
 /** Settings for proofs. */
@@ -42,7 +35,7 @@ export interface ProofRules {
 export function createProofs({ skewMs, nonces }: ProofRules): Proofs {
   const replays = createReplays(MAX_AGE_MS + 2 * skewMs)
   return {
-    async confirm(request, jkt) {
+    async confirm(request, jkt, account) {
       const proof = await readProof(request.proof, jkt)
       if ('rejected' in proof) return proof
       const { claims } = proof
@@ -60,7 +53,7 @@ export function createProofs({ skewMs, nonces }: ProofRules): Proofs {
       if (failed !== undefined) return reject('proof', failed[1])
       if (nonces !== undefined && !(await nonces.isValid(claims['nonce'])))
         return reject('nonce', 'it must have the nonce of this server; use the value of DPoP-Nonce')
-      return replays.add(jkt as string, claims['jti'] as string)
+      return replays.add({ account, key: jkt as string, id: claims['jti'] as string })
     },
   }
 }
@@ -91,12 +84,8 @@ async function readProof(proof: string | undefined, jkt: unknown): Promise<Proof
 }
 
 function keyOf(proof: string): JWK | undefined {
-  try {
-    const { jwk } = decodeProtectedHeader(proof)
-    return isObject(jwk) ? (jwk as JWK) : undefined
-  } catch {
-    return undefined
-  }
+  const jwk = readHeader(proof)?.['jwk']
+  return isObject(jwk) ? (jwk as JWK) : undefined
 }
 
 /** Whether a signature of the key is verified quickly. */

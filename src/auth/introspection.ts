@@ -18,7 +18,7 @@ import {
 } from './token-options.ts'
 import { ENDPOINT, ISSUER } from './urls.ts'
 
-/** The number of tokens that the issuer is asked about at the same time: up to 64 for one address, and as many again that are known. */
+/** The number of tokens that the issuer is asked about at the same time: up to 64 for one address, and as many again that are known, up to 64 for one account. */
 const LIMITS = { unknown: 256, known: 256, perToken: 1024, lostMs: 30_000 }
 /** The longest token that the issuer is asked about. */
 const MAX_LENGTH = 32_768
@@ -86,7 +86,7 @@ export function introspection(options: IntrospectionOptions): AuthMethod {
       const verdict = readClaims(claims, { ...rules, issuer })
       return 'rejected' in verdict ? verdict : { ...verdict, recheckAt: now + recheckMs }
     } catch (thrown) {
-      discovery.forget()
+      discovery.noteFailure(thrown)
       return reject('unavailable', 'its issuer cannot be reached now', explain(thrown))
     }
   }
@@ -102,7 +102,7 @@ export function introspection(options: IntrospectionOptions): AuthMethod {
         if (remembered !== undefined && Date.now() < remembered.until) return remembered.rejected
         const answer = questions.ask(question, asker, async () => {
           const verdict = await ask(token, rules)
-          if ('rejected' in verdict && verdict.rejected !== 'unavailable')
+          if ('rejected' in verdict && isLasting(verdict))
             rejections.set(question, { rejected: verdict, until: Date.now() + REJECTED_MS, isKept: false })
           return verdict
         })
@@ -138,6 +138,14 @@ async function questionOf(
     },
     body: body.toString(),
   }
+}
+
+/** The statuses with which an issuer refuses a question because of the token in it. */
+const UNFIT: ReadonlySet<number | undefined> = new Set([400, 413, 414, 422, 431])
+
+/** Whether the same question would have the same answer a moment later. */
+function isLasting({ rejected, cause }: Rejected): boolean {
+  return rejected !== 'unavailable' || (cause instanceof IssuerError && UNFIT.has(cause.status))
 }
 
 function explain(thrown: unknown): unknown {

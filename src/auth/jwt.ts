@@ -1,17 +1,11 @@
-import {
-  base64url,
-  decodeJwt,
-  decodeProtectedHeader,
-  errors,
-  jwtVerify,
-  type JWTHeaderParameters,
-} from 'jose'
+import { base64url, decodeJwt, errors, jwtVerify } from 'jose'
 import type { Rejected, Verdict } from '../transport/http/server/auth-method.ts'
 import { NOT_A_TIME, readClaims, reject, type ClaimRules } from './claims.ts'
 import { isIdToken } from './id-token.ts'
 import { IssuerError } from './issuer-fetch.ts'
 import { wrongIssuer } from './mismatch.ts'
-import { NewKeyError, type Keys } from './keys.ts'
+import { NewKeyError, type KeyName, type Keys } from './keys.ts'
+import { readHeader } from './token-header.ts'
 
 /** The algorithms with a public key. With any other, everyone who can verify tokens could also create them. */
 export const ALGORITHMS = [
@@ -57,14 +51,13 @@ export async function verifyJwt(
   const named = decode(token)
   const rules = named && rulesOf(named.issuer)
   if (named === undefined || rules === undefined) return undefined
-  const { header } = named
+  const { name, type } = named
   const { algorithms, keys, strictType } = rules
   // The header decides nothing: not the algorithm, nor where keys are. `jku`, `x5u`, `jwk` and `x5c` are never read.
-  if (!algorithms.includes(header.alg as Algorithm)) return reject('invalid', 'its algorithm is not accepted')
-  const type = typeof header.typ === 'string' ? header.typ.toLowerCase() : header.typ
+  if (!algorithms.includes(name.alg as Algorithm)) return reject('invalid', 'its algorithm is not accepted')
   if (!(strictType ? STRICT_TYPES : TYPES).has(type)) return NOT_AN_ACCESS_TOKEN
   try {
-    const key = await keys.find(header)
+    const key = await keys.find(name)
     const { payload } = await jwtVerify(token, key, {
       algorithms: [...algorithms],
       clockTolerance: rules.skewMs / 1000,
@@ -105,15 +98,30 @@ export function explainForeign(
 const OPAQUE =
   'if the issuer creates other tokens, add introspection({ … }) to auth, or have it create JSON Web Tokens for this server (often by its audience or resource)'
 
-/** Reads what a token says about itself, which nothing proves yet. */
-function decode(token: string): { header: JWTHeaderParameters; issuer: string } | undefined {
+/** What a token says about itself, which nothing proves yet. */
+interface Named {
+  readonly name: KeyName
+  /** Its type in lower case; undefined if it has none. */
+  readonly type: string | undefined
+  readonly issuer: string
+}
+
+/** Reads what a token says about itself. The rest is not kept while the token waits for the keys of its issuer. */
+function decode(token: string): Named | undefined {
   try {
-    const header = decodeProtectedHeader(token) as JWTHeaderParameters
+    const header = readHeader(token)
     const { iss } = decodeJwt(token)
-    return typeof iss === 'string' ? { header, issuer: iss } : undefined
+    if (header === undefined || typeof iss !== 'string') return undefined
+    const [alg = '', kid, type] = [header.alg, header.kid, header.typ].map(textOf)
+    return { name: { alg, ...(kid !== undefined && { kid }) }, type: type?.toLowerCase(), issuer: iss }
   } catch {
     return undefined
   }
+}
+
+/** A member of a header that must be text. Anything else becomes empty text, which no algorithm, type or key has as its name. */
+function textOf(value: unknown): string | undefined {
+  return value === undefined || typeof value === 'string' ? value : ''
 }
 
 /** Why a token was rejected, by the errors of jose. Their own texts are not used, because they may contain parts of tokens. */

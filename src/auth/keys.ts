@@ -25,13 +25,16 @@ export class NewKeyError extends IssuerError {
   }
 }
 
+/** How the header of a token names its key. */
+export type KeyName = Pick<JWTHeaderParameters, 'alg' | 'kid'>
+
 /** The keys of one issuer. */
 export interface Keys {
   /**
-   * The key that the header of a token names. Throws a `JOSEError` if the issuer has no such key, and an `IssuerError` if that
+   * The key that a token names. Throws a `JOSEError` if the issuer has no such key, and an `IssuerError` if that
    * cannot be known now.
    */
-  find(header: JWTHeaderParameters): Promise<CryptoKey>
+  find(name: KeyName): Promise<CryptoKey>
 }
 
 /** Fetches and keeps the keys of an issuer. Tokens decide when, but never from where. */
@@ -47,21 +50,21 @@ class CachedKeys implements Keys {
   #fetching: Promise<void> | undefined
   #problem: unknown
   /** The keys that the issuer withdrew, or did not have when its keys were fetched for them. */
-  readonly #missing = new Set<unknown>()
-  #names: readonly unknown[] = []
+  readonly #missing = new Set<string>()
+  #names: readonly string[] = []
 
   constructor(load: () => Promise<JsonObject>) {
     this.#load = load
   }
 
-  async find(header: JWTHeaderParameters): Promise<CryptoKey> {
+  async find(name: KeyName): Promise<CryptoKey> {
     const askedAt = performance.now()
     const age = askedAt - this.#fetchedAt
     if (this.#known === undefined || age > STALE_MS) await this.#fetch(RETRY_MS)
     // Only one caller waits. The others use the keys that are known.
     else if (age > FRESH_MS && this.#isDue(REFETCH_MS)) await this.#fetch(REFETCH_MS).catch(() => undefined)
     try {
-      return await this.#pick(header)
+      return await this.#pick(name)
     } catch (thrown) {
       if (!(thrown instanceof errors.JWKSNoMatchingKey)) throw thrown
       const isFetched = this.#fetchedAt >= askedAt
@@ -71,24 +74,23 @@ class CachedKeys implements Keys {
         this.#problem === undefined &&
         !this.#isDue(REFETCH_MS)
       )
-        throw this.#mayBeNew(header.kid) ? new NewKeyError() : thrown
+        throw this.#mayBeNew(name.kid) ? new NewKeyError() : thrown
       if (!isFetched) await this.#fetch(REFETCH_MS)
-      return this.#pick(header).catch((error: unknown) => {
-        if (this.#missing.size < MAX_MISSING) this.#missing.add(header.kid)
+      return this.#pick(name).catch((error: unknown) => {
+        if (this.#mayBeNew(name.kid) && this.#missing.size < MAX_MISSING) this.#missing.add(name.kid)
         throw error
       })
     }
   }
 
   /** Whether a key may have been added since the keys were fetched. */
-  #mayBeNew(name: unknown): boolean {
-    const isName = typeof name === 'string' && name !== '' && name.length <= MAX_NAME
-    return isName && !this.#names.includes(name) && !this.#missing.has(name)
+  #mayBeNew(kid: string | undefined): kid is string {
+    return isName(kid) && !this.#names.includes(kid) && !this.#missing.has(kid)
   }
 
-  #pick(header: JWTHeaderParameters): Promise<CryptoKey> {
+  #pick(name: KeyName): Promise<CryptoKey> {
     if (this.#known === undefined) throw new IssuerError('the issuer has given no keys')
-    return this.#known(header)
+    return this.#known(name)
   }
 
   #isDue(pauseMs: number): boolean {
@@ -116,7 +118,7 @@ class CachedKeys implements Keys {
       this.#problem = undefined
       this.#missing.clear()
       for (const name of this.#names) this.#missing.add(name)
-      this.#names = (document as unknown as JSONWebKeySet).keys.map(({ kid }) => kid)
+      this.#names = (document as unknown as JSONWebKeySet).keys.map(({ kid }) => kid).filter(isName)
       for (const name of this.#names) this.#missing.delete(name)
     } catch (thrown) {
       this.#problem = thrown
@@ -124,4 +126,9 @@ class CachedKeys implements Keys {
       throw new IssuerError('the keys of the issuer cannot be read', { cause: thrown })
     }
   }
+}
+
+/** Whether a value is a name under which a key can be looked for again. */
+function isName(kid: unknown): kid is string {
+  return typeof kid === 'string' && kid !== '' && kid.length <= MAX_NAME
 }

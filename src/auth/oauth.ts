@@ -118,7 +118,7 @@ function keysOf({ issuer, keys }: OAuthIssuer): Keys {
     try {
       return await fetchObject(await discovery.urlOf('jwks_uri'))
     } catch (thrown) {
-      discovery.forget()
+      discovery.noteFailure(thrown)
       throw thrown
     }
   })

@@ -6,7 +6,10 @@ import type { Asker } from '../transport/http/server/auth-method.ts'
 export interface QuestionLimits {
   /** Requests with tokens that were not accepted before. One address may take a quarter of what the others leave. */
   readonly unknown: number
-  /** Requests with tokens that were accepted before. They have their own limit, so that a flood of unknown tokens takes nothing from them. */
+  /**
+   * Requests with tokens that were accepted before. They have their own limit, so that a flood of unknown tokens takes nothing from
+   * them. One account may take a quarter of what the others leave, however many tokens it has.
+   */
   readonly known: number
   /** Requests with the same token. */
   readonly perToken: number
@@ -26,9 +29,9 @@ export class Questions<Answer> {
   readonly #limits: QuestionLimits
   /** In the order of their time. */
   readonly #open = new Map<string, Question<Answer>>()
-  readonly #perSender = new Tally()
-  #unknown = 0
-  #known = 0
+  readonly #unknown = new Tally()
+  readonly #known = new Tally()
+  readonly #total = { known: 0, unknown: 0 }
 
   constructor(limits: QuestionLimits) {
     this.#limits = limits
@@ -56,9 +59,9 @@ export class Questions<Answer> {
   }
 
   #hasRoom({ isKnown, sender }: Asker): boolean {
-    const { known, unknown } = this.#limits
-    if (isKnown) return this.#known < known
-    return isWithinShare(this.#perSender.get(sender) + 1, this.#unknown + 1, unknown)
+    const pool = isKnown ? 'known' : 'unknown'
+    const taken = this.#taken(isKnown).get(sender)
+    return isWithinShare(taken + 1, this.#total[pool] + 1, this.#limits[pool])
   }
 
   #end(token: string): void {
@@ -69,11 +72,12 @@ export class Questions<Answer> {
   }
 
   #count({ isKnown, sender }: Asker, by: number): void {
-    if (isKnown) {
-      this.#known += by
-      return
-    }
-    this.#unknown += by
-    this.#perSender.add(sender, by)
+    this.#total[isKnown ? 'known' : 'unknown'] += by
+    this.#taken(isKnown).add(sender, by)
+  }
+
+  /** What each sender takes. */
+  #taken(isKnown: boolean): Tally {
+    return isKnown ? this.#known : this.#unknown
   }
 }

@@ -6,31 +6,41 @@ import { reject } from './claims.ts'
 /** The number of proofs that are remembered. */
 const MAX_PROOFS = 200_000
 
-/** The identifiers of proofs that were used. */
-export interface Replays {
-  /** Remembers a proof of a key; a rejection if it was used before, or if there are too many. */
-  add(key: string, id: string): Rejected | undefined
+/** A proof that is used. */
+export interface UsedProof {
+  /** The account whose token it is for. It can have any number of keys. */
+  readonly account: string
+  /** The thumbprint of its key. */
+  readonly key: string
+  /** Its identifier, which is its own among those of the key. */
+  readonly id: string
 }
 
-/** Remembers proofs for `keepMs`, in this process. One key may take a part of the room only, so that it cannot lock out others. */
+/** The identifiers of proofs that were used. */
+export interface Replays {
+  /** Remembers a proof of a key; a rejection if it was used before, or if its account has used too many. */
+  add(proof: UsedProof): Rejected | undefined
+}
+
+/** Remembers proofs for `keepMs`, in this process. One account may take a part of the room only, so that it cannot lock out others. */
 export function createReplays(keepMs: number, limit: number = MAX_PROOFS): Replays {
   // In the order of their time, so that the oldest come first.
-  const used = new Map<string, { readonly key: string; readonly at: number }>()
-  const perKey = new Tally()
+  const used = new Map<string, { readonly account: string; readonly at: number }>()
+  const perAccount = new Tally()
   return {
-    add(key, id) {
+    add({ account, key, id }) {
       const now = performance.now()
-      for (const [name, { key: owner, at }] of used) {
+      for (const [name, { account: owner, at }] of used) {
         if (now - at <= keepMs) break
         used.delete(name)
-        perKey.add(owner, -1)
+        perAccount.add(owner, -1)
       }
       const name = `${key} ${id}`
       if (used.has(name)) return reject('proof', 'it was used before; create one for each request')
-      if (!isWithinShare(perKey.get(key) + 1, used.size + 1, limit))
-        return reject('unavailable', 'too many proofs were used in a short time')
-      used.set(name, { key, at: now })
-      perKey.add(key, 1)
+      if (!isWithinShare(perAccount.get(account) + 1, used.size + 1, limit))
+        return reject('unavailable', 'its account used too many proofs in a short time')
+      used.set(name, { account, at: now })
+      perAccount.add(account, 1)
       return undefined
     },
   }

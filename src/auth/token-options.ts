@@ -2,6 +2,7 @@ import { type Duration, toMs } from '../base/duration.ts'
 import { DURATION, either, FLAG, listOf, object, required, type Kind, type KindsOf } from '../base/kinds.ts'
 import { badOption, checkOptions } from '../base/options.ts'
 import type { JsonObject } from '../protocol/jsonrpc.ts'
+import type { Auth } from '../rpc/call.ts'
 import type { AuthMethod } from '../transport/http/server/auth-method.ts'
 import { bind, type BindingRules } from './binding.ts'
 import { createProofs } from './dpop.ts'
@@ -99,7 +100,7 @@ const DPOP_OPTIONS: KindsOf<DpopOptions> = {
 export interface TokenSettings {
   readonly audience: readonly string[]
   readonly skewMs: number
-  readonly bind: (claims: JsonObject) => ReturnType<typeof bind>
+  readonly bind: (claims: JsonObject, auth: Auth) => ReturnType<typeof bind>
   readonly parts: Pick<AuthMethod, 'resource' | 'scopes' | 'includes' | 'metadata' | 'nonce'>
   /** The same for another URL of the server, for which tokens may be meant too, unless the option `audience` lists what they may name. */
   readonly at: (url: string) => TokenSettings
@@ -116,7 +117,7 @@ export function readTokenOptions(where: string, options: TokenOptions): TokenSet
   const settings: TokenSettings = {
     audience: toList(options.audience ?? resource),
     skewMs,
-    bind: (claims) => bind(claims, rules),
+    bind: (claims, auth) => bind(claims, auth, rules),
     parts: {
       resource,
       scopes,

@@ -4,6 +4,7 @@ import { ownerOf, type Auth } from '../rpc/call.ts'
 import type { LeaseEnd, LeaseTerms } from '../rpc/leases.ts'
 import type { Accepted, Asker, AuthHost, AuthMethod, Rejected } from '../transport/http/server/auth-method.ts'
 import { afterMs, type Timer } from '../transport/io/timer.ts'
+import { accountOf } from './account.ts'
 import { KnownTokens, type Kept } from './known-tokens.ts'
 import { Questions } from './questions.ts'
 import { explainUnknown } from './rejections.ts'
@@ -82,7 +83,7 @@ export class TokenVerifier {
         return EXPIRED
       }
     }
-    return this.#verify(token, { isKnown: known !== undefined, sender })
+    return this.#verify(token, known === undefined ? { isKnown: false, sender } : askerOf(known))
   }
 
   /** Whether no revocation concerns a caller that was accepted before. */
@@ -176,16 +177,22 @@ export class TokenVerifier {
   }
 
   /** The terms of what a caller holds open: its token is verified again when that is due. */
-  #termsOf(token: string, { caller, expiresAt, recheckAt, epoch }: Known): LeaseTerms {
+  #termsOf(token: string, known: Known): LeaseTerms {
+    const { caller, expiresAt, recheckAt, epoch } = known
     const recheck = async (): Promise<LeaseTerms | LeaseEnd> => {
       const fresh = this.findHeader(keyOf(token))
-      const known = fresh ?? (await this.#verify(token, { isKnown: true, sender: undefined }))
-      if ('rejected' in known) return ENDS[known.rejected] ?? 'revoked'
-      if (known.missing.length > 0) return 'revoked'
-      return isSame(known.caller.auth, caller.auth) ? this.#termsOf(token, known) : 'changed'
+      const found = fresh ?? (await this.#verify(token, askerOf(known)))
+      if ('rejected' in found) return ENDS[found.rejected] ?? 'revoked'
+      if (found.missing.length > 0) return 'revoked'
+      return isSame(found.caller.auth, caller.auth) ? this.#termsOf(token, found) : 'changed'
     }
     return { expiresAt, recheckAt, epoch, recheck }
   }
+}
+
+/** On whose behalf a known token is verified again: an account may have any number of tokens and addresses. */
+function askerOf({ caller }: Known): Asker {
+  return { isKnown: true, sender: accountOf(caller.auth) }
 }
 
 /** How a rejection ends what a caller holds open, if not as revoked. */

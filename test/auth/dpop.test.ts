@@ -1,7 +1,7 @@
 import { exportJWK } from 'jose'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { oauth, type OAuthOptions } from '../../src/auth/oauth.ts'
-import { createReplays } from '../../src/auth/replays.ts'
+import { createReplays, type UsedProof } from '../../src/auth/replays.ts'
 import type { Accepted, Presented, Rejected } from '../../src/transport/http/server/auth-method.ts'
 import { startIssuer } from './issuer.ts'
 import { createProver, HOSTILE_PROOFS, type Prover } from './proofs.ts'
@@ -25,6 +25,10 @@ afterEach(() => {
 
 async function accept(options: Partial<OAuthOptions> = {}, bound: string = token): Promise<Accepted> {
   return (await oauth({ issuer: issuer.url, resource, ...options }).verify(bound)) as Accepted
+}
+
+function proofOf(account: string, id: string): UsedProof {
+  return { account, key: account, id }
 }
 
 function present(change: Partial<Presented> = {}): Presented {
@@ -131,23 +135,23 @@ test('nonces are required, accepted for a while, and work on every server with t
   expect(await proofAt(180_000)).toHaveProperty('rejected', 'nonce')
 })
 
-test('a key that sends very many proofs cannot lock out others', () => {
+test('an account that sends very many proofs cannot lock out others', () => {
   const replays = createReplays(60_000, 100)
   let at = 0
-  while (replays.add('greedy', String(at)) === undefined) at++
+  while (replays.add(proofOf('greedy', String(at))) === undefined) at++
   expect(at).toBe(25)
-  expect(replays.add('greedy', 'more')).toHaveProperty('rejected', 'unavailable')
-  expect(replays.add('greedy', '0')).toHaveProperty('rejected', 'proof')
-  expect(replays.add('modest', '0')).toBeUndefined()
+  expect(replays.add(proofOf('greedy', 'more'))).toHaveProperty('rejected', 'unavailable')
+  expect(replays.add(proofOf('greedy', '0'))).toHaveProperty('rejected', 'proof')
+  expect(replays.add(proofOf('modest', '0'))).toBeUndefined()
 })
 
 test('used proofs are forgotten when they are too old to be accepted, and leave room for others', () => {
   const replays = createReplays(60_000, 4)
-  expect(replays.add('key', 'a')).toBeUndefined()
-  expect(replays.add('key', 'b')).toHaveProperty('rejected', 'unavailable')
+  expect(replays.add(proofOf('key', 'a'))).toBeUndefined()
+  expect(replays.add(proofOf('key', 'b'))).toHaveProperty('rejected', 'unavailable')
   const now = performance.now.bind(performance)
   vi.spyOn(performance, 'now').mockImplementation(() => now() + 61_000)
-  expect(replays.add('key', 'a')).toBeUndefined()
+  expect(replays.add(proofOf('key', 'a'))).toBeUndefined()
 })
 
 test('a token that is bound to a certificate is accepted on connections with that certificate', async () => {

@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { IssuerError } from '../../src/auth/issuer-fetch.ts'
+import { verifyJwt, type JwtRules } from '../../src/auth/jwt.ts'
 import { oauth } from '../../src/auth/oauth.ts'
 import { ownerOf } from '../../src/rpc/call.ts'
 import type { Accepted, AuthMethod, Verdict } from '../../src/transport/http/server/auth-method.ts'
@@ -215,4 +217,27 @@ test.each([
 ])('wrong options are explained: %j', (change, message) => {
   const options = { issuer: 'https://id.example', resource, ...change }
   expect(() => oauth(options as Parameters<typeof oauth>[0])).toThrow(message)
+})
+
+test('of the header of a token, its key is looked for with the algorithm and the name alone', async () => {
+  const asked: unknown[] = []
+  const find = (name: unknown): Promise<never> => {
+    asked.push(name)
+    throw new IssuerError('no keys')
+  }
+  const rules = { keys: { find }, algorithms: ['ES256'], strictType: false } as unknown as JwtRules
+  const more = Object.fromEntries(Array.from({ length: 20 }, (_, nth) => [`m${nth}`, []]))
+  await verifyJwt(await issuer.sign({}, more), () => rules)
+  expect(asked).toEqual([{ alg: 'ES256', kid: 'first' }])
+  const many = { more: Array.from({ length: 1000 }, () => ({})) }
+  expect(await verifyJwt(await issuer.sign({}, many), () => rules)).toBeUndefined()
+  expect(asked).toHaveLength(1)
+})
+
+test('a key whose name is not text does not exist', async () => {
+  for (const kid of [7, null, {}, ['first']])
+    expect(await method.verify(await issuer.sign({}, { kid }))).toHaveProperty(
+      'why',
+      'its issuer has no such key',
+    )
 })

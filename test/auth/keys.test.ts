@@ -212,3 +212,16 @@ test('private and symmetric keys in the keys of an issuer are never used', async
   issuer.keys = [secret]
   expect(await method().verify(await issuer.sign())).toHaveProperty('rejected', 'invalid')
 })
+
+test('names of keys that are too long to be looked for again are not remembered, and take no room from others', async () => {
+  const { verify } = method()
+  const [, payload, signature] = (await issuer.sign()).split('.')
+  const named = (kid: unknown): string =>
+    `${Buffer.from(JSON.stringify({ alg: 'ES256', kid })).toString('base64url')}.${payload}.${signature}`
+  const long = Array.from({ length: 1000 }, (_, nth) => named(String(nth).padEnd(300, 'x')))
+  for (const verdict of await Promise.all([...long, named('old')].map(verify)))
+    expect(verdict).toMatchObject({ rejected: 'invalid', why: 'its issuer has no such key' })
+  // It is remembered that the issuer has no such key, so the token does not wait for the next fetch.
+  expect(await verify(named('old'))).toHaveProperty('rejected', 'invalid')
+  expect(fetches(KEYS)).toBe(1)
+})

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { calculateJwkThumbprint, type JWK } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { oauth } from '../../src/auth.ts'
+import { bind, type Confirm } from '../../src/auth/binding.ts'
 import { createProofs } from '../../src/auth/dpop.ts'
 import type { Presented, Rejected } from '../../src/transport/http/server/auth-method.ts'
 import { callerOf, expectRejected, guard, type Guarded } from './guarded.ts'
@@ -105,6 +106,26 @@ test('A.dpop-nonce a proof without the nonce of the server gets 401 with a nonce
   await expectRejected(other, token, 401, 'use_dpop_nonce', withProof(dpop))
 })
 
+test('the proofs of a user count together, whatever the keys and the client ids of its tokens', async () => {
+  const accounts: string[] = []
+  const proofs = {
+    confirm: async (_: Presented, __: unknown, account: string) => void accounts.push(account),
+  }
+  const auth = { sub: 'ann', issuer: 'https://id.example' }
+  const own = { clientId: 'ann', sub: 'client:ann', issuer: auth.issuer }
+  for (const [jkt, caller, claims] of [
+    ['one', { ...auth, clientId: 'a' }, { sub: 'ann' }],
+    ['two', { ...auth, clientId: 'b' }, { sub: 'ann' }],
+    ['three', own, {}],
+    ['four', own, { sub: 'client:ann' }],
+  ] as const) {
+    const confirm = bind({ cnf: { jkt } }, { ...caller, claims }, { proofs, required: false })
+    await (confirm as Confirm)({ ...request(), scheme: 'dpop', proof: '', certificate: undefined })
+  }
+  expect(accounts[1]).toBe(accounts[0])
+  expect(new Set(accounts).size).toBe(3)
+})
+
 describe('a key that is not worth the work', () => {
   const bytes = (length: number, first = 0xff): string =>
     Buffer.alloc(length, 0xff).fill(first, 0, 1).toString('base64url')
@@ -116,7 +137,7 @@ describe('a key that is not worth the work', () => {
     const signer = await createProver('RS256')
     const proof = await signer.prove(request(), {}, { jwk })
     const proofs = createProofs({ skewMs: 0, nonces: undefined })
-    const rejected = await proofs.confirm(presented(proof), jkt ?? (await calculateJwkThumbprint(jwk)))
+    const rejected = await proofs.confirm(presented(proof), jkt ?? (await calculateJwkThumbprint(jwk)), 'ann')
     return [rejected, verify.mock.calls.length]
   }
 
@@ -138,6 +159,6 @@ describe('a key that is not worth the work', () => {
   test('an ordinary RSA key is accepted', async () => {
     const rsa = await createProver('RS256')
     const proofs = createProofs({ skewMs: 0, nonces: undefined })
-    expect(await proofs.confirm(presented(await rsa.prove(request())), rsa.jkt)).toBeUndefined()
+    expect(await proofs.confirm(presented(await rsa.prove(request())), rsa.jkt, 'ann')).toBeUndefined()
   })
 })

@@ -51,7 +51,7 @@ export interface AuthMethod {
 export interface Asker {
   /** Whether the token was accepted before, and is only checked again. */
   readonly isKnown: boolean
-  /** The address of the client, or what else tells clients apart; undefined if nothing does. */
+  /** What tells clients apart: the account of a token that was accepted before, or else the address of the client; undefined if nothing does. */
   readonly sender: unknown
 }
 
