@@ -61,7 +61,10 @@ test('a task whose cancellation fails stops no other, nor does one that was put 
   void new RevokedTasks(node.tasks).cancel(() => true, FACTS)
   void node.tasks.release(last, {})
   await expect.poll(() => node.status(ids[99]!)).toBe('cancelled')
-  expect(await Promise.all(ids.map((id) => node.status(id)))).toEqual(['working', ...ids.slice(1).map(() => 'cancelled')])
+  expect(await Promise.all(ids.map((id) => node.status(id)))).toEqual([
+    'working',
+    ...ids.slice(1).map(() => 'cancelled'),
+  ])
   await node.clock.pass(60_000)
   await expect.poll(() => node.status(ids[0]!)).toBe('cancelled')
 })
