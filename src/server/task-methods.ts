@@ -10,6 +10,7 @@ import { isFinal, MOST_TASK_ID_CHARS } from '../protocol/task-status.ts'
 import type { Peer } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Load } from '../rpc/load.ts'
+import { storedHolder } from '../tasks/bytes.ts'
 import { textOfQuestions } from '../tasks/attempt-state.ts'
 import { readOutcome } from '../tasks/outcome.ts'
 import type { TaskCaller } from '../tasks/plan.ts'
@@ -72,13 +73,15 @@ export function detailed(tasks: Tasks, head: TaskHead, peer: Pick<Peer, 'dialect
 }
 
 /** Gives up a question at which clients have looked for too long without an answer. */
-function giveUpLate(tasks: Tasks, { id, owner, pollMs }: TaskHead, name: string, method: string): void {
+function giveUpLate(tasks: Tasks, head: TaskHead, question: string, method: string): void {
+  const { id, owner, pollMs } = head
   const { questionMs } = tasks.host.limits
-  const place = `${id} ${name}`
-  if (tasks.unanswered.look(place, tasks.clock.now(), pollMs) < questionMs) return
-  tasks.unanswered.delete(place)
+  const { name, network = name } = storedHolder(head)
+  const place = `${id} ${question}`
+  if (tasks.unanswered.look(network, place, tasks.clock.now(), pollMs) < questionMs) return
+  tasks.unanswered.delete(network, place)
   const error = mcpError(ASK_REFUSED, { method, reason: `no answer within ${questionMs} ms` })
-  tasks.unawaited(() => tasks.refuse(id, owner, name, error))
+  tasks.unawaited(() => tasks.refuse(id, owner, question, error))
 }
 
 /** `tasks/cancel` */
