@@ -1,16 +1,22 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, relative } from 'node:path'
 import { nearest } from '../base/nearest.ts'
-import { checkProgram, type NamedProgram } from './check-program.ts'
+import { programCheck, type NamedProgram } from './check-program.ts'
 import { appFile, CLIENT_APPS, type ClientApp } from './client-apps.ts'
 import { entryProblem, entryUrl, isMembers, plainEntry, SECTIONS, type Members } from './config-entry.ts'
 import { missingVariables } from './config-variables.ts'
 import { unknownMembers, urlAdvice } from './entry-advice.ts'
-import { Findings } from './finding.ts'
+import type { Findings } from './finding.ts'
 import type { Io } from './io.ts'
 import { JsoncError, parseJsonc } from './jsonc.ts'
 import { projectFiles } from './project-files.ts'
 import { readText } from './read-text.ts'
+
+/** What the entries of a file are checked with. */
+interface Checks {
+  readonly env: Io['env']
+  readonly program: ReturnType<typeof programCheck>
+}
 
 /** The configurations that concern the user here: those of the project, and those of the clients on this machine. */
 export function foundConfigs(io: Pick<Io, 'cwd' | 'env'>): readonly string[] {
@@ -45,7 +51,9 @@ export function checkConfig(
   if (section === undefined) return
   const names = Object.keys(section).filter((name) => only === undefined || name === only)
   const before = findings.list.length
-  for (const name of names) checkEntry(section[name], `${where}, server "${name.slice(0, 80)}"`, io, findings)
+  const checks = { env: io.env, program: programCheck(io) }
+  for (const name of names)
+    checkEntry(section[name], `${where}, server "${name.slice(0, 80)}"`, checks, findings)
   const isFine = findings.list.slice(before).every(({ level }) => level === 'ok')
   if (!isFine) return
   findings.ok(
@@ -94,9 +102,9 @@ function checkSection(
   return undefined
 }
 
-function checkEntry(given: unknown, where: string, io: Pick<Io, 'cwd' | 'env'>, findings: Findings): void {
+function checkEntry(given: unknown, where: string, checks: Checks, findings: Findings): void {
   if (isMembers(given))
-    for (const name of missingVariables(JSON.stringify(given), io.env))
+    for (const name of missingVariables(JSON.stringify(given), checks.env))
       findings.problem(
         `${where} uses the variable ${name}, which is not set`,
         `Set ${name}, or write \${${name}:-default}.`,
@@ -112,20 +120,18 @@ function checkEntry(given: unknown, where: string, io: Pick<Io, 'cwd' | 'env'>, 
       `${where} has a command and a URL`,
       'Remove one of them; clients differ in which they take.',
     )
-  return checkCommand(entry as unknown as NamedProgram, where, io, findings)
+  return checkCommand(entry as unknown as NamedProgram, where, checks, findings)
 }
 
 function checkCommand(
   { command, args = [], cwd }: NamedProgram,
   where: string,
-  io: Pick<Io, 'cwd' | 'env'>,
+  checks: Checks,
   findings: Findings,
 ): void {
   if (/\$\{/.test(command)) return undefined
-  const found = new Findings()
   const folder = cwd?.includes('${') === true ? undefined : cwd
-  checkProgram({ command, args, cwd: folder }, io, found)
-  for (const { level, text, fix = '' } of found.list)
+  for (const { level, text, fix = '' } of checks.program({ command, args, cwd: folder }))
     if (level === 'problem') findings.problem(`${where}: ${text}`, fix)
   const script = args.find((arg) => /\.[cm]?[jt]s$|\.py$/.test(arg) && !arg.includes('${'))
   if (script !== undefined && !isAbsolute(script) && !script.startsWith('-') && folder === undefined)

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync, type Stats } from 'node:fs'
 import { delimiter, extname, isAbsolute, join, resolve } from 'node:path'
-import type { Findings } from './finding.ts'
+import { Findings, type Finding } from './finding.ts'
 import { redactedLine } from './redaction.ts'
 import type { Io } from './io.ts'
 
@@ -41,6 +41,22 @@ export function checkProgram(
       `Install it, or write its whole path. Apps that are started from the desktop may have another PATH than your shell.`,
     )
   return false
+}
+
+/** What `checkProgram` finds. A configuration may name a program for thousands of servers, so each is looked for once. */
+export function programCheck(io: Pick<Io, 'cwd' | 'env'>): (program: NamedProgram) => readonly Finding[] {
+  const known = new Map<string, readonly Finding[]>()
+  return (program) => {
+    const { command, args = [], cwd } = program
+    // Only whether there are arguments matters.
+    const key = JSON.stringify([command, args.length > 0, cwd])
+    const before = known.get(key)
+    if (before !== undefined) return before
+    const found = new Findings()
+    checkProgram(program, io, found)
+    known.set(key, found.list)
+    return found.list
+  }
 }
 
 function checkPath(command: string, path: string, findings: Findings): boolean {
@@ -91,7 +107,8 @@ function isFolder(path: string): boolean {
 /** What is at a path; undefined if there is nothing, or nothing that this user may see. */
 function statsOf(path: string): Stats | undefined {
   try {
-    return statSync(path)
+    // Without an error, which takes longer than the look itself.
+    return statSync(path, { throwIfNoEntry: false })
   } catch {
     return undefined
   }

@@ -22,7 +22,7 @@ export const ANSWER_TOO_LARGE = {
   where: 'local',
   code: -32600,
   text: 'the server sent more than {limit} {unit}',
-  hint: 'Ask for less, or raise limits.clientBytes or limits.pages.',
+  hint: 'Ask for less, or raise limits.clientBytes, limits.clientUnparsedBytes or limits.pages.',
 } as const
 
 export const NO_REVISION = {

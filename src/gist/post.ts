@@ -60,7 +60,7 @@ export class Poster {
   readonly #fetch: typeof globalThis.fetch
   readonly #send: Send
   readonly #limits: ClientLimits
-  readonly #holds = new Holds()
+  readonly #holds: Holds
   readonly #headers: () => Promise<HeaderRecord>
   #closed = false
 
@@ -72,6 +72,7 @@ export class Poster {
     this.#fetch = fetch ?? platformFetch
     this.#send = createSend(this.#url, this.#fetch)
     this.#limits = limits
+    this.#holds = new Holds(limits)
   }
 
   /** Sends an envelope and returns the reply envelope. */
@@ -128,9 +129,11 @@ export class Poster {
   }
 
   async #read(response: Response, method: string, signal: AbortSignal): Promise<JsonObject> {
-    const text = await readBody(response, this.#limits.clientBytes, signal).catch((error: unknown) => {
-      throw error instanceof McpError ? error : mcpError(STREAM_LOST, { method }, { cause: error })
-    })
+    const text = await readBody(response, this.#limits.clientBytes, signal, this.#holds.count).catch(
+      (error: unknown) => {
+        throw error instanceof McpError ? error : mcpError(STREAM_LOST, { method }, { cause: error })
+      },
+    )
     const value = this.#parse(text, method)
     // Any other JSON comes from an intermediary.
     if (!response.ok && value['status'] !== 'error') throw notServed(response, method)
@@ -149,6 +152,7 @@ export class Poster {
       maxBytes: this.#limits.clientBytes,
       signal,
       leftovers: this.#holds.leftovers,
+      count: this.#holds.count,
       onEvent: (event) => {
         if (!isMessageEvent(event)) return false
         try {

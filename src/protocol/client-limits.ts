@@ -10,6 +10,8 @@ export interface LimitRow {
 export const CLIENT_LIMITS = {
   /** Bytes of one message, line, event or body from a server. */
   clientBytes: { usual: 16_777_216, strict: 4_194_304 },
+  /** Bytes of all replies over HTTP that a client has begun to read and a server has not finished; a single one may have `clientBytes`. */
+  clientUnparsedBytes: { usual: 268_435_456, strict: 67_108_864 },
   /** Lines or messages in a row from a server that are not valid, before a client closes the connection. Over HTTP they do not count. */
   clientInvalid: { usual: 10_000, strict: 1_000 },
   /** The highest request id, after which a client opens a new connection. */
@@ -50,4 +52,5 @@ export type ClientLimits = { readonly [Name in keyof typeof CLIENT_LIMITS]: numb
 export type ContentLimits = Pick<ClientLimits, 'depth' | 'values' | 'keys' | 'containers' | 'batch'>
 
 /** The limits on what a client reads. */
-export type ReadLimits = ContentLimits & Pick<ClientLimits, 'clientBytes' | 'clientInvalid'>
+export type ReadLimits = ContentLimits &
+  Pick<ClientLimits, 'clientBytes' | 'clientUnparsedBytes' | 'clientInvalid'>

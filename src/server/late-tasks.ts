@@ -104,6 +104,7 @@ export class LateTasks {
     opened?.tasks.endWaits()
     const close = async (): Promise<void> => {
       try {
+        opened?.revoked.hurry()
         await opened?.tasks.close(Math.max(0, until - performance.now()))
       } finally {
         this.#closing = undefined

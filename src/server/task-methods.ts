@@ -10,6 +10,8 @@ import { isFinal, MOST_TASK_ID_CHARS } from '../protocol/task-status.ts'
 import type { Peer } from '../rpc/call.ts'
 import type { Result } from '../rpc/dispatch.ts'
 import type { Load } from '../rpc/load.ts'
+import { storedHolder } from '../tasks/bytes.ts'
+import { textOfQuestions } from '../tasks/attempt-state.ts'
 import { readOutcome } from '../tasks/outcome.ts'
 import type { TaskCaller } from '../tasks/plan.ts'
 import type { TaskHead } from '../tasks/record.ts'
@@ -23,6 +25,9 @@ import { requireTasks } from './task-calls.ts'
 import { carry } from './task-carriers.ts'
 import { related } from './task-messages.ts'
 import { toTask } from './task-shape.ts'
+
+/** Questions whose text is shorter are written again each time. */
+const LONG_CHARS = 1024
 
 /** `tasks/get` */
 export function getTask(tasks: Tasks, context: Context): Soon<Result> {
@@ -42,7 +47,13 @@ export function detailed(tasks: Tasks, head: TaskHead, peer: Pick<Peer, 'dialect
     return soon(tasks.questions.of(head), (questions) => {
       if (questions === undefined) throw unknownTask(head.id)
       for (const [name, { method }] of questions) giveUpLate(tasks, head, name, method)
-      return { ...toTask(head, peer), inputRequests: Object.fromEntries(questions) }
+      const task = toTask(head, peer)
+      const value = (): JsonObject => Object.fromEntries(questions)
+      const text = textOfQuestions(questions)
+      // A client asks every second or so, and a question may be long.
+      return text === undefined || text.length < LONG_CHARS
+        ? { ...task, inputRequests: value() }
+        : withStored(task, { name: 'inputRequests', text, value })
     })
   return soon(tasks.reads.of(head, 'outcome'), (ended) => {
     if (ended === undefined) throw unknownTask(head.id)
@@ -62,13 +73,15 @@ export function detailed(tasks: Tasks, head: TaskHead, peer: Pick<Peer, 'dialect
 }
 
 /** Gives up a question at which clients have looked for too long without an answer. */
-function giveUpLate(tasks: Tasks, { id, owner, pollMs }: TaskHead, name: string, method: string): void {
+function giveUpLate(tasks: Tasks, head: TaskHead, question: string, method: string): void {
+  const { id, owner, pollMs } = head
   const { questionMs } = tasks.host.limits
-  const place = `${id} ${name}`
-  if (tasks.unanswered.look(place, tasks.clock.now(), pollMs) < questionMs) return
-  tasks.unanswered.delete(place)
+  const { name, network = name } = storedHolder(head)
+  const place = `${id} ${question}`
+  if (tasks.unanswered.look(network, place, tasks.clock.now(), pollMs) < questionMs) return
+  tasks.unanswered.delete(network, place)
   const error = mcpError(ASK_REFUSED, { method, reason: `no answer within ${questionMs} ms` })
-  tasks.unawaited(() => tasks.refuse(id, owner, name, error))
+  tasks.unawaited(() => tasks.refuse(id, owner, question, error))
 }
 
 /** `tasks/cancel` */

@@ -1,8 +1,10 @@
 import { Deferred } from '../base/deferred.ts'
 import type { McpError } from '../errors/error.ts'
 import { STORE_FAILED } from '../errors/store.ts'
+import { CallerTurns } from './caller-turns.ts'
 import { crowded } from './crowded.ts'
 import type { PostgresLink, Session } from './postgres-link.ts'
+import { readableText, storedText } from './stored-text.ts'
 import type { StoredHolder } from './tasks-counts.ts'
 import { PostgresTaskCounts } from './tasks-postgres-counts.ts'
 import { sizesOf, type TaskSizes } from './tasks-postgres-sizes.ts'
@@ -41,13 +43,20 @@ const MOST_TOGETHER = 64
 /** How many steps wait. */
 const MOST_WAITING = 10_000
 
+/** The callers of tasks. */
+const CALLERS = 'SELECT id, scope, network FROM pierhead_tasks WHERE id = ANY (?::text[])'
+
 /**
  * Runs steps that change sums. One transaction at a time holds the lock of the sums, on all nodes, so the steps of a node that wait for it
- * share one: they wait for the disk once.
+ * share one: they wait for the disk once. Callers take turns while more steps wait than can share one.
  */
 export class PostgresSteps {
   readonly #link: PostgresLink
-  readonly #queue: Waiting[] = []
+  /** The steps that came since the last transaction began. */
+  #arrived: Waiting[] = []
+  readonly #turns = new CallerTurns<Waiting>()
+  /** How many steps wait, here and there. */
+  #waiting = 0
   #isRunning = false
 
   constructor(link: PostgresLink) {
@@ -57,10 +66,11 @@ export class PostgresSteps {
   /** Runs a step, and answers once it is committed. */
   async run<Value>(step: CountedStep<Value>, needs: StepNeeds = {}): Promise<Value> {
     this.#link.lifetime.check()
-    if (this.#queue.length >= MOST_WAITING)
+    if (this.#waiting >= MOST_WAITING)
       throw crowded(`${MOST_WAITING} changes wait for PostgreSQL at ${this.#link.settings.place}`)
     const answer = new Deferred<unknown>()
-    this.#queue.push({ step, needs, answer, until: performance.now() + this.#link.settings.timeoutMs })
+    this.#waiting++
+    this.#arrived.push({ step, needs, answer, until: performance.now() + this.#link.settings.timeoutMs })
     if (!this.#isRunning) void this.#work()
     return (await answer.promise) as Value
   }
@@ -69,8 +79,35 @@ export class PostgresSteps {
     this.#isRunning = true
     // Steps that are asked for together share the first transaction too.
     await Promise.resolve()
-    while (this.#queue.length > 0) await this.#together(this.#queue.splice(0, MOST_TOGETHER))
+    while (this.#waiting > 0) await this.#together(await this.#next())
     this.#isRunning = false
+  }
+
+  /** The steps of the next transaction. */
+  async #next(): Promise<readonly Waiting[]> {
+    const arrived = this.#arrived
+    this.#arrived = []
+    const callers = this.#waiting > MOST_TOGETHER ? await this.#callersOf(arrived) : undefined
+    for (const one of arrived) {
+      const { id = '', holder } = one.needs
+      this.#turns.add(holder === undefined ? (callers?.get(id) ?? '') : callerOf(holder), one)
+    }
+    const next = this.#turns.take(MOST_TOGETHER)
+    this.#waiting -= next.length
+    return next
+  }
+
+  /** The callers of the tasks that steps change, by id. */
+  async #callersOf(steps: readonly Waiting[]): Promise<ReadonlyMap<string, string>> {
+    const ids = steps.flatMap(({ needs: { id } }) => (id === undefined ? [] : [storedText(id)]))
+    // Without an answer, these steps take turns as those of one caller; their transaction says what is wrong.
+    const rows = ids.length === 0 ? [] : await this.#link.query(CALLERS, [ids]).catch(() => [])
+    return new Map(
+      rows.map(([id, scope, network]) => [
+        readableText(String(id)),
+        callerOf({ scope: String(scope), network: String(network) }),
+      ]),
+    )
   }
 
   async #together(waiting: readonly Waiting[]): Promise<void> {
@@ -104,6 +141,11 @@ export class PostgresSteps {
       for (const step of steps) await this.#together([step])
     else for (const { answer } of steps) answer.reject(fault)
   }
+}
+
+/** Who takes turns: networks, and callers without one. */
+function callerOf({ scope, network }: StoredHolder): string {
+  return network || scope
 }
 
 /** Reads what the steps need, in two statements. */

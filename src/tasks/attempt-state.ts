@@ -203,3 +203,16 @@ export function ownKey(name: string): string {
 function isSame(one: TaskQuestion, other: TaskQuestion): boolean {
   return JSON.stringify([one.method, one.params]) === JSON.stringify([other.method, other.params])
 }
+
+/** The text of questions by name, if the text of each is there because the state was written; undefined otherwise. */
+export function textOfQuestions(questions: TaskState['questions']): string | undefined {
+  let text = ''
+  for (const entry of questions) {
+    const whole = entries.get(entry)?.text
+    if (whole === undefined) return undefined
+    const name = JSON.stringify(entry[0])
+    // The whole is `[name,question]`.
+    text += `${text === '' ? '' : ','}${name}:${whole.slice(name.length + 2, -1)}`
+  }
+  return `{${text}}`
+}

@@ -5,7 +5,9 @@ import { mcpError } from '../errors/error.ts'
 import { ASK_REFUSED } from '../errors/server.ts'
 import { DIALECTS } from '../protocol/switches.ts'
 import { detailed } from '../server/task-methods.ts'
+import { encodeResult } from '../wire/encode.ts'
 import { AttemptState } from './attempt-state.ts'
+import type { JsonObject } from '../protocol/jsonrpc.ts'
 import type { TaskHead } from './record.ts'
 import type { Run } from './run.ts'
 import type { TaskExcerpt } from './store.ts'
@@ -143,3 +145,34 @@ test('a task that begins again keeps answers to the questions of its last attemp
   expect(await other.tasks.answer(id, 'ann', [['sure.1', { action: 'accept' }]])).toBe(true)
   expect(AttemptState.of((await node.record(id))!.state).answers).toHaveLength(1)
 })
+
+test.each(['2026-07-28', '2025-11-25'] as const)(
+  'polls of a task that runs here do not write its long questions again, at %s',
+  async (revision) => {
+    const long = { method: 'elicitation/create', params: { message: 'x"\u2028é'.repeat(100_000) } }
+    const node = new Node({ isInMemory: false }).tool('ask', async (run) => {
+      await Promise.all([run.question('sure "1"', long), run.question('__proto__', QUESTION)])
+      return { content: [] }
+    })
+    const { id } = await node.start('ask')
+    await settled()
+    const dialect = DIALECTS[revision]
+    const head = (await node.store.head(id)) as TaskHead
+    const write = vi.spyOn(JSON, 'stringify')
+    onTestFinished(() => write.mockRestore())
+    const task = (await detailed(node.tasks, head, { dialect })) as JsonObject
+    const text = encodeResult('tasks/get', task, dialect, {}) as string
+    const written = write.mock.results.reduce((sum, { value }) => sum + (value as string).length, 0)
+    write.mockRestore()
+    // One long text, 700,000 characters, was written for each poll.
+    expect(written).toBeLessThan(10_000)
+    const { inputRequests } = JSON.parse(text) as JsonObject
+    const asked = Object.fromEntries([
+      ['sure "1".1', long],
+      ['__proto__.2', QUESTION],
+    ])
+    expect(inputRequests).toEqual(revision === '2026-07-28' ? asked : undefined)
+    expect(task['inputRequests']).toEqual(asked)
+    await node.tasks.close(0)
+  },
+)

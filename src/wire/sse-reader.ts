@@ -19,6 +19,8 @@ export interface EventReaderOptions {
 
 export interface EventReader {
   push(chunk: Uint8Array): void
+  /** The bytes of the event that is not complete. */
+  readonly held: number
   /** The last event id, for resuming. */
   readonly lastEventId: string | undefined
 }
@@ -42,6 +44,9 @@ export function createEventReader(options: EventReaderOptions): EventReader {
 
   return {
     push,
+    get held() {
+      return block.kept + pending.length
+    },
     get lastEventId() {
       return block.lastEventId
     },

@@ -7,6 +7,7 @@ const LIMIT = {
   limits: {
     clientBytes: 1000,
     depth: 64,
+    clientUnparsedBytes: 10_000_000,
     clientInvalid: 1000,
     values: 1000,
     keys: 1000,

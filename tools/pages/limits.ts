@@ -68,6 +68,7 @@ export const OUTCOMES: Readonly<Record<keyof Limits, string>> = {
   taskBytes: 'tasks_too_large',
   drainMs: 'Requests that are still running are cancelled.',
   clientBytes: 'answer_too_large',
+  clientUnparsedBytes: 'answer_too_large',
   clientInvalid: 'bad_answer',
   clientIds: 'A new connection is opened.',
   clientQuestions: 'asked_too_often',

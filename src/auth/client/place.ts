@@ -22,9 +22,11 @@ export function placeOf(owner: string, issuer: string, resource: string | undefi
 
 /** Reads a key; undefined if it belongs to another owner or another server. */
 export function readPlace(key: string, owner: string, server: URL): Place | undefined {
-  const [who, issuer, resource, url, more] = key.split(' ').map(decoded)
-  if (who !== owner || url !== urlOf(server) || more !== undefined) return undefined
-  if (issuer === undefined || resource === undefined) return undefined
+  // Most keys belong to another server, and a vault may have thousands.
+  if (!key.startsWith(`${encoded(owner)} `) || !key.endsWith(` ${encoded(urlOf(server))}`)) return undefined
+  const [, issuer, resource, url, more] = key.split(' ').map(decoded)
+  if (issuer === undefined || resource === undefined || url === undefined || more !== undefined)
+    return undefined
   return { key, issuer, resource: resource === NONE ? undefined : resource }
 }
 

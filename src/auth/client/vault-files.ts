@@ -40,6 +40,16 @@ export function openFileVault(options: FileVaultOptions): Vault {
   }
 }
 
+/** Changes the entries of a file; false if there is nothing to write. */
+type Change = (entries: Entries) => boolean
+
+/** Changes that are written together. */
+interface Writing {
+  readonly path: string
+  readonly changes: Change[]
+  readonly done: Promise<Entries>
+}
+
 /** Entries in a file that several processes share. */
 export class VaultFile {
   readonly #path: string
@@ -48,6 +58,10 @@ export class VaultFile {
   #isReported = false
   /** The entries for all who ask before the file is read. */
   #next: Promise<Entries> | undefined
+  /** The end of the reading that is under way. */
+  #reading: Promise<unknown> = Promise.resolve()
+  /** The changes that wait for the lock of the file. */
+  #writing: Writing | undefined
 
   constructor(path: string, warn: ((text: string) => void) | undefined, cipher?: Cipher) {
     this.#path = path
@@ -76,7 +90,7 @@ export class VaultFile {
     const name = createHash('sha256').update(key).digest('hex').slice(0, 32)
     // What the caller throws is not an error of the file, so it leaves the lock as a value.
     const run = async (): Promise<PromiseSettledResult<StoredCredentials | undefined>> => {
-      const current = (await this.#entries()).get(key)
+      const current = (await this.#shared()).get(key)
       const [result] = await Promise.allSettled([(async () => change(current))()])
       if (result.status === 'fulfilled' && result.value !== current)
         await this.#write(path, (entries) => put(entries, key, result.value))
@@ -92,11 +106,13 @@ export class VaultFile {
     return outcome.value
   }
 
-  /** Reads the file. Callers in the same tick share one reading, which begins after all of them have asked. */
+  /** Reads the file. Callers in the same tick, or during another reading, share one that begins after all of them have asked. */
   #shared(): Promise<Entries> {
-    return (this.#next ??= Promise.resolve().then(() => {
+    return (this.#next ??= this.#reading.then(() => {
       this.#next = undefined
-      return this.#entries()
+      const entries = this.#entries()
+      this.#reading = entries.catch(() => undefined)
+      return entries
     }))
   }
 
@@ -109,21 +125,39 @@ export class VaultFile {
     })
   }
 
-  /** Changes what is stored while nobody else does, and writes it if `change` says so. */
-  #write(path: string, change: (entries: Entries) => boolean): Promise<Entries> {
-    return withLock(`${path}.locks`, 'write', async () => {
-      let entries = await this.#parse(path)
-      if (entries === undefined) {
-        const aside = await setAside(path)
-        this.#warn(`${this.#path} is damaged; it is now ${aside}, and users have to log in again`)
-        entries = new Map()
-      }
-      if (change(entries)) {
-        const text = toText(entries)
-        await writePrivate(path, this.#cipher?.encrypt(text) ?? text)
-      }
-      return entries
-    })
+  /** Changes what is stored while nobody else does, and writes it if a change says so. Those that come before the lock is had share a writing. */
+  #write(path: string, change: Change): Promise<Entries> {
+    const waiting = this.#writing
+    if (waiting?.path === path) {
+      waiting.changes.push(change)
+      return waiting.done
+    }
+    const changes = [change]
+    const begin = (): void => {
+      if (this.#writing?.changes === changes) this.#writing = undefined
+    }
+    const done = withLock(`${path}.locks`, 'write', () => {
+      begin()
+      return this.#change(path, changes)
+    }).finally(begin)
+    this.#writing = { path, changes, done }
+    return done
+  }
+
+  async #change(path: string, changes: readonly Change[]): Promise<Entries> {
+    let entries = await this.#parse(path)
+    if (entries === undefined) {
+      const aside = await setAside(path)
+      this.#warn(`${this.#path} is damaged; it is now ${aside}, and users have to log in again`)
+      entries = new Map()
+    }
+    let isChanged = false
+    for (const change of changes) isChanged = change(entries) || isChanged
+    if (isChanged) {
+      const text = toText(entries)
+      await writePrivate(path, this.#cipher?.encrypt(text) ?? text)
+    }
+    return entries
   }
 
   /** The entries in the file; undefined if it is damaged. */

@@ -1,11 +1,15 @@
 import type { LoggedOut } from 'pierhead/auth/client'
 import type { Command, Invocation } from '../command.ts'
 import { wrongUsage } from '../failure.ts'
+import { fewAtOnce } from '../few-at-once.ts'
 import { loginEntries, needLogins } from '../login-entries.ts'
 import { safeLine } from '../safe-text.ts'
 import { loginMethod } from '../stored-auth.ts'
 import { redactedUrl } from '../redaction.ts'
 import { loginTarget } from './auth-login.ts'
+
+/** How many servers are logged out of at once: their logins are removed from the file together, and each asks an issuer. */
+const AT_ONCE = 32
 
 export const authLogout: Command = {
   name: 'auth logout',
@@ -29,20 +33,18 @@ export const authLogout: Command = {
     const chosen = urlOf(invocation)
     const entries = await loginEntries(vault, chosen)
     const servers = new Map(entries.map((entry) => [`${entry.clientId ?? ''} ${entry.server}`, entry]))
-    const done: LoggedOutOf[] = []
     const timeout = invocation.flags.text('timeout') as `${number}s` | undefined
-    for (const { server, clientId } of servers.values()) {
+    const all = await fewAtOnce([...servers.values()], AT_ONCE, async ({ server, clientId }) => {
       output.status(`logging out of ${safeLine(redactedUrl(server))} …`)
       const auth = await loginMethod(io, { vault, clientId, storedOnly: true })
       const outcomes = await auth.logout(server, timeout === undefined ? {} : { timeout })
-      done.push(
-        ...outcomes.map(({ revoked: isRevoked, ...one }) => ({
-          url: redactedUrl(server),
-          ...one,
-          isRevoked,
-        })),
-      )
-    }
+      return outcomes.map(({ revoked: isRevoked, ...one }) => ({
+        url: redactedUrl(server),
+        ...one,
+        isRevoked,
+      }))
+    })
+    const done: readonly LoggedOutOf[] = all.flat()
     output.status('')
     await output.data({ loggedOut: done }, () => {
       if (done.length === 0) return 'There is no login to remove.'

@@ -11,6 +11,7 @@ const LIMITS = {
   containers: 10,
   batch: 10,
   clientBytes: 10_000,
+  clientUnparsedBytes: 10_000_000,
   clientInvalid: 10,
 }
 

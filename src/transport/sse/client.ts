@@ -58,7 +58,7 @@ export async function openSse(
 class SseClientTransport implements ClientTransport {
   readonly cancels = 'message'
   readonly #parts: OlderParts
-  readonly #holds = new Holds()
+  readonly #holds: Holds
   readonly #messages: MessageStream
   #stream: Hold | undefined
   /** Where messages are sent, once it is known. */
@@ -70,6 +70,7 @@ class SseClientTransport implements ClientTransport {
 
   constructor(parts: OlderParts) {
     this.#parts = parts
+    this.#holds = new Holds(parts.limits)
     this.#messages = new MessageStream({ events: parts.events, write: () => undefined })
   }
 
@@ -271,7 +272,8 @@ class SseClientTransport implements ClientTransport {
   }
 
   #reading(signal: AbortSignal): ReadingOptions {
-    return { limits: this.#parts.limits, signal, leftovers: this.#holds.leftovers }
+    const { leftovers, count } = this.#holds
+    return { limits: this.#parts.limits, signal, leftovers, count }
   }
 
   #down(reason: McpError): void {

@@ -5,21 +5,23 @@ import { BAD_ANSWER } from '../../../errors/client.ts'
 import { STREAM_LOST } from '../../../errors/transport.ts'
 import type { OutgoingRequest } from '../../../rpc/client-transport.ts'
 import { readBody } from './body.ts'
+import type { Count } from './holds.ts'
 import { answers, readReceived } from './message.ts'
 
 export interface ReadingOptions {
   readonly limits: ReadLimits
   readonly signal: AbortSignal
   readonly leftovers: Set<() => void>
+  readonly count: Count
 }
 
 /** Reads the response from a JSON reply. */
 export async function readJsonAnswer(
   response: Response,
   outgoing: OutgoingRequest,
-  { limits, signal }: ReadingOptions,
+  { limits, signal, count }: ReadingOptions,
 ): Promise<Message> {
-  const text = await readBody(response, limits.clientBytes, signal).catch((error: unknown) => {
+  const text = await readBody(response, limits.clientBytes, signal, count).catch((error: unknown) => {
     throw error instanceof McpError
       ? error
       : mcpError(STREAM_LOST, { method: outgoing.method }, { cause: error })

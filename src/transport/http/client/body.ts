@@ -3,6 +3,7 @@ import { mcpError } from '../../../errors/error.ts'
 import { ANSWER_TOO_LARGE } from '../../../errors/client.ts'
 import { createByteBuffer } from '../../../wire/byte-buffer.ts'
 import { bomLength, decodeUtf8 } from '../../../wire/utf8.ts'
+import type { Count } from './holds.ts'
 
 const REST_BYTES = 65_536
 const REST_MS = 1000
@@ -14,18 +15,26 @@ export async function readBody(
   response: Response,
   maxBytes: number,
   signal: AbortSignal,
+  count: Count,
 ): Promise<string | undefined> {
   const { headers, body } = response
   // A short length proves nothing: browsers hide from pages of other origins that a reply is compressed.
   if (Number(headers.get('content-length')) > maxBytes) throw tooLarge(maxBytes)
   if (body === null) return ''
   const buffer = createByteBuffer(maxBytes)
-  for await (const chunk of chunksOf(body.getReader(), signal)) {
-    if (buffer.length + chunk.length > maxBytes) throw tooLarge(maxBytes)
-    buffer.append(chunk)
+  let size = 0
+  try {
+    for await (const chunk of chunksOf(body.getReader(), signal)) {
+      count(chunk.length)
+      size += chunk.length
+      if (size > maxBytes) throw tooLarge(maxBytes)
+      buffer.append(chunk)
+    }
+    const bytes = buffer.view()
+    return decodeUtf8(bytes.subarray(bomLength(bytes)))
+  } finally {
+    count(-size)
   }
-  const bytes = buffer.view()
-  return decodeUtf8(bytes.subarray(bomLength(bytes)))
 }
 
 /** The chunks of a body. Aborting ends the iteration at once, even if the body ignores the signal. */
@@ -73,8 +82,8 @@ export async function readRest(
   }
 }
 
-export function tooLarge(limit: number): Error {
-  return mcpError(ANSWER_TOO_LARGE, { limit, unit: 'bytes' })
+export function tooLarge(limit: number, unit = 'bytes'): Error {
+  return mcpError(ANSWER_TOO_LARGE, { limit, unit })
 }
 
 /** Cancels a reply that is not needed. */

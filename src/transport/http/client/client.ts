@@ -92,7 +92,7 @@ type Outgoing = Pick<OutgoingRequest, 'method' | 'auth' | 'opens'> &
 
 class HttpClientTransport implements ClientTransport {
   readonly #parts: Parts
-  readonly #holds = new Holds()
+  readonly #holds: Holds
   #agreed: Revision | undefined
   #session: Session = {}
   /** The HTTP status of the last rejected handshake. */
@@ -104,6 +104,7 @@ class HttpClientTransport implements ClientTransport {
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#holds = new Holds(parts.limits)
   }
 
   /** Closing the reply cancels a request, unless a session lets the client resume it. */
@@ -289,7 +290,8 @@ class HttpClientTransport implements ClientTransport {
   }
 
   #reading(signal: AbortSignal): ReadingOptions {
-    return { limits: this.#parts.limits, signal, leftovers: this.#holds.leftovers }
+    const { leftovers, count } = this.#holds
+    return { limits: this.#parts.limits, signal, leftovers, count }
   }
 
   get #backoff(): BackoffOptions {
@@ -325,7 +327,7 @@ class HttpClientTransport implements ClientTransport {
     this.#holds.abortAll()
     if (!this.#hasSession || this.#lost) return
     const late = new AbortController()
-    const hold = new Holds().begin(() => mcpError(CLOSED, {}), late.signal)
+    const hold = this.#holds.begin(() => mcpError(CLOSED, {}), late.signal)
     const timer = setTimeout(() => late.abort(), DELETE_MS)
     try {
       dropBody(await hold.race(this.#delete(hold.signal)))

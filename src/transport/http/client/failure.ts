@@ -49,14 +49,14 @@ export async function readFailure(
 async function readErrorBody(
   response: Response,
   { id }: Failed,
-  { limits, signal }: ReadingOptions,
+  { limits, signal, count }: ReadingOptions,
 ): Promise<Message | undefined> {
   if (mediaTypeOf(response.headers) !== 'application/json') {
     dropBody(response)
     return undefined
   }
   try {
-    const text = await readBody(response, Math.min(limits.clientBytes, MAX_ERROR_BYTES), signal)
+    const text = await readBody(response, Math.min(limits.clientBytes, MAX_ERROR_BYTES), signal, count)
     const messages = text === undefined ? [] : readReceived(text, limits)
     return messages.find((message) => message.error !== undefined && answers(message, id))
   } catch (error) {

@@ -1,3 +1,6 @@
+import type { ReadLimits } from '../../../protocol/client-limits.ts'
+import { tooLarge } from './body.ts'
+
 /** An operation that ends with its transport at the latest. */
 export interface Hold {
   readonly signal: AbortSignal
@@ -7,11 +10,26 @@ export interface Hold {
   release(error?: unknown): Error
 }
 
+/** Counts more bytes of replies that are not finished, or fewer. Throws, and counts none, if a client has too many. */
+export type Count = (bytes: number) => void
+
 /** All operations of a transport. */
 export class Holds {
   readonly #ends = new Set<() => void>()
   /** Functions that cancel replies whose rest is being read only to reuse the connection. */
   readonly leftovers: Set<() => void> = new Set()
+
+  /** Counts the bytes of all replies that are not finished. */
+  readonly count: Count
+
+  constructor({ clientBytes, clientUnparsedBytes }: Pick<ReadLimits, 'clientBytes' | 'clientUnparsedBytes'>) {
+    const limit = Math.max(clientBytes, clientUnparsedBytes)
+    let all = 0
+    this.count = (bytes) => {
+      if (bytes > 0 && all + bytes > limit) throw tooLarge(limit, 'bytes at once')
+      all += bytes
+    }
+  }
 
   /** Starts an operation, which aborts with `reason` when the transport closes, or when `outer` aborts. */
   begin(reason: () => Error, outer?: AbortSignal): Hold {

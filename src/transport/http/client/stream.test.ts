@@ -57,7 +57,9 @@ test('others get their turns within a large chunk', async () => {
 
 test('others get their turns while a body of tiny chunks is read', async () => {
   const { signal } = new AbortController()
-  expect(await turnsDuring(() => readBody(ready(' ', 10_000), 20_000, signal))).toBeGreaterThan(5)
+  expect(
+    await turnsDuring(() => readBody(ready(' ', 10_000), 20_000, signal, () => undefined)),
+  ).toBeGreaterThan(5)
 })
 
 test('a timer stops a stream that does not end', async () => {

@@ -1,12 +1,15 @@
 import { nextTask } from '../../../base/next-task.ts'
 import { createEventReader, type ReadEvent } from '../../../wire/sse-reader.ts'
 import { chunksOf, readRest } from './body.ts'
+import type { Count } from './holds.ts'
 
 export interface StreamOptions {
   readonly maxBytes: number
   readonly signal: AbortSignal
   /** Receives the cancel function of a stream while its rest is read to reuse the connection. */
   readonly leftovers: Set<() => void>
+  /** Counts the bytes of an event that is not complete. */
+  readonly count?: Count | undefined
   /** Receives an event; true means that no more are wanted. */
   onEvent(event: ReadEvent): boolean
   onRetry(ms: number): void
@@ -29,11 +32,12 @@ const ID = /^[\x21-\x7e](?:[\x20-\x7e]{0,1022}[\x21-\x7e])?$/
 
 /** Reads a stream until it ends or breaks, or no more events are wanted; says if it was the latter. Throws on abort. */
 export async function readStream(response: Response, options: StreamOptions): Promise<boolean> {
-  const { maxBytes, signal, onRetry } = options
+  const { maxBytes, signal, count, onRetry } = options
   if (response.body === null) return false
   let enough = false
   /** The bytes since the last message. */
   let useless = 0
+  let held = 0
   let turnBytes = 0
   let turnEnd = performance.now() + TURN_MS
   const onEvent = (event: ReadEvent): void => {
@@ -48,31 +52,37 @@ export async function readStream(response: Response, options: StreamOptions): Pr
   const events = createEventReader({ maxBytes, onEvent, onRetry, onOversize })
   const reader = response.body.getReader()
   const chunks = chunksOf(reader, signal)
-  for (;;) {
-    const chunk = await chunks.next().catch((error: unknown) => {
-      if (signal.aborted) throw error
-    })
-    if (chunk === undefined || chunk.done === true) return false
-    for (let at = 0; at < chunk.value.length && !enough; at += PART_BYTES) {
-      const part = chunk.value.subarray(at, at + PART_BYTES)
-      useless += part.length
-      turnBytes += part.length
-      events.push(part)
-      if (!enough && (turnBytes > TURN_BYTES || performance.now() > turnEnd)) {
-        await nextTask()
-        turnBytes = 0
-        turnEnd = performance.now() + TURN_MS
+  try {
+    for (;;) {
+      const chunk = await chunks.next().catch((error: unknown) => {
+        if (signal.aborted) throw error
+      })
+      if (chunk === undefined || chunk.done === true) return false
+      for (let at = 0; at < chunk.value.length && !enough; at += PART_BYTES) {
+        const part = chunk.value.subarray(at, at + PART_BYTES)
+        useless += part.length
+        turnBytes += part.length
+        events.push(part)
+        count?.(events.held - held)
+        held = events.held
+        if (!enough && (turnBytes > TURN_BYTES || performance.now() > turnEnd)) {
+          await nextTask()
+          turnBytes = 0
+          turnEnd = performance.now() + TURN_MS
+        }
+        if (signal.aborted) throw signal.reason
       }
-      if (signal.aborted) throw signal.reason
+      if (!enough && useless <= maxBytes + MAX_USELESS) continue
+      await chunks.return()
+      if (enough) void readRest(reader, options.leftovers)
+      else {
+        void reader.cancel().catch(() => undefined)
+        options.onOversize(true)
+      }
+      return enough
     }
-    if (!enough && useless <= maxBytes + MAX_USELESS) continue
-    await chunks.return()
-    if (enough) void readRest(reader, options.leftovers)
-    else {
-      void reader.cancel().catch(() => undefined)
-      options.onOversize(true)
-    }
-    return enough
+  } finally {
+    count?.(-held)
   }
 }
 
