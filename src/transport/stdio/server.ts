@@ -26,6 +26,8 @@ export interface StdioOptions {
 export interface StdioServer {
   /** Resolves when the client has disconnected and all requests are answered. */
   readonly closed: Promise<void>
+  /** Whether `close` ended it, before its client was gone. */
+  readonly wasClosed: boolean
   /** Whether a client has sent anything. */
   readonly isUsed: boolean
   close(): Promise<void>
@@ -56,6 +58,7 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
   // The one client is not given up, but its requests are rejected.
   const unguard = guardHeap(service, limits, () => 0)
   let broken = false
+  let wasClosed = false
   let closing: Promise<void> | undefined
   let finish: () => void = () => undefined
   let release: () => void = () => undefined
@@ -68,10 +71,16 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
   output.on('error', onBroken)
   return {
     closed,
+    get wasClosed() {
+      return wasClosed
+    },
     get isUsed() {
       return server.count > 0 && gate?.isOpen !== false
     },
-    close: () => close(limits.drainMs),
+    close() {
+      if (closing === undefined) wasClosed = true
+      return close(limits.drainMs)
+    },
   }
 
   function onAdmitted(auth: Auth): void {
