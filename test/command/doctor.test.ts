@@ -252,8 +252,8 @@ describe('doctor of a program', () => {
   })
 
   it.each([
-    ['process.exit(3)', 'exited with code 3', 'Check that the server is running'],
-    [`throw new Error('no \\u001b[31m database')`, 'database', 'Check that the server is running'],
+    ['process.exit(3)', 'exited with code 3', 'Run the command in a terminal'],
+    [`throw new Error('no \\u001b[31m database')`, 'database', 'Correct what the program says'],
     [`import 'no-such-package'`, 'no-such-package', 'npm install no-such-package'],
   ])('shows why %j ends', async (before, text, fix) => {
     const { code, problems } = await examine(program(before))
