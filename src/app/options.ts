@@ -53,7 +53,8 @@ export interface ServerOptions {
   readonly transports?: readonly ('stdio' | 'http')[] | undefined
   /**
    * Capabilities to declare even if nothing that needs them is defined, such as `['tools']`. With `async`, tools that do not say
-   * otherwise have `task: 'optional'`. Default: none.
+   * otherwise have `task: 'optional'`. The other words of the 2025-11 developer specification declare nothing: `stream` and `schema_ref`
+   * always hold, and the log warns of `registry`, `code_exec` and `sandbox`, because Pierhead does not have them. Default: none.
    */
   readonly capabilities?: readonly string[] | undefined
   /** Entries for `capabilities.experimental`, in addition to those of extensions. Default: none. */
@@ -344,3 +345,6 @@ export const CAPABILITY_WORDS: readonly string[] = [
   'sandbox',
   'schema_ref',
 ]
+
+/** Those of them that Pierhead accepts and has no feature for. */
+export const IDLE_WORDS: readonly string[] = ['registry', 'code_exec', 'sandbox']
