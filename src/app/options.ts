@@ -33,7 +33,7 @@ import type { ToolMap } from './types.ts'
 export interface ServerOptions {
   /** The name of the server for programs, such as `orders`. Default: `id`; one of the two is required. */
   readonly name?: string | undefined
-  /** Another name for the option `name`. Default: `name`. */
+  /** Another name for the option `name`; if both are given, they must be equal. Default: `name`. */
   readonly id?: string | undefined
   /** The version of the server, such as `1.0.0`, which clients and logs show. */
   readonly version: string

@@ -66,6 +66,13 @@ test('a server reports only the facts it was given about itself', () => {
   expect(infoOf({ id: 'b', version: '1' })).toEqual({ name: 'b', version: '1' })
 })
 
+test('an id that differs from the name is rejected, because both mean the same', () => {
+  expect(() => createServer({ ...OWN, id: 'b' })).toThrow(
+    'createServer: "id" is another word for "name", and they differ; write only name: \'a\', and title for people',
+  )
+  expect(infoOf({ ...OWN, id: OWN.name })).toEqual(OWN)
+})
+
 test.each([
   [{ name: undefined }, 'a server needs a name'],
   [{ name: '' }, 'a server needs a name'],

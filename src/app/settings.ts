@@ -25,8 +25,12 @@ import type { StoresInUse } from './stores-in-use.ts'
 
 /** The name, version and other facts that a server reports about itself. */
 export function infoOf(options: ServerOptions): JsonObject {
-  const { title, description, websiteUrl, icons, version } = options
-  const name = options.name ?? options.id
+  const { title, description, websiteUrl, icons, version, id } = options
+  const name = options.name ?? id
+  if (id !== undefined && id !== name) {
+    const reason = `"id" is another word for "name", and they differ; write only name: '${name}', and title for people`
+    throw badOption('createServer', reason)
+  }
   for (const [key, value] of Object.entries<unknown>({ name, version })) {
     if (value === undefined || value === '') throw badOption('createServer', needs(key))
   }
