@@ -134,9 +134,19 @@ test('the compose file fits the image, the proxy and the server', () => {
   expect(redis!.command).toMatch(/--appendonly yes --appendfsync always/)
   expect(proxy!.volumes).toEqual(['./nginx.conf:/etc/nginx/conf.d/default.conf:ro'])
   expect(proxy!.ports).toEqual(['127.0.0.1:8080:8080'])
-  expect(read('nginx.conf')).toMatch(/server node:3000 max_fails=0;[\s\S]*listen 8080;/)
+  expect(read('nginx.conf')).toMatch(/server node:3000 resolve max_fails=0;[\s\S]*listen 8080;/)
   expect(Object.keys(node!.depends_on as object)).toEqual(['redis', 'postgres'])
   for (const name of ['redis', 'postgres']) expect(file.services![name]!.healthcheck).toBeDefined()
+})
+
+test('the proxy finds nodes that are replaced or added while it runs', () => {
+  const conf = read('nginx.conf')
+  // The name server of Docker, whose answers are otherwise kept for ten minutes.
+  expect(conf).toMatch(/^resolver 127\.0\.0\.11 valid=5s ipv6=off;/m)
+  expect(conf).toMatch(/upstream mcp \{\s[^}]*\bzone mcp 64k;[^}]*\bserver node:3000 resolve /)
+  const [file] = readYaml('compose.yaml') as [Compose]
+  const [, minor] = /^nginx:1\.(\d+)-/.exec(file.services!['proxy']!.image!)!
+  expect(Number(minor)).toBeGreaterThanOrEqual(28)
 })
 
 test('the guide shows the configuration of nginx that runs in tests', () => {
