@@ -19,7 +19,7 @@ export function checkNode(findings: Findings, version: string = process.version)
   else if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]))
     findings.advise(
       `Node ${version} works, and no longer gets security fixes`,
-      'Use a newer one in production, best the newest one with long-term support.',
+      'Use Node 24 in production, or at least 22.',
     )
   else
     findings.problem(
