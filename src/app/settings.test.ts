@@ -26,9 +26,9 @@ test.each(['2025-01-01', '', 5, null, undefined])('the revision %j is rejected',
 })
 
 test('words for what no server does yet are accepted, and the log says that they do nothing', () => {
-  const log = vi.fn()
+  const log = vi.fn<(level: string, text: string) => void>()
   createServer(given({ capabilities: ['async', 'registry', 'code_exec', 'stream', 'sandbox'], log }))
-  expect(log.mock.calls.map(([, text]) => text as unknown)).toEqual([
+  expect(log.mock.calls.map(([, text]) => text)).toEqual([
     'capabilities: registry, code_exec, sandbox: Pierhead has no such features, so clients are not told of them; leave these words out',
   ])
 })
