@@ -111,6 +111,15 @@ test('every refusal and every code of profile erlmcp has a page with its cause a
   }
 })
 
+test('the page of a retryable refusal that our client does not repeat explains both', () => {
+  const texts = [...pages()].flatMap(([name, text]) => (name.startsWith('errors/refusal-') ? [text] : []))
+  const both = texts.filter(
+    (text) => text.includes('| Retryable | yes |') && text.includes('| Throws the error. |'),
+  )
+  expect(both).toHaveLength(1)
+  expect(both[0]).toMatch(/\*\*Fix\.\*\* .*may succeed .*our client does not repeat it by itself, because/)
+})
+
 test('the overview links to every page, and no other page exists', () => {
   const text = pages().get('errors.md') ?? ''
   const linked = [...text.matchAll(/\]\((errors\/[^)]+)\)/g)].map(([, file = '']) => file)

@@ -6,7 +6,7 @@ const server = new MCPServer({
   id: 'analytics.mcp',
   version: '2025-11',
   transports: ['http'],
-  capabilities: ['async', 'registry', 'code_exec'],
+  capabilities: ['async'],
 })
 
 export const runAnalysis: (input: { dataset: string }) => { summary: string } = server.tool('run_analysis', {

@@ -33,7 +33,7 @@ import type { ToolMap } from './types.ts'
 export interface ServerOptions {
   /** The name of the server for programs, such as `orders`. Default: `id`; one of the two is required. */
   readonly name?: string | undefined
-  /** Another name for the option `name`. Default: `name`. */
+  /** Another name for the option `name`; if both are given, they must be equal. Default: `name`. */
   readonly id?: string | undefined
   /** The version of the server, such as `1.0.0`, which clients and logs show. */
   readonly version: string
@@ -53,7 +53,8 @@ export interface ServerOptions {
   readonly transports?: readonly ('stdio' | 'http')[] | undefined
   /**
    * Capabilities to declare even if nothing that needs them is defined, such as `['tools']`. With `async`, tools that do not say
-   * otherwise have `task: 'optional'`. Default: none.
+   * otherwise have `task: 'optional'`. The other words of the 2025-11 developer specification declare nothing: `stream` and `schema_ref`
+   * always hold, and the log warns of `registry`, `code_exec` and `sandbox`, because Pierhead does not have them. Default: none.
    */
   readonly capabilities?: readonly string[] | undefined
   /** Entries for `capabilities.experimental`, in addition to those of extensions. Default: none. */
@@ -344,3 +345,6 @@ export const CAPABILITY_WORDS: readonly string[] = [
   'sandbox',
   'schema_ref',
 ]
+
+/** Those of them that Pierhead accepts and has no feature for. */
+export const IDLE_WORDS: readonly string[] = ['registry', 'code_exec', 'sandbox']

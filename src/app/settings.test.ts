@@ -25,6 +25,14 @@ test.each(['2025-01-01', '', 5, null, undefined])('the revision %j is rejected',
     )
 })
 
+test('words for what no server does yet are accepted, and the log says that they do nothing', () => {
+  const log = vi.fn<(level: string, text: string) => void>()
+  createServer(given({ capabilities: ['async', 'registry', 'code_exec', 'stream', 'sandbox'], log }))
+  expect(log.mock.calls.map(([, text]) => text)).toEqual([
+    'capabilities: registry, code_exec, sandbox: Pierhead has no such features, so clients are not told of them; leave these words out',
+  ])
+})
+
 test('an empty list of revisions is rejected', () => {
   expect(() => revisionsOf(given({ revisions: [] }))).toThrow('revisions: name at least one revision')
 })
@@ -56,6 +64,13 @@ test('a server reports only the facts it was given about itself', () => {
   expect(infoOf(given({ ...shown, instructions: 'C' }))).toEqual({ ...OWN, ...shown })
   expect(Object.keys(infoOf(given({ title: undefined })))).toEqual(['name', 'version'])
   expect(infoOf({ id: 'b', version: '1' })).toEqual({ name: 'b', version: '1' })
+})
+
+test('an id that differs from the name is rejected, because both mean the same', () => {
+  expect(() => createServer({ ...OWN, id: 'b' })).toThrow(
+    'createServer: "id" is another word for "name", and they differ; write only name: \'a\', and title for people',
+  )
+  expect(infoOf({ ...OWN, id: OWN.name })).toEqual(OWN)
 })
 
 test.each([

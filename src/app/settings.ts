@@ -11,6 +11,7 @@ import type { ServiceOptions } from '../server/service.ts'
 import { readHost, readOrigin } from '../transport/http/server/hosts.ts'
 import {
   CAPABILITY_WORDS,
+  IDLE_WORDS,
   GIST_OPTIONS,
   MOUNT_OPTIONS,
   needs,
@@ -24,8 +25,12 @@ import type { StoresInUse } from './stores-in-use.ts'
 
 /** The name, version and other facts that a server reports about itself. */
 export function infoOf(options: ServerOptions): JsonObject {
-  const { title, description, websiteUrl, icons, version } = options
-  const name = options.name ?? options.id
+  const { title, description, websiteUrl, icons, version, id } = options
+  const name = options.name ?? id
+  if (id !== undefined && id !== name) {
+    const reason = `"id" is another word for "name", and they differ; write only name: '${name}', and title for people`
+    throw badOption('createServer', reason)
+  }
   for (const [key, value] of Object.entries<unknown>({ name, version })) {
     if (value === undefined || value === '') throw badOption('createServer', needs(key))
   }
@@ -52,6 +57,14 @@ function declaredOf({ capabilities: words = [] }: ServerOptions): ReadonlySet<st
   if (unknown !== undefined)
     throw badOption('capabilities', `"${unknown}" is not a capability; use ${CAPABILITY_WORDS.join(', ')}`)
   return new Set([...words, 'logging'])
+}
+
+/** Warns of words that mean nothing here, so that nobody takes them for a promise. */
+function warnOfIdle({ capabilities: words = [] }: ServerOptions, report: ServiceOptions['report']): void {
+  const idle = words.filter((word) => IDLE_WORDS.includes(word))
+  if (idle.length === 0) return
+  const text = 'Pierhead has no such features, so clients are not told of them; leave these words out'
+  report('warning', `capabilities: ${idle.join(', ')}: ${text}`)
 }
 
 /** Checks the options of a mount when it is created rather than with its first request. */
@@ -84,20 +97,24 @@ export function readOptions(
   checkOptions('createServer', options, SERVER_OPTIONS, ALIASES)
   checkAuth('createServer', options.auth)
   const { instructions, pageSize = 1000, ttl = 0, experimental, extensions, errors } = options
+  const info = infoOf(options)
+  const declared = declaredOf(options)
+  const report = reporterOf(options)
+  warnOfIdle(options, report)
   return {
-    info: infoOf(options),
+    info,
     instructions,
     pageSize,
     ttlMs: toMs(ttl, 'createServer ttl'),
     revisions: revisionsOf(options),
     dialects: dialectsOf(options),
-    declared: declaredOf(options),
+    declared,
     experimental,
     extensions,
     openTasks: tasksOpener(options, stores),
     keepsTasks: () => stores.current?.tasks !== undefined,
     showsErrors: errors === 'show',
-    report: reporterOf(options),
+    report,
   }
 }
 

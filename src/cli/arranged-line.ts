@@ -1,3 +1,4 @@
+import { DOCUMENTS } from './documents.ts'
 import { nearest } from '../base/nearest.ts'
 import type { Command, Option } from './command.ts'
 import { GLOBAL_OPTIONS, TARGET_OPTIONS } from './common-options.ts'
@@ -65,12 +66,17 @@ export function suggestion(meant: string | undefined): string {
   return meant === undefined ? '' : `; did you mean "${meant}"?`
 }
 
+/** Whether a command prints JSON at all; stdout may be for something else. */
+function printsJson({ name }: Command): boolean {
+  return DOCUMENTS[name]?.startsWith('none') !== true
+}
+
 /** The options that a command takes. */
 export function optionsOf(command: Command): readonly Option[] {
   return [
     ...(command.options ?? []),
     ...(command.hasTarget === true ? TARGET_OPTIONS : []),
-    ...GLOBAL_OPTIONS,
+    ...GLOBAL_OPTIONS.filter(({ flags }) => printsJson(command) || !/^--(?:no-)?json$/.test(flags)),
   ]
 }
 
@@ -94,20 +100,25 @@ export function optionFailure(
 }
 
 /** What other programs call our options. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
-  '--legacy': '--revision',
-  '--pin': '--revision',
-  '--protocol': '--revision',
-  '--protocol-version': '--revision',
-  '--args': '--input',
-  '--params': '--input',
-  '--url': '--server-url',
-}
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    '--legacy': '--revision',
+    '--pin': '--revision',
+    '--protocol': '--revision',
+    '--protocol-version': '--revision',
+    // validate checks all revisions, or a target.
+    '--revision': '--target',
+    '--args': '--input',
+    '--params': '--input',
+    '--url': '--server-url',
+  }),
+)
 
 /** The option that somebody probably meant: under another name, without the end of a longer name, or misspelt. */
 function meantOption(wrong: string, known: readonly string[]): string | undefined {
-  const other = Object.hasOwn(OTHER_NAMES, wrong) ? OTHER_NAMES[wrong] : undefined
-  if (other !== undefined && known.includes(other)) return other
+  const other = OTHER_NAMES.get(wrong)
+  const meant = [other, OTHER_NAMES.get(other ?? '')].find((one) => one !== undefined && known.includes(one))
+  if (meant !== undefined) return meant
   return known.find((one) => wrong.startsWith(`${one}-`)) ?? nearest(wrong, known)
 }
 

@@ -34,11 +34,13 @@ export function checkConfig(
   only?: string,
 ): void {
   const where = relative(io.cwd, file).startsWith('..') ? file : relative(io.cwd, file)
+  const app = appOf(file, io)
   let value: unknown
   try {
     const text = readText(file) ?? ''
     if (text.trim() === '') throw new Error('it is empty or does not exist')
     ;({ value } = parseJsonc(text))
+    if (app?.isJsonc !== true && !isJson(text)) checkExtras(where, app, findings)
   } catch (error) {
     const problem =
       error instanceof JsoncError
@@ -47,7 +49,7 @@ export function checkConfig(
     findings.problem(`${where} ${problem}`, 'Correct the file. Clients ignore all of its servers until then.')
     return
   }
-  const section = checkSection(value, where, appOf(file, io), findings)
+  const section = checkSection(value, where, app, findings)
   if (section === undefined) return
   const names = Object.keys(section).filter((name) => only === undefined || name === only)
   const before = findings.list.length
@@ -61,6 +63,23 @@ export function checkConfig(
       ? `${where} is valid, with ${names.length === 1 ? '1 server' : `${names.length} servers`}`
       : `the server "${only.slice(0, 80)}" in ${where} is valid`,
   )
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What a file has beyond JSON is a problem if its client is known not to read it. */
+function checkExtras(where: string, app: ClientApp | undefined, findings: Findings): void {
+  const found = `${where} has comments or trailing commas, which`
+  if (app?.isJsonc === false)
+    findings.problem(`${found} ${app.title} cannot read`, 'Remove them. Its servers are missing until then.')
+  else findings.advise(`${found} not all clients read`, 'Remove them.')
 }
 
 /** The client that reads a file. */

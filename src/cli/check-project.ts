@@ -10,10 +10,17 @@ import { esbuildOf } from './typescript.ts'
 
 /** The oldest Node that works: its major and minor version. */
 const OLDEST = [20, 19] as const
+/** The oldest Node that gets security fixes. */
+const OLDEST_FIXED = 22
 
 export function checkNode(findings: Findings, version: string = process.version): void {
   const [major = 0, minor = 0] = version.slice(1).split('.').map(Number)
-  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) findings.ok(`Node ${version}`)
+  if (major >= OLDEST_FIXED) findings.ok(`Node ${version}`)
+  else if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]))
+    findings.advise(
+      `Node ${version} works, and no longer gets security fixes`,
+      'Use Node 24 in production, or at least 22.',
+    )
   else
     findings.problem(
       `Node ${version} is too old`,

@@ -24,6 +24,8 @@ export interface ClientApp {
   user?(folders: UserFolders, platform: NodeJS.Platform): string | undefined
   /** The member of the file that has the servers. */
   readonly section: string
+  /** Whether the app reads comments and trailing commas in the file; undefined if that is not known. */
+  readonly isJsonc?: boolean
   /** The spelling of a server at a URL; undefined if the app cannot use it. */
   url?(url: string): Readonly<Record<string, string>>
   /** Members that the entry of a program needs besides its own. */
@@ -52,12 +54,14 @@ export const CLIENT_APPS: readonly ClientApp[] = [
     title: 'Claude Desktop',
     user: inSettings('Claude', 'claude_desktop_config.json'),
     section: 'mcpServers',
+    isJsonc: false,
   },
   {
     name: 'claude-code',
     title: 'Claude Code',
     project: '.mcp.json',
     section: 'mcpServers',
+    isJsonc: false,
     url: (url) => ({ type: 'http', url }),
     reference: named,
   },
@@ -76,6 +80,7 @@ export const CLIENT_APPS: readonly ClientApp[] = [
     project: '.vscode/mcp.json',
     user: inSettings('Code', 'User', 'mcp.json'),
     section: 'servers',
+    isJsonc: true,
     url: (url) => ({ type: 'http', url }),
     program: { type: 'stdio' },
     hasFolder: true,
@@ -99,6 +104,7 @@ export const CLIENT_APPS: readonly ClientApp[] = [
         ? home && join(home, '.config', 'zed', 'settings.json')
         : settings && join(settings, platform === 'win32' ? 'Zed' : 'zed', 'settings.json'),
     section: 'context_servers',
+    isJsonc: true,
     url: (url) => ({ url }),
   },
   {

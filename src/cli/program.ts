@@ -125,11 +125,12 @@ function addCommand(
       parents.get(first) ??
       inherit(root.command(first), root)
         .helpGroup(`${command.group}:`)
-        .description(PARENTS[first] ?? '')
+        .summary(PARENTS[first] ?? '')
+        .description(sentence(PARENTS[first] ?? ''))
     parents.set(first, parent)
   }
   const program = inherit(parent.command(second ?? first), root)
-    .helpGroup(`${command.group}:`)
+    .helpGroup(second === undefined ? `${command.group}:` : 'Commands:')
     .summary(command.summary)
     .description([sentence(command.summary), command.details ?? ''].join('\n\n').trim())
     .usage(usageOf(command))

@@ -19,6 +19,9 @@ interface Schema {
   readonly anyOf?: unknown
   readonly oneOf?: unknown
   readonly additionalProperties?: unknown
+  readonly patternProperties?: unknown
+  readonly allOf?: unknown
+  readonly $ref?: unknown
 }
 
 export interface ArgumentSources {
@@ -132,6 +135,16 @@ function checkKey(key: string, schema: Schema): void {
     `the tool has no argument "${key}"${similar === undefined ? '' : `; did you mean "${similar}"?`}`,
     `Its arguments are ${listed(names)}.`,
   )
+}
+
+/** What to say about arguments that the schema does not name, unless it says that there may be others. */
+export function unnamedText(schema: JsonObject, input: JsonObject): string | undefined {
+  const { properties, additionalProperties, patternProperties, allOf, $ref }: Schema = schema
+  const isOpen = [additionalProperties, patternProperties, allOf, $ref].some((one) => one !== undefined)
+  const names = Object.keys(membersOf(properties))
+  const unnamed = Object.keys(input).filter((key) => !names.includes(key))
+  if (isOpen || branchesOf(schema).length > 1 || names.length === 0 || unnamed.length === 0) return undefined
+  return `the tool does not list ${listed(unnamed.map((key) => `"${key}"`))}, and may ignore what it does not know; its arguments are ${listed(names)}`
 }
 
 /** The first names of a schema, which may have any number of any length. */

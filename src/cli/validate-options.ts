@@ -6,11 +6,6 @@ import type { ResolvedTarget } from './target.ts'
 
 /** Rejects options that would do nothing, or that contradict each other. */
 export function checkOptions(flags: Flags): void {
-  if (flags.text('revision') !== undefined)
-    throw wrongUsage(
-      '--revision is for other commands',
-      `Write --target ${flags.text('revision') ?? ''} to check one revision.`,
-    )
   if (flags.is('all') && !flags.is('allow-calls'))
     throw wrongUsage('--all needs --allow-calls', 'Write --allow-calls --all to call all tools.')
 }

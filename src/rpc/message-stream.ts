@@ -178,6 +178,8 @@ function unanswered(method: string, reason: McpError): McpError {
   const extras = {
     cause: reason,
     data: reason.data,
+    hint: reason.hint,
+    retryable: reason.retryable,
     // Whatever ended the stream, it is unknown whether the server ran this request.
     refusal: reason.refusal && ('TRANSPORT_ERROR' as const),
   }

@@ -24,8 +24,19 @@ test('a server that fails at its start says why in the error of the first reques
       /initialize was not answered: .*the server exited with code 3; .*\n {2}config\.json is missing$/s,
     ),
     data: { exitCode: 3, signal: null, stderr: ['config.json is missing'] },
+    retryable: false,
+    hint: expect.stringMatching(/Correct what the program says/),
   })
   expect(await down).toMatchObject({ kind: 'connect_failed' })
+})
+
+test('a server that ends without a word will again, and one that is killed may not', async () => {
+  const silent = await start(script('process.exitCode = 3'))
+  const hint: unknown = expect.stringMatching(/^Run the command in a terminal/)
+  expect(await silent.down).toMatchObject({ kind: 'connect_failed', retryable: false, hint })
+  await silent.line.close()
+  const killed = await start(script('process.kill(process.pid, "SIGKILL")'))
+  expect(await killed.down).toMatchObject({ kind: 'connect_failed', retryable: true, hint })
 })
 
 test('an uncaught error of the server is shown with a bounded part of what it wrote', async () => {

@@ -95,7 +95,13 @@ test.each([
     `cannot connect to the command "${process.execPath}": the working directory /no/such/place does not exist`,
   ],
 ])('a start that cannot work says what is missing and where: %o', async (options, message) => {
-  await expect(open(options)).rejects.toMatchObject({ kind: 'connect_failed', message })
+  const hint: unknown = expect.stringMatching(/^Correct what the message names/)
+  await expect(open(options)).rejects.toMatchObject({
+    kind: 'connect_failed',
+    message,
+    retryable: false,
+    hint,
+  })
 })
 
 test('what is found but may not be executed is named', async () => {

@@ -1,8 +1,26 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { createServer } from 'pierhead'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { line } from './line.ts'
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
+
+it.each(['auth', 'tasks', 'keys'])('shows the commands of %s under a heading of their own', async (name) => {
+  const { stdout } = await line([name, '--help'])
+  expect(stdout).toMatch(/^Commands:$/m)
+  expect(stdout).toMatch(/\n\n(Logins|Long-running work|Key pairs)[^\n]*\.\n/)
+  expect(stdout).not.toMatch(/^(Set up|Use a server):$/m)
+})
+
+it('prints times in whole microseconds', async () => {
+  const server = createServer({ name: 'quick', version: '1' })
+  const running = await server.listen({ http: { port: 0 } })
+  onTestFinished(() => running.close())
+  const { stdout } = await line(['ping', running.url as string, '--count', '3'])
+  const { connectMs, times } = JSON.parse(stdout) as { readonly connectMs: number; readonly times: number[] }
+  expect(times).toHaveLength(3)
+  for (const ms of [connectMs, ...times]) expect(String(ms)).toMatch(/^\d+(\.\d{1,3})?$/)
+})
 
 describe('help', () => {
   it.each([
@@ -64,6 +82,11 @@ describe('what is wrong with a line', () => {
     [['call', '--server', 'http://127.0.0.1:1/mcp', 'x', '--', 'node'], 'two targets'],
     [['call', '--serve', 'x'], 'did you mean "--server"?'],
     [['--jsno', 'list'], 'did you mean "--json"?'],
+    [['run', 'x.ts', '--json'], "unknown option '--json'"],
+    [['completion', 'bash', '--no-json'], "unknown option '--no-json'"],
+    [['build', 'x.ts', '--single'], "unknown option '--single'"],
+    [['validate', 'x.ts', '--revision', '2025-11-25'], 'did you mean "--target"?'],
+    [['validate', 'x.ts', '--protocol-version', '2025-11-25'], 'did you mean "--target"?'],
     [['list', 'http://127.0.0.1:1/mcp', 'tols'], '"tols" is not a kind; did you mean "tools"?'],
     [['completion', 'bsh'], 'did you mean "bash"?'],
     [['ping', 'http://localhost:1/mcp', 'more'], 'unexpected argument "more"'],

@@ -151,7 +151,7 @@ describe('a project', () => {
 
   it('is built into one file that needs no packages', async () => {
     const home = await project('built')
-    const { code, stdout } = await spawnLine(['build', '--single'], { cwd: home })
+    const { code, stdout } = await spawnLine(['build'], { cwd: home })
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({
       file: expect.stringMatching(/^[/A-Z].*server\.js$/),

@@ -19,6 +19,15 @@ const SERVER = ['server.ts', 'harbour.ts']
   .join()
 /** A server that closes finishes its requests, then its tasks and `onStop`, and then tells the other nodes. */
 const CLOSING_S = (3 * LIMITS.drainMs.usual) / 1000
+/** What clients can make a node keep at once, as the guide of security adds it up, with tasks in a store. */
+const LIMITED_BYTES =
+  LIMITS.unparsedBytes.usual +
+  LIMITS.inFlightBytes.usual +
+  LIMITS.queuedBytes.usual +
+  3 * LIMITS.unsentBytes.usual +
+  LIMITS.heldBytes.usual
+/** What Node and the program need by themselves, and for what is not counted byte by byte. */
+const OWN_BYTES = 256 * 2 ** 20
 
 function readYaml(name: string): readonly unknown[] {
   return parseAllDocuments(read(name), { strict: true, uniqueKeys: true }).map((document) => {
@@ -125,9 +134,19 @@ test('the compose file fits the image, the proxy and the server', () => {
   expect(redis!.command).toMatch(/--appendonly yes --appendfsync always/)
   expect(proxy!.volumes).toEqual(['./nginx.conf:/etc/nginx/conf.d/default.conf:ro'])
   expect(proxy!.ports).toEqual(['127.0.0.1:8080:8080'])
-  expect(read('nginx.conf')).toMatch(/server node:3000 max_fails=0;[\s\S]*listen 8080;/)
+  expect(read('nginx.conf')).toMatch(/server node:3000 resolve max_fails=0;[\s\S]*listen 8080;/)
   expect(Object.keys(node!.depends_on as object)).toEqual(['redis', 'postgres'])
   for (const name of ['redis', 'postgres']) expect(file.services![name]!.healthcheck).toBeDefined()
+})
+
+test('the proxy finds nodes that are replaced or added while it runs', () => {
+  const conf = read('nginx.conf')
+  // The name server of Docker, whose answers are otherwise kept for ten minutes.
+  expect(conf).toMatch(/^resolver 127\.0\.0\.11 valid=5s ipv6=off;/m)
+  expect(conf).toMatch(/upstream mcp \{\s[^}]*\bzone mcp 64k;[^}]*\bserver node:3000 resolve /)
+  const [file] = readYaml('compose.yaml') as [Compose]
+  const [, minor] = /^nginx:1\.(\d+)-/.exec(file.services!['proxy']!.image!)!
+  expect(Number(minor)).toBeGreaterThanOrEqual(28)
 })
 
 test('the guide shows the configuration of nginx that runs in tests', () => {
@@ -148,6 +167,9 @@ test('the manifest fits the image and the server', () => {
   expect(secrets).toEqual(['PIERHEAD_SECRET', 'REDIS_URL', 'DATABASE_URL'])
   for (const name of secrets) expect(read('kubernetes.yaml')).toContain(`--from-literal=${name}=`)
   expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(CLOSING_S + lifecycle!.preStop!.sleep!.seconds)
+  const bytes = { Mi: 2 ** 20, Gi: 2 ** 30 } as const
+  const [, count, unit] = /^(\d+)([MG]i)$/.exec(container!.resources!.limits!['memory'] as string)!
+  expect(Number(count) * bytes[unit as keyof typeof bytes]).toBeGreaterThan(LIMITED_BYTES + OWN_BYTES)
   const probes = [container!.startupProbe, container!.livenessProbe, container!.readinessProbe]
   expect(probes.map((probe) => probe!.httpGet)).toEqual(
     ['/healthz', '/healthz', '/readyz'].map((path) => ({ path, port: ports[0]!.name })),

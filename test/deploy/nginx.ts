@@ -15,7 +15,8 @@ export async function startNginx(ports: readonly number[]): Promise<string> {
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const port = await freePort()
   const site = readFileSync(CONF, 'utf8')
-    .replace(/server node:3000(.*;)/, (_, rest: string) =>
+    // Addresses need no look-up, and nginx before 1.27.3 knows no "resolve".
+    .replace(/server node:3000 resolve(.*;)/, (_, rest: string) =>
       ports.map((each) => `server 127.0.0.1:${each}${rest}`).join(' '),
     )
     .replace('listen 8080;', `listen 127.0.0.1:${port};`)

@@ -19,9 +19,9 @@ export async function openStdio(app: AnyApp, { receive }: ConnectionOptions): Pr
     send: async (text) => void input.write(`${text}\n`),
     watch: async () => undefined,
     abandon: () => false,
-    close: () => {
+    close: async () => {
       input.end()
-      return server.closed
+      await server.closed
     },
   }
 }

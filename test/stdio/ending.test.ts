@@ -40,6 +40,26 @@ test('a server that also listens elsewhere ends with its client on stdio', async
   expect(await child.exited).toBe(0)
 })
 
+test.each(['closing', 'app-closing'])(
+  'a program that closes its server on stdio (%s) goes on, other servers too, and ends by itself with its own code',
+  async (flag) => {
+    const child = new Child([flag])
+    expect(await child.exited).toBe(4)
+    expect(child.stderr).toMatch(/^closed, .*other/m)
+    expect(child.process.stdin.writableEnded).toBe(false)
+  },
+)
+
+test.each([
+  ['end of input', (child: Child) => void child.process.stdin.end()],
+  ['signal', (child: Child) => void child.process.kill('SIGTERM')],
+])('at the %s, a server ends with the code that the program has set', async (_, end) => {
+  const child = await opened(['coded'])
+  await child.until(({ stderr }) => stderr.includes('listening'))
+  end(child)
+  expect(await child.exited).toBe(4)
+})
+
 test('L.eof-busy running requests are answered first [R064] [S4-5-9]', async () => {
   const child = await opened()
   child.send(call('slow', { count: 400 }, 5), call('echo', { text: 'x'.repeat(1_000_000) }, 6))

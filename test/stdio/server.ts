@@ -80,7 +80,8 @@ const asked = flags.has('beside')
     : flags.has('limited')
       ? { stdio: { scopes: ['a'] } }
       : {}
-const { addresses } = await app.listen({ onUncaught: flags.has('mortal') ? 'exit' : 'report', ...asked })
+const running = await app.listen({ onUncaught: flags.has('mortal') ? 'exit' : 'report', ...asked })
+const { addresses } = running
 if (flags.has('inner')) await (await connect(app)).call('echo', { text: 'inner' })
 if (flags.has('refused')) {
   const taken = new URL(Object.values(addresses)[0] as string)
@@ -90,3 +91,15 @@ if (flags.has('refused')) {
 if (flags.has('late')) console.log('after listen')
 for (const address of Object.values(addresses)) process.stderr.write(`at ${address}\n`)
 process.stderr.write('listening\n')
+if (flags.has('coded')) process.exitCode = 4
+if (flags.has('closing') || flags.has('app-closing')) {
+  const other = createServer({ name: 'other', version: '1.0.0' }).tool('echo', {}, () => 'other')
+  const { url } = await other.listen({ http: { port: 0 } })
+  await (flags.has('closing') ? running : app).close()
+  await wait(20)
+  const client = await connect(url as string)
+  process.stderr.write(`closed, ${JSON.stringify(await client.call('echo', {}))}\n`)
+  await client.close()
+  await other.close()
+  process.exitCode = 4
+}

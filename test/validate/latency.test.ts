@@ -41,6 +41,8 @@ test('percentiles are measured one by one, and the result shows them [S1-10-8]',
     const [p95] = await outcomesOf(served, RULES, { ...place, latency: { p50: 10, p95: 79.5 } })
     expect(p95).toMatchObject({ is: 'failed' })
     expect(p95?.found).toMatch(/^p95 is above 80 ms: p50 0 ms, p95 80 ms/)
+    const [tiny] = await outcomesOf(served, RULES, { ...place, latency: { p99: 0.0001 } })
+    expect(tiny?.found).toMatch(/^p99 is above 0\.0001 ms: p50 0 ms/)
     const [none] = await outcomesOf(served, RULES, place)
     expect(none).toMatchObject({ is: 'passed' })
   } finally {

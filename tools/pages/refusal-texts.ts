@@ -70,7 +70,7 @@ export const REFUSAL_TEXTS: Readonly<Record<RefusalName, Explained>> = {
   SERVER_UNINITIALIZED: { cause: 'A request arrived before `initialize`.', fix: 'Send `initialize` first; our client opens a new connection and repeats the request.' },
   SERVER_SHUTTING_DOWN: { cause: 'The server is shutting down: it finishes running requests and rejects new ones.', fix: 'Connect again after `retryAfterMs`; our client does so and lets running requests finish.' },
   SERVICE_UNAVAILABLE: { cause: 'The server is temporarily unavailable.', fix: 'Send the request again later.' },
-  INTERNAL_ERROR: { cause: 'An unexpected error occurred. The server log has the details under the reference in the message.', fix: 'Look up the reference in the log. The client does not repeat the request, since it would fail again.' },
+  INTERNAL_ERROR: { cause: 'An unexpected error occurred. The server log has the details under the reference in the message.', fix: 'Look up the reference in the log. The same request may succeed once the fault is mended, so it counts as retryable; our client does not repeat it by itself, because the fault is most likely still there.' },
   DEPENDENCY_UNAVAILABLE: { cause: 'The server cannot reach something it depends on.', fix: 'Send the request again later, if that is safe.' },
 
   // Health

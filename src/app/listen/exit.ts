@@ -21,12 +21,12 @@ export function closeOnSignal(server: Closable): () => void {
   }
 }
 
-/** Closes these servers and all that listen in this process, then exits. */
+/** Closes these servers and all that listen in this process, then exits with this code, or else with `process.exitCode`. */
 export async function exitWhenClosed(servers: readonly Closable[], code?: number): Promise<void> {
   isExiting = true
   const all = new Set([...servers, ...[...listening].map(({ server }) => server)])
   await Promise.allSettled([...all].map((one) => one.close()))
-  process.exit(code)
+  process.exit(code ?? process.exitCode)
 }
 
 /** Leaves it to another process to end this one: signals are only passed on. */
@@ -38,5 +38,5 @@ export function forwardSignals(to: (signal: NodeJS.Signals) => void): void {
 function onSignal(signal: NodeJS.Signals): void {
   if (forward !== undefined) return forward(signal)
   if (isExiting) process.exit(signal === 'SIGINT' ? 130 : 143)
-  void exitWhenClosed([], 0)
+  void exitWhenClosed([])
 }

@@ -293,7 +293,9 @@ function running(
   }
   const close = (): Promise<void> => (closing ??= closeAll())
   const ignoreSignals = closeOnSignal(app)
-  void stdio?.closed.then(async () => {
+  void stdio?.closed.then(async (ended) => {
+    // A program that closes it goes on, for example to close its store.
+    if (ended === undefined) return
     // Services and containers often start without an input; other transports go on then.
     if (opened.size > 0 && !stdio.isUsed) return
     // A client that closes our stdin is finished, so the process exits even if something keeps it alive.

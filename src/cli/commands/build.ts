@@ -19,11 +19,10 @@ export const build: Command = {
     'unless the program calls listen() itself. Uses the esbuild of the project.',
   arguments: [FILE_ARGUMENT],
   options: [
-    { flags: '--single', summary: 'one file with all packages, which is the default' },
     { flags: '--source-map', summary: 'also write a source map, for node --enable-source-maps' },
     { flags: '-o, --out <file>', summary: 'where to write it (dist and the name of the file)' },
   ],
-  examples: [['build --single', 'builds the server of the project']],
+  examples: [['build', 'builds the server of the project']],
   async run({ words: [word], flags, io, output }) {
     const source = fileOf(word, io, 'build')
     const name = basename(source.path).replace(/\.[cm]?[jt]sx?$/, '')

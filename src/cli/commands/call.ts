@@ -5,7 +5,7 @@ import { progressLine } from '../progress-line.ts'
 import { safeLine } from '../safe-text.ts'
 import { signatureOf } from '../signature.ts'
 import { untilInterrupted } from '../interrupted-call.ts'
-import { toolArguments } from '../tool-arguments.ts'
+import { toolArguments, unnamedText } from '../tool-arguments.ts'
 import { printResult } from '../tool-result.ts'
 import { unknownTool } from '../unknown-tool.ts'
 
@@ -60,6 +60,8 @@ export const call: Command = {
         `${missing.map((one) => `"${safeLine(one)}"`).join(', ')} ${missing.length > 1 ? 'are' : 'is'} missing`,
         `The tool is ${safeLine(signatureOf(tool), 500)}.`,
       )
+    const unnamed = unnamedText(tool.inputSchema, input)
+    if (unnamed !== undefined) output.warn(unnamed)
     const onProgress = progressLine(output, io)
     const result = await untilInterrupted(invocation, target, (options) =>
       client.callRaw(name, input, { ...options, ...(onProgress && { onProgress }) }),

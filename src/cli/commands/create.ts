@@ -121,7 +121,7 @@ function manifestOf(name: string, template: TemplateName, folder: string): objec
       start: isServer ? start : `node --import pierhead/typescript ${program}`,
       test: `node --import pierhead/typescript --test test/*.test.ts${isServer ? ' && pierhead test --no-json' : ''}`,
       check: 'tsc',
-      build: `pierhead build --single --no-json ${program}`,
+      build: `pierhead build --no-json ${program}`,
     },
     dependencies: { pierhead: ownSpecifier(folder), ...versions(needs) },
     devDependencies: versions(DEV_DEPENDENCIES),

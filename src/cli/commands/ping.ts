@@ -24,11 +24,18 @@ export const ping: Command = {
       times.push(performance.now() - start)
     }
     const shown = (ms: number): string => `${ms.toFixed(1)} ms`
-    await output.data({ target: target.label, connectMs, times }, () =>
-      [
-        `connected to ${safeLine(target.label, 500)} in ${shown(connectMs)}`,
-        ...times.map((ms) => `answered in ${shown(ms)}`),
-      ].join('\n'),
+    await output.data(
+      { target: target.label, connectMs: rounded(connectMs), times: times.map(rounded) },
+      () =>
+        [
+          `connected to ${safeLine(target.label, 500)} in ${shown(connectMs)}`,
+          ...times.map((ms) => `answered in ${shown(ms)}`),
+        ].join('\n'),
     )
   },
+}
+
+/** Whole microseconds, in milliseconds. */
+function rounded(ms: number): number {
+  return Math.round(ms * 1000) / 1000
 }

@@ -26,7 +26,6 @@ const CLIENT_RUN_MS = 114_000
 const ANSWER_MS = 5_000
 
 const OWN_SUMMARIES: Readonly<Record<string, string>> = {
-  '--revision': 'not for this command, which has --target',
   '--timeout': 'how long to wait for an answer, such as 20s or 2m (5s)',
   '--total': 'how long the run may take (54s, or 114s for a client); rules that are left are not checked',
 }
@@ -72,7 +71,7 @@ export const validate: Command = {
     { flags: '--strict', summary: 'count warnings as failures' },
     { flags: '--format <format>', summary: 'print the result for other programs', choices: FORMATS },
     { flags: '--report <file>', summary: 'also write an HTML page with the exchanges' },
-    ...TARGET_OPTIONS.map(ownOption),
+    ...TARGET_OPTIONS.filter(({ flags }) => !flags.startsWith('--revision')).map(ownOption),
   ],
   hasOwnTotal: true,
   examples: [

@@ -5,8 +5,9 @@ import { programName } from './program-name.ts'
 
 /** Replaces the client transport on runtimes that cannot start programs. */
 export function connectStdio(options: { readonly command: string }): OpenTransport {
-  throw mcpError(CONNECT_FAILED, {
+  const facts = {
     target: programName(options.command),
     reason: 'this runtime cannot start programs; connect to a URL',
-  })
+  }
+  throw mcpError(CONNECT_FAILED, facts, { retryable: false })
 }

@@ -33,6 +33,9 @@ export interface StdioKeyOptions {
 }
 
 const CLOSE_MS = 2000
+const TOLD_END = 'Correct what the program says in the message, then connect again.'
+const SILENT_END =
+  'Run the command in a terminal to see why it ends: an MCP server on stdio runs until its stdin is closed.'
 
 /** Starts a server without a shell and connects to it. Closing ends the server and everything it started. */
 export function connectStdio(
@@ -46,8 +49,8 @@ export function connectStdio(
     const launch = toLaunch(options)
     const { stderr = 'note', command } = options
     const server = await startProcess(launch, stderr === 'note' ? 'pipe' : stderr).catch(
-      (thrown: unknown) => {
-        throw failed(command, startIssue(launch.file, thrown as NodeJS.ErrnoException), thrown)
+      (thrown: NodeJS.ErrnoException) => {
+        throw failed(command, startIssue(launch.file, thrown), thrown)
       },
     )
     if (launch.left.length > 0)
@@ -155,7 +158,15 @@ function toReason(command: string, ending: Ending, stderr: StderrReader, wasUp: 
   const last =
     lines.length === 0 ? '' : `; the end of its stderr:\n  ${lines.join('\n  ')}${remedyFor(lines)}`
   const data = { exitCode: ending.exitCode, signal: ending.signal, stderr: lines }
-  const { message } = failed(command, `the server ${ending.how}`)
-  if (!wasUp) return new McpError('connect_failed', `${message}${last}`, { data })
+  if (!wasUp) {
+    const { message } = failed(command, `the server ${ending.how}`)
+    const hint = lines.length === 0 ? SILENT_END : TOLD_END
+    // A program that ends by itself does so again; a signal may come from outside.
+    return new McpError('connect_failed', `${message}${last}`, {
+      data,
+      hint,
+      retryable: ending.signal !== null,
+    })
+  }
   return new McpError('stream_lost', `the server ${JSON.stringify(command)} ${ending.how}${last}`, { data })
 }

@@ -54,10 +54,18 @@ export function findExecutable(command: string, lookup: Lookup): string {
   }
 }
 
+/** Lacks of the system that may pass; all else is wrong with the command. */
+const PASSING: readonly unknown[] = ['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']
+const WRONG_COMMAND =
+  'Correct what the message names: give a program on the PATH, or the path of an executable file, and a folder that exists.'
+
 /** The error for a command that could not be started. */
-export function failed(command: string, reason: string, cause?: unknown): McpError {
+export function failed(command: string, reason: string, cause?: NodeJS.ErrnoException): McpError {
   const target = `the command ${JSON.stringify(command.slice(0, 256))}`
-  return mcpError(CONNECT_FAILED, { target, reason }, cause === undefined ? {} : { cause })
+  if (cause === undefined)
+    return mcpError(CONNECT_FAILED, { target, reason }, { hint: WRONG_COMMAND, retryable: false })
+  const extras = PASSING.includes(cause.code) ? {} : { hint: WRONG_COMMAND, retryable: false }
+  return mcpError(CONNECT_FAILED, { target, reason }, { ...extras, cause })
 }
 
 function candidates(file: string, { platform, endings }: Lookup): readonly string[] {

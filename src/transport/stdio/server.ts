@@ -24,12 +24,15 @@ export interface StdioOptions {
 }
 
 export interface StdioServer {
-  /** Resolves when the client has disconnected and all requests are answered. */
-  readonly closed: Promise<void>
+  /** Resolves when all requests are answered: with `left` if the client has disconnected or was rejected, with nothing after `close`. */
+  readonly closed: Promise<Ended>
   /** Whether a client has sent anything. */
   readonly isUsed: boolean
   close(): Promise<void>
 }
+
+/** Why no client is served any more, unless the program closed its server. */
+type Ended = 'left' | undefined
 
 const PARENT_CHECK_MS = 2000
 /** Shorter than `drainMs`, because a client that closes our input is about to kill the process. */
@@ -57,9 +60,9 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
   const unguard = guardHeap(service, limits, () => 0)
   let broken = false
   let closing: Promise<void> | undefined
-  let finish: () => void = () => undefined
+  let finish: (ended: Ended) => void = () => undefined
   let release: () => void = () => undefined
-  const closed = new Promise<void>((resolve) => (finish = resolve))
+  const closed = new Promise<Ended>((resolve) => (finish = resolve))
   const gateTimer = gate === undefined ? undefined : afterMs(limits.headersMs, onLate)
   const parentTimer = options.input === undefined ? watchParent(onGone) : undefined
 
@@ -76,13 +79,13 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
 
   function onAdmitted(auth: Auth): void {
     clearTimeout(gateTimer)
-    release = service.leases.hold(auth, () => void close(0))
+    release = service.leases.hold(auth, () => void close(0, 'left'))
   }
 
   function onLate(): void {
     const text = `no client proved its key within ${limits.headersMs} ms, so stdio is closed`
     service.report('warning', text)
-    void close(0)
+    void close(0, 'left')
   }
 
   function onEnd(): void {
@@ -96,21 +99,21 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
   }
 
   function endSoon(): void {
-    void close(Math.min(limits.drainMs, END_DRAIN_MS))
+    void close(Math.min(limits.drainMs, END_DRAIN_MS), 'left')
   }
 
   function onBroken(): void {
     broken = true
     server.ignore()
     connection.close()
-    void close(0)
+    void close(0, 'left')
   }
 
-  function close(drainMs: number): Promise<void> {
-    return (closing ??= stop(drainMs))
+  function close(drainMs: number, ended?: Ended): Promise<void> {
+    return (closing ??= stop(drainMs, ended))
   }
 
-  async function stop(drainMs: number): Promise<void> {
+  async function stop(drainMs: number, ended: Ended): Promise<void> {
     clearInterval(parentTimer)
     clearTimeout(gateTimer)
     unguard()
@@ -121,7 +124,7 @@ export function serveStdio(service: Service, options: StdioOptions): StdioServer
     server.flush()
     if (!broken) await within(FLUSH_MS, (flushed) => void write('', flushed))
     if (options.output === undefined) unguardStdout()
-    finish()
+    finish(ended)
   }
 }
 

@@ -50,5 +50,7 @@ function percentile(sorted: readonly number[], name: string): number {
 }
 
 function shown(ms: number): string {
-  return `${ms < 10 ? Number(ms.toFixed(2)) : Math.round(ms)} ms`
+  // A target may be so short that two decimals would make it 0.
+  const short = Number(ms.toFixed(2)) || Number(ms.toPrecision(2))
+  return `${ms < 10 ? short : Math.round(ms)} ms`
 }
