@@ -343,3 +343,12 @@ test('a problem that the library cannot describe is still an answer', () => {
     issue: '__proto__: is not valid',
   })
 })
+
+test('a problem of a whole value has no path', async () => {
+  const schema = type({ a: 'number' }).narrow((_, ctx) => ctx.mustBe('even'))
+  expect(await toChecker(schema as AnySchema, 'input').check({ a: 1 })).toMatchObject({
+    ok: false,
+    issue: expect.stringMatching(/^must be even/) as string,
+    first: { path: [] },
+  })
+})

@@ -294,7 +294,8 @@ function countBelow(issue: unknown, most: number = LARGE): number {
 }
 
 function pathOf({ path = [] }: StandardIssue): readonly PropertyKey[] {
-  return path.map((step) => (typeof step === 'object' ? step.key : step))
+  // `map` makes a path of arktype, which has the step 0 if it should be empty.
+  return Array.from(path, (step) => (typeof step === 'object' ? step.key : step))
 }
 
 function readIssue(issue: StandardIssue, vendor: string): Issue {
