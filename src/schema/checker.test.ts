@@ -336,10 +336,29 @@ describe('raw JSON Schema', () => {
 })
 
 test('a problem that the library cannot describe is still an answer', () => {
+  const message = (): string => {
+    throw new Error('no words')
+  }
+  const checked = toChecker(type({ a: type('string').configure({ message }) }) as AnySchema, 'input').check({
+    a: 1,
+  })
+  expect(checked).toMatchObject({ ok: false, issue: 'a: is not valid' })
+})
+
+test('alternatives for a member called __proto__ are described', () => {
   const schema = type({ '[string]': 'string.numeric | string.date.iso' })
   const value: unknown = JSON.parse('{"__proto__":true}')
   expect(toChecker(schema as AnySchema, 'input').check(value)).toMatchObject({
     ok: false,
-    issue: '__proto__: is not valid',
+    issue: '__proto__: __proto__ must be a string (was boolean)',
+  })
+})
+
+test('a problem of a whole value has no path', async () => {
+  const schema = type({ a: 'number' }).narrow((_, ctx) => ctx.mustBe('even'))
+  expect(await toChecker(schema as AnySchema, 'input').check({ a: 1 })).toMatchObject({
+    ok: false,
+    issue: expect.stringMatching(/^must be even/) as string,
+    first: { path: [] },
   })
 })

@@ -1,3 +1,4 @@
+import { arktypeProblem } from './arktype-problem.ts'
 import { hiddenOf } from './hidden.ts'
 import type { SchemaLimits } from './inspect.ts'
 import { MAX_ISSUES, type Issue } from './issue.ts'
@@ -294,7 +295,8 @@ function countBelow(issue: unknown, most: number = LARGE): number {
 }
 
 function pathOf({ path = [] }: StandardIssue): readonly PropertyKey[] {
-  return path.map((step) => (typeof step === 'object' ? step.key : step))
+  // `map` makes a path of arktype, which has the step 0 if it should be empty.
+  return Array.from(path, (step) => (typeof step === 'object' ? step.key : step))
 }
 
 function readIssue(issue: StandardIssue, vendor: string): Issue {
@@ -310,12 +312,9 @@ function readIssue(issue: StandardIssue, vendor: string): Issue {
 
 function problemOf(issue: StandardIssue, vendor: string): string {
   try {
-    const { message } = issue
-    // The messages of arktype begin with the path.
-    const { problem: own } = issue as { readonly problem?: unknown }
-    return vendor === 'arktype' && typeof own === 'string' && message.endsWith(own) ? own : message
+    return vendor === 'arktype' ? arktypeProblem(issue) : issue.message
   } catch {
-    // To describe alternatives, arktype groups them in an object by names, which fails for `__proto__`.
+    // A text that the author of a schema configures as a function may throw.
     return 'is not valid'
   }
 }
