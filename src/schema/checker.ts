@@ -1,5 +1,7 @@
 import { arktypeProblem } from './arktype-problem.ts'
+import { Counter } from './counting.ts'
 import { hiddenOf } from './hidden.ts'
+import { hidesParts } from './hiding.ts'
 import type { SchemaLimits } from './inspect.ts'
 import { MAX_ISSUES, type Issue } from './issue.ts'
 import { rejectHidden } from './library-patterns.ts'
@@ -9,7 +11,7 @@ import { endOfTurn, inTurn } from '../base/turn.ts'
 import { isLarge, LARGE, partsIn, Pieces, sizesFor, type Sizes } from './pieces.ts'
 import { toPlace, type Place } from './place.ts'
 import { findReferences, multiplies } from './recursion.ts'
-import { toRemembering } from './remembering.ts'
+import { toCounting, toRemembering } from './remembering.ts'
 import { rawChecker, toFit, unfit, type Checked, type Checker } from './raw-checker.ts'
 import type {
   AnySchema,
@@ -67,9 +69,11 @@ function standardChecker(
 ): Checker {
   const { vendor } = schema['~standard']
   const isMultiple = multiplies(json)
-  const remembering = isMultiple ? toRemembering(schema, use) : undefined
+  const counter = hidesParts(schema, use) ? new Counter(schema) : undefined
+  const remembering = isMultiple ? toRemembering(schema, use, counter) : undefined
   const remembers = remembering !== undefined
-  const checked = (remembering ?? schema)['~standard']
+  const counting = remembering ?? (counter && toCounting(schema, use, counter))
+  const checked = (counting ?? schema)['~standard']
   const validate: Validate = (value) => checked.validate(value)
   const fits = toFit(json)
   const copies = copiesWhole(schema) || comparesAll(schema, json)
@@ -100,8 +104,9 @@ function standardChecker(
       const isCheap = !isLarge(value, Math.min(sizes.medium, cost.cheap))
       const problem = isCheap ? undefined : cost.problemOf(value)
       if (problem !== undefined) return tooCostly(problem)
-      if (!cost.multiplies) return checkWith(validate, value, isCheap)
-      const check = limitSteps(validate, cost, value)
+      if (!cost.multiplies && counter === undefined) return checkWith(validate, value, isCheap)
+      const counted = counter?.limit(validate, value) ?? validate
+      const check = cost.multiplies ? limitSteps(counted, cost, value) : counted
       return orTooCostly(() => checkWith(check, value, isCheap))
     },
   }
@@ -169,26 +174,31 @@ function* checkLarge(
   let found = 0
   let isFit: boolean | undefined
   let left = MOST_REPEATED * partsIn(value)
-  for (const piece of pieces.of(value)) {
-    left -= partsIn(piece)
-    if (left < 0) {
-      if (isMedium || (isFit ??= fits())) break
-      return certain > 0 ? unfit(first) : tooCostly(TOO_LONG)
+  try {
+    for (const piece of pieces.of(value)) {
+      left -= partsIn(piece)
+      if (left < 0) {
+        if (isMedium || (isFit ??= fits())) break
+        return certain > 0 ? unfit(first) : tooCostly(TOO_LONG)
+      }
+      const { issues = [] } = yield tried(check, piece)
+      for (const issue of issues) {
+        const { path, isWhole } = pieces.placeOf(piece, pathOf(issue))
+        // A problem of something that lacks members says nothing about the value, unless alternatives failed and nothing fits.
+        const count = isWhole ? countOf(issue) : countBelow(issue)
+        if (count > 0 && first.length < (isWhole ? MAX_ISSUES : 1))
+          first.push({ ...readIssue(issue, vendor), path })
+        if (isWhole) certain += count
+        found += count
+      }
+      const isMuch = certain > MANY || found > LARGE
+      if (certain > LARGE || (isMuch && !(isFit ??= fits()))) return unfit(first)
     }
-    const { issues = [] } = yield tried(check, piece)
-    for (const issue of issues) {
-      const { path, isWhole } = pieces.placeOf(piece, pathOf(issue))
-      // A problem of something that lacks members says nothing about the value, unless alternatives failed and nothing fits.
-      const count = isWhole ? countOf(issue) : countBelow(issue)
-      if (count > 0 && first.length < (isWhole ? MAX_ISSUES : 1))
-        first.push({ ...readIssue(issue, vendor), path })
-      if (isWhole) certain += count
-      found += count
-    }
-    const isMuch = certain > MANY || found > LARGE
-    if (certain > LARGE || (isMuch && !(isFit ??= fits()))) return unfit(first)
+    return readLarge(yield check(value), value, vendor)
+  } catch (thrown) {
+    if (!(thrown instanceof TooCostly) || certain === 0) throw thrown
+    return unfit(first)
   }
-  return readLarge(yield check(value), value, vendor)
 }
 
 function read(result: Result, vendor: string): Checked {

@@ -1,18 +1,28 @@
 import { isObject } from './keywords.ts'
-import { Memory, type Outcome, type Run } from './memory.ts'
+import type { Outcome, Run } from './memory.ts'
 import type { StandardSchema } from './schema.ts'
 import type { Use } from './shown.ts'
 import { rootOf } from './valibot-texts.ts'
 
 type Getter = (input: unknown) => unknown
 
-interface Part extends StandardSchema {
+/** A schema of valibot. */
+export interface ValibotPart extends StandardSchema {
   readonly kind: string
-  readonly pipe?: readonly Part[]
+  readonly type: string
+  readonly pipe?: readonly ValibotPart[]
   readonly getter?: Getter
-  readonly reference: (getter: () => object) => StandardSchema
+  readonly entries?: object
+  readonly item?: unknown
+  readonly wrapped?: unknown
+  readonly options?: readonly unknown[]
+  readonly default?: unknown
+  readonly fallback?: unknown
+  readonly reference: (first: unknown) => { '~run': Run } & StandardSchema
   readonly '~run': Run
 }
+
+type Part = ValibotPart
 
 /** The options of valibot that a pipe obeys. */
 interface Config {
@@ -20,20 +30,36 @@ interface Config {
   readonly abortPipeEarly?: boolean
 }
 
-/** A copy of a schema of valibot that remembers what `lazy` schemas have made of a part; undefined if somebody has wrapped it. */
-export function rememberingValibot(schema: StandardSchema, use: Use): StandardSchema | undefined {
+/** What is changed in a copy. */
+export interface ValibotChanges {
+  /** Changes how a schema runs. The copy may still be changed, too. One that is closed keeps other schemas where no copy of it has them. */
+  readonly change: (run: Run, part: ValibotPart, made: Record<string, unknown>, isClosed: boolean) => Run
+  /** Changes how the whole begins. */
+  readonly begin: (run: Run) => Run
+  /** Whether closed schemas may be inside. */
+  readonly copiesClosed: boolean
+}
+
+/** A copy of a schema of valibot whose schemas run otherwise; undefined if somebody has wrapped it. */
+export function copyValibot(
+  schema: StandardSchema,
+  use: Use,
+  { change, begin, copiesClosed }: ValibotChanges,
+): StandardSchema | undefined {
   const root: unknown = rootOf(schema, use)
-  if (!isPart(root) || root['~standard'].validate !== schema['~standard'].validate || isClosed(root))
-    return undefined
-  const memory = new Memory()
+  if (!isPart(root) || root['~standard'].validate !== schema['~standard'].validate) return undefined
+  const parts = valibotParts(root)
+  if (!copiesClosed && parts.some(isClosed)) return undefined
   const known = new WeakMap<object, Part>()
   /** What getters that do not look at the part have returned during a check: they often make new schemas each time. */
   const targets = new Map<Getter, unknown>()
-  let lazy: Part | undefined
   const copied = copy(root)
-  const run = memory.from((part, config) => (targets.clear(), copied['~run'](part, config)))
   // Only valibot knows its configuration, so one of its own schemas begins.
-  return lazy?.reference(() => ({ ...copied, '~run': run }))
+  const first = parts.find((part) => firstOf(part) !== undefined)
+  const made = first?.reference(firstOf(first))
+  if (made !== undefined)
+    made['~run'] = begin((part, config) => (targets.clear(), copied['~run'](part, config)))
+  return made
 
   function copy(part: Part): Part {
     const isLazy = part.getter !== undefined && part.pipe === undefined
@@ -41,14 +67,14 @@ export function rememberingValibot(schema: StandardSchema, use: Use): StandardSc
     if (seen !== undefined) return seen
     const made: Record<string, unknown> = { ...part }
     known.set(isLazy ? part.getter : part, made as never)
-    if (isLazy) {
-      lazy ??= part
-      made['getter'] = targetOf.bind(undefined, part.getter)
-      made['~run'] = memory.once(part['~run'].bind(made))
-      return made as never
+    let run = part['~run'].bind(made as never)
+    const isOpaque = copiesClosed && isClosed(part)
+    if (!isOpaque) {
+      if (isLazy) made['getter'] = targetOf.bind(undefined, part.getter)
+      else for (const [key, member] of Object.entries(part)) made[key] = copyIn(key, member)
+      if (part.pipe !== undefined) run = runAll(made['pipe'] as readonly Part[])
     }
-    for (const [key, member] of Object.entries(part)) made[key] = copyIn(key, member)
-    if (part.pipe !== undefined) made['~run'] = runAll(made['pipe'] as readonly Part[])
+    made['~run'] = change(run, part, made, isOpaque)
     return made as never
   }
 
@@ -70,21 +96,32 @@ export function rememberingValibot(schema: StandardSchema, use: Use): StandardSc
 const READS = /\bthis\.(?:entries|getter|item|items|key|options|rest|value|wrapped)\b/
 const LOOPS = /\bfor\b/
 
-/** Whether a schema, or one in it, keeps others where no copy of it has them. */
-function isClosed(root: Part): boolean {
+/** Whether a schema keeps others where no copy of it has them. */
+function isClosed(part: Part): boolean {
+  const isOpen = (part.pipe === undefined ? READS : LOOPS).test(String(part['~run']))
+  return (
+    !isOpen && (part.getter !== undefined || Object.values(part).some((each) => partsOf(each).length > 0))
+  )
+}
+
+/** All schemas in one. */
+export function valibotParts(root: ValibotPart): readonly ValibotPart[] {
   const all = new Set<Part>([root])
   const getters = new Set<unknown>()
   for (const part of all) {
-    const { pipe, getter } = part
+    const { getter } = part
     const inside = Object.values(part).flatMap(partsOf)
-    const isOpen = (pipe === undefined ? READS : LOOPS).test(String(part['~run']))
-    if (!isOpen && (inside.length > 0 || getter !== undefined)) return true
     // It may make a new schema each time.
     if (getter !== undefined && !getters.has(getter)) inside.push(...partsOf(getter(undefined)))
     getters.add(getter)
     for (const each of inside) all.add(each)
   }
-  return false
+  return [...all]
+}
+
+/** What valibot makes another schema of the same kind from. */
+function firstOf({ getter, entries, item, wrapped }: Part): unknown {
+  return getter ?? entries ?? item ?? wrapped
 }
 
 function partsOf(member: unknown): Part[] {
@@ -110,7 +147,7 @@ function runAll(items: readonly Part[]): Run {
   }
 }
 
-function isPart(value: unknown): value is Part {
+export function isPart(value: unknown): value is Part {
   return (
     isObject(value) &&
     value['kind'] === 'schema' &&
