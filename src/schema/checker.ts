@@ -69,13 +69,16 @@ function standardChecker(
 ): Checker {
   const { vendor } = schema['~standard']
   const isMultiple = multiplies(json)
-  const counter = hidesParts(schema, use) ? new Counter(schema) : undefined
+  const hides = hidesParts(schema, use)
+  const counter = isMultiple || hides ? new Counter(schema) : undefined
   const remembering = isMultiple ? toRemembering(schema, use, counter) : undefined
   const remembers = remembering !== undefined
   const counting = remembering ?? (counter && toCounting(schema, use, counter))
+  const isCounted = counter !== undefined && counting !== undefined && counting !== schema
   const checked = (counting ?? schema)['~standard']
   const validate: Validate = (value) => checked.validate(value)
   const fits = toFit(json)
+  const raw = rawChecker(json)
   const copies = copiesWhole(schema) || comparesAll(schema, json)
   const merges = mergesOf(schema, json)
   const hidden = hiddenOf(schema, use, json)
@@ -105,22 +108,26 @@ function standardChecker(
       const problem = isCheap ? undefined : cost.problemOf(value)
       if (problem !== undefined) return tooCostly(problem)
       if (!cost.multiplies && counter === undefined) return checkWith(validate, value, isCheap)
-      const counted = counter?.limit(validate, value) ?? validate
+      const counted = counter?.limit(validate, value, hides ? undefined : () => fits(value)) ?? validate
       const check = cost.multiplies ? limitSteps(counted, cost, value) : counted
-      return orTooCostly(() => checkWith(check, value, isCheap))
+      return orTooCostly(
+        () => checkWith(check, value, isCheap),
+        () => raw.check(value) as Checked,
+      )
     },
   }
 
   /** How often the library checks a value: a large one in pieces and whole, and once more if its reads are counted. */
   function timesOf(value: unknown): number {
-    return (isLarge(value, sizes.large) ? 2 : 1) + (cost?.multiplies === true ? 1 : 0)
+    return (isLarge(value, sizes.large) && !isCounted ? 2 : 1) + (cost?.multiplies === true ? 1 : 0)
   }
 
   /** What is needed to check a value in pieces; undefined for one that is checked whole at once. */
   function inPieces(value: unknown): Large | undefined {
-    if (!isLarge(value, sizes.medium)) return undefined
+    if (isCounted || !isLarge(value, sizes.medium)) return undefined
     const isWholeLarge = isLarge(value, sizes.large)
-    // The alternatives of a tree need all that is in a part, so pieces of one tell little.
+    // The alternatives of a tree need all that is in a part, so pieces of one tell little. Arktype ends the check of one early.
+    if (isMultiple && !isWholeLarge && vendor === 'arktype') return undefined
     const fitsWhole = !isWholeLarge || (isMultiple && !isLarge(value, LARGE)) ? fits(value) : undefined
     if (fitsWhole === true) return undefined
     const pieces = new Pieces((place ??= toPlace(json)), isWholeLarge ? sizes.large : sizes.medium)
@@ -136,8 +143,8 @@ function standardChecker(
   function checkWith(check: Validate, value: unknown, isCheap: boolean): Checked | Promise<Checked> {
     if (!isCheap) {
       const large = inPieces(value)
-      if (large !== undefined)
-        return isCostlyCopy(value) ? tooCostly(TOO_LONG) : settled(checkLarge(check, large))
+      if ((isCounted || large !== undefined) && isCostlyCopy(value)) return tooCostly(TOO_LONG)
+      if (large !== undefined) return settled(checkLarge(check, large))
       const result = check(value)
       return 'then' in result
         ? result.then((late) => readLarge(late, value, vendor))
@@ -250,11 +257,15 @@ function tooCostly(problem: string): Checked {
   return { ...unfit([{ path: [], problem }]), undecided: true }
 }
 
-/** The outcome of a check, or that it was given up. */
-function orTooCostly(check: () => Checked | Promise<Checked>): Checked | Promise<Checked> {
+/** The outcome of a check. If it was given up, the JSON Schema may say what is wrong with the value. */
+function orTooCostly(
+  check: () => Checked | Promise<Checked>,
+  explain: () => Checked,
+): Checked | Promise<Checked> {
   const giveUp = (thrown: unknown): Checked => {
     if (!(thrown instanceof TooCostly)) throw thrown
-    return tooCostly(thrown.message)
+    const explained = explain()
+    return explained.ok ? tooCostly(thrown.message) : { ...explained, undecided: true }
   }
   try {
     const checked = check()

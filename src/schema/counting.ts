@@ -8,6 +8,8 @@ import { TOO_LONG, TOO_MUCH, TooCostly } from './work.ts'
 
 /** The steps of a check: so many for each byte of the value, but always the least. A library takes a twentieth to an eighth of a microsecond for each. */
 const LEAST_STEPS = 500_000
+/** The least for a value that may fit a JSON Schema which shows everything: the steps of one that does were estimated before. */
+const FEW_STEPS = 250_000
 const STEPS_PER_BYTE = 3
 const MOST_STEPS = 8_000_000
 
@@ -51,6 +53,8 @@ const MOST_REMEMBERED = 100
 /** Counts the steps of one check. */
 class Budget {
   #steps: number
+  /** Whether the value may take more steps than these. */
+  #fits: (() => boolean) | undefined
   #bytes = MOST_ADDED
   /** Why no more is checked. */
   problem: string | undefined
@@ -62,13 +66,19 @@ class Budget {
   #certain = 0
   readonly #added = new Set<unknown>()
 
-  constructor(steps: number) {
-    this.#steps = steps
+  constructor(value: unknown, fits: (() => boolean) | undefined) {
+    const least = fits === undefined ? LEAST_STEPS : FEW_STEPS
+    this.#steps = Math.min(MOST_STEPS, least + STEPS_PER_BYTE * weigh(value, MOST_STEPS / STEPS_PER_BYTE))
+    this.#fits = fits
   }
 
   spend(steps: number): void {
     this.#steps -= steps
-    if (this.#steps < 0) this.problem ??= TOO_LONG
+    if (this.#steps >= 0) return
+    const fits = this.#fits
+    this.#fits = undefined
+    if (fits?.() === true) this.#steps = Infinity
+    else this.problem ??= TOO_LONG
   }
 
   /** Counts a value that the library adds. Of those that may be the same again and again, which takes no memory, the first are remembered. */
@@ -124,10 +134,9 @@ export class Counter {
     this.#refund = (_zod?.version?.minor ?? 0) >= 6 ? REFUND_SINCE_6 : REFUND
   }
 
-  /** Limits the checks of a value and its pieces, all together. */
-  limit(validate: Validate, whole: unknown): Validate {
-    const most = MOST_STEPS / STEPS_PER_BYTE
-    const budget = new Budget(Math.min(MOST_STEPS, LEAST_STEPS + STEPS_PER_BYTE * weigh(whole, most)))
+  /** Limits the checks of a value and its pieces, all together. `fits` says whether the value fits a JSON Schema that shows everything. */
+  limit(validate: Validate, whole: unknown, fits?: () => boolean): Validate {
+    const budget = new Budget(whole, fits)
     return (value) => {
       const outer = this.#current
       this.#current = budget
