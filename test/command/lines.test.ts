@@ -84,7 +84,6 @@ describe('what is wrong with a line', () => {
     [['--jsno', 'list'], 'did you mean "--json"?'],
     [['run', 'x.ts', '--json'], "unknown option '--json'"],
     [['completion', 'bash', '--no-json'], "unknown option '--no-json'"],
-    [['build', 'x.ts', '--single'], "unknown option '--single'"],
     [['validate', 'x.ts', '--revision', '2025-11-25'], 'did you mean "--target"?'],
     [['validate', 'x.ts', '--protocol-version', '2025-11-25'], 'did you mean "--target"?'],
     [['list', 'http://127.0.0.1:1/mcp', 'tols'], '"tols" is not a kind; did you mean "tools"?'],

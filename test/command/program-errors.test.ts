@@ -29,7 +29,8 @@ const MESSAGE = "TypeError: Cannot read properties of undefined (reading 'list')
 function run(home: string, ...args: string[]): { readonly status: number | null; readonly text: string } {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [resolve('dist/cli/main.js'), ...args, '--no-json'],
+    // What `run` prints is never JSON.
+    [resolve('dist/cli/main.js'), ...args, ...(args[0] === 'run' ? [] : ['--no-json'])],
     { cwd: home, encoding: 'utf8', env: { ...process.env, NO_COLOR: '1' } },
   )
   return { status, text: stdout + stderr }

@@ -166,7 +166,7 @@ test('places have the revisions that were checked', async () => {
 })
 
 test.each([
-  [['validate', '--revision', '2025-11-25'], '--target 2025-11-25'],
+  [['validate', '--revision', '2025-11-25'], 'did you mean "--target"?'],
   [['validate', '--all'], '--allow-calls --all'],
   [['validate', '--target', '2025-11', '--rule', 'R999'], 'such as R005 or V010'],
 ])('%j is a wrong command line with a hint', async ([name = '', ...args], hint) => {
