@@ -3,8 +3,8 @@ import { TASKS } from './programs.ts'
 
 /** The maximum compressed size of the browser client, in bytes. */
 export const CLIENT_TARGETS = {
-  single: 75_400,
-  initial: 29_000,
+  single: 75_600,
+  initial: 29_100,
   /** The initial chunks from the sources, which import each other more often than the few files of the package do. */
   sources: 29_200,
 } as const
@@ -13,7 +13,7 @@ export const CLIENT_TARGETS = {
  * How far our server may be above its target, the size of official v2. Most of the difference is the WebSocket library,
  * which every server includes; the rest grows with what the peer lacks (docs/notes/004-bundle-size.md).
  */
-export const SERVER_EXCESS = 159_000
+export const SERVER_EXCESS = 162_000
 
 /** The exceeded targets: our server as one file must not be larger than official v2, and our client has fixed targets. */
 export function breaches(sizes: readonly Size[]): readonly string[] {
