@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { Deferred } from '../../../base/deferred.ts'
+import { mcpError } from '../../../errors/error.ts'
+import { TOO_MUCH_HELD } from '../../../errors/server.ts'
 import type { StoredSession } from '../../../rpc/session-store.ts'
 import { SessionUses } from './session-uses.ts'
 
@@ -107,4 +109,25 @@ test('many requests that share a question do not all go on in one turn', async (
   expect(inFirstTurn).toBeGreaterThan(0)
   expect(inFirstTurn).toBeLessThan(100)
   expect(questions).toHaveLength(2)
+})
+
+test('a session that there is no room for is asked for again only after a while', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  let asked = 0
+  let taken = 0
+  const uses = new SessionUses(() => version(++asked))
+  const take = (): never => {
+    taken++
+    throw mcpError(TOO_MUCH_HELD, { limit: 1, share: 'a quarter' })
+  }
+  const refused = { kind: TOO_MUCH_HELD.kind }
+  const all = Array.from({ length: 10 }, () => uses.use('a', 'ann', take))
+  for (const one of all) await expect(one).rejects.toMatchObject(refused)
+  expect([asked, taken]).toEqual([2, 1])
+  await expect(uses.use('a', 'ann', versionOf)).rejects.toMatchObject(refused)
+  // Others have the rest of the room.
+  expect(await uses.use('a', 'bob', versionOf)).toBe(3)
+  vi.advanceTimersByTime(10_001)
+  expect(await uses.use('a', 'ann', versionOf)).toBe(4)
+  vi.useRealTimers()
 })

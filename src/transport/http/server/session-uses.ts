@@ -1,4 +1,6 @@
 import { nextTask } from '../../../base/next-task.ts'
+import { McpError } from '../../../errors/error.ts'
+import { TOO_MUCH_HELD } from '../../../errors/server.ts'
 import type { Node } from '../../../nodes/node.ts'
 import { OWNER, SERVER, TRANSPORT } from '../../../rpc/session-fields.ts'
 import type { FieldChanges, StoredSession } from '../../../rpc/session-store.ts'
@@ -6,6 +8,15 @@ import type { Soon } from '../../../rpc/soon.ts'
 
 /** How many requests go on in one turn of the event loop: their messages are parsed and handled in it. */
 const AT_ONCE = 32
+
+/** How long a session that this node has no room for is not asked for again: all of it would be read, to find that out. */
+const REFUSED_MS = 10_000
+const MOST_REFUSED = 10_000
+
+interface Refusal {
+  readonly error: McpError
+  readonly until: number
+}
 
 interface Waiter {
   take(stored: StoredSession | undefined): void
@@ -23,6 +34,8 @@ export class SessionUses {
   readonly #ask: Ask
   /** Those who wait for the next question of an owner about a session, while one is under way. */
   readonly #waiting = new Map<string, Waiter[]>()
+  /** The sessions that there was no room for, by session and owner. */
+  readonly #refused = new Map<string, Refusal>()
 
   constructor(ask: Ask) {
     this.#ask = ask
@@ -34,21 +47,39 @@ export class SessionUses {
     owner: string,
     take: (stored: StoredSession | undefined) => Taken | Promise<Taken>,
   ): Promise<Taken> {
+    const key = `${id} ${owner}`
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
-        take(stored) {
+        take: (stored) => {
           try {
+            this.#checkRoom(key)
             resolve(take(stored))
           } catch (error) {
+            this.#note(key, error)
             reject(error as Error)
           }
         },
         fail: reject,
       }
-      const waiting = this.#waiting.get(`${id} ${owner}`)
+      this.#checkRoom(key)
+      const waiting = this.#waiting.get(key)
       if (waiting !== undefined) waiting.push(waiter)
       else void this.#askAll(id, owner, waiter)
     })
+  }
+
+  #checkRoom(key: string): void {
+    const refusal = this.#refused.get(key)
+    if (refusal === undefined) return
+    if (performance.now() < refusal.until) throw refusal.error
+    this.#refused.delete(key)
+  }
+
+  #note(key: string, error: unknown): void {
+    if (!(error instanceof McpError) || error.kind !== TOO_MUCH_HELD.kind || this.#refused.has(key)) return
+    const [oldest] = this.#refused.keys()
+    if (this.#refused.size >= MOST_REFUSED && oldest !== undefined) this.#refused.delete(oldest)
+    this.#refused.set(key, { error, until: performance.now() + REFUSED_MS })
   }
 
   async #askAll(id: string, owner: string, first: Waiter): Promise<void> {
