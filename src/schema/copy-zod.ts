@@ -8,7 +8,7 @@ export interface ZodInner {
   readonly constr: new (def: object) => ZodSchema & StandardSchema
   readonly version?: { readonly minor?: number }
   readonly innerType?: unknown
-  readonly parse: Run
+  parse: Run
   run: Run
 }
 

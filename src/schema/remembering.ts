@@ -5,6 +5,7 @@ import { Memory, type Run } from './memory.ts'
 import { partsIn } from './pieces.ts'
 import type { StandardSchema } from './schema.ts'
 import type { Use } from './shown.ts'
+import { choosing } from './zod-alternatives.ts'
 
 /**
  * A schema that does the same as one that contains itself, but checks no part of a value twice against the same alternatives: without that,
@@ -42,7 +43,9 @@ function toCopy(
 
 function zodCopy(schema: StandardSchema, memory?: Memory, counter?: Counter): StandardSchema | undefined {
   if (memory === undefined && counter === undefined) return schema
-  const change = (run: Run, { def }: ZodInner): Run => {
+  const change = (run: Run, inner: ZodInner): Run => {
+    const { def } = inner
+    inner.parse = choosing(inner.parse, inner)
     const multiplies = def.type === 'union' || def.type === 'intersection'
     const changed = multiplies && memory !== undefined ? memory.once(run) : run
     return counter?.count(changed, def.type, zodSteps(def)) ?? changed
