@@ -69,14 +69,7 @@ function standardChecker(
 ): Checker {
   const { vendor } = schema['~standard']
   const isMultiple = multiplies(json)
-  const hides = hidesParts(schema, use)
-  const counter = isMultiple || hides ? new Counter(schema) : undefined
-  const remembering = isMultiple ? toRemembering(schema, use, counter) : undefined
-  const remembers = remembering !== undefined
-  const counting = remembering ?? (counter && toCounting(schema, use, counter))
-  const isCounted = counter !== undefined && counting !== undefined && counting !== schema
-  const checked = (counting ?? schema)['~standard']
-  const validate: Validate = (value) => checked.validate(value)
+  const { validate, counter, hides, remembers, isCounted } = watched(schema, use, isMultiple)
   const fits = toFit(json)
   const raw = rawChecker(json)
   const copies = copiesWhole(schema) || comparesAll(schema, json)
@@ -152,6 +145,32 @@ function standardChecker(
     }
     const result = check(value)
     return 'then' in result ? result.then((late) => read(late, vendor)) : read(result, vendor)
+  }
+}
+
+/** How a library checks values, by a copy of a schema that contains itself or hides something. */
+interface Watched {
+  readonly validate: Validate
+  readonly counter: Counter | undefined
+  /** Whether the JSON Schema shows less than there is. */
+  readonly hides: boolean
+  readonly remembers: boolean
+  /** Whether the copy counts what it does, so that a large value needs no pieces. */
+  readonly isCounted: boolean
+}
+
+function watched(schema: StandardSchema, use: Use, isMultiple: boolean): Watched {
+  const hides = hidesParts(schema, use)
+  const counter = isMultiple || hides ? new Counter(schema) : undefined
+  const remembering = isMultiple ? toRemembering(schema, use, counter) : undefined
+  const counting = remembering ?? (counter && toCounting(schema, use, counter))
+  const checked = (counting ?? schema)['~standard']
+  return {
+    validate: (value) => checked.validate(value),
+    counter,
+    hides,
+    remembers: remembering !== undefined,
+    isCounted: counting !== undefined && counting !== schema,
   }
 }
 

@@ -9,7 +9,7 @@ import { TOO_LONG, TOO_MUCH, TooCostly } from './work.ts'
 /** The steps of a check: so many for each byte of the value, but always the least. A library takes a twentieth to an eighth of a microsecond for each. */
 const LEAST_STEPS = 500_000
 /** The least for a value that may fit a JSON Schema which shows everything: the steps of one that does were estimated before. */
-const FEW_STEPS = 120_000
+const FEW_STEPS = 250_000
 const STEPS_PER_BYTE = 3
 const MOST_STEPS = 8_000_000
 
