@@ -112,13 +112,15 @@ function standardChecker(
 
   /** How often the library checks a value: a large one in pieces and whole, and once more if its reads are counted. */
   function timesOf(value: unknown): number {
-    return (isLarge(value, sizes.large) && !isCounted ? 2 : 1) + (cost?.multiplies === true ? 1 : 0)
+    return (isLarge(value, sizes.large) ? 2 : 1) + (cost?.multiplies === true ? 1 : 0)
   }
 
   /** What is needed to check a value in pieces; undefined for one that is checked whole at once. */
   function inPieces(value: unknown): Large | undefined {
-    if (isCounted || !isLarge(value, sizes.medium)) return undefined
+    if (!isLarge(value, sizes.medium)) return undefined
     const isWholeLarge = isLarge(value, sizes.large)
+    // A check that is given up still makes a problem for each further part.
+    if (isCounted && !isLarge(value, LARGE)) return undefined
     // The alternatives of a tree need all that is in a part, so pieces of one tell little. Arktype ends the check of one early.
     if (isMultiple && !isWholeLarge && vendor === 'arktype') return undefined
     const fitsWhole = !isWholeLarge || (isMultiple && !isLarge(value, LARGE)) ? fits(value) : undefined
@@ -155,7 +157,7 @@ interface Watched {
   /** Whether the JSON Schema shows less than there is. */
   readonly hides: boolean
   readonly remembers: boolean
-  /** Whether the copy counts what it does, so that a large value needs no pieces. */
+  /** Whether the copy counts what it does, so that only very large values need pieces. */
   readonly isCounted: boolean
 }
 

@@ -10,6 +10,8 @@ import { TOO_LONG, TOO_MUCH, TooCostly } from './work.ts'
 const LEAST_STEPS = 500_000
 /** The least for a value that may fit a JSON Schema which shows everything: the steps of one that does were estimated before. */
 const FEW_STEPS = 250_000
+/** The most for it: so many problems take some ten megabytes. */
+const MORE_STEPS = 1_000_000
 const STEPS_PER_BYTE = 3
 const MOST_STEPS = 8_000_000
 
@@ -67,8 +69,8 @@ class Budget {
   readonly #added = new Set<unknown>()
 
   constructor(value: unknown, fits: (() => boolean) | undefined) {
-    const least = fits === undefined ? LEAST_STEPS : FEW_STEPS
-    this.#steps = Math.min(MOST_STEPS, least + STEPS_PER_BYTE * weigh(value, MOST_STEPS / STEPS_PER_BYTE))
+    const [least, most] = fits === undefined ? [LEAST_STEPS, MOST_STEPS] : [FEW_STEPS, MORE_STEPS]
+    this.#steps = Math.min(most, least + STEPS_PER_BYTE * weigh(value, most / STEPS_PER_BYTE))
     this.#fits = fits
   }
 
