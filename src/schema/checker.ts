@@ -22,7 +22,7 @@ import type {
   StandardSchema,
 } from './schema.ts'
 import { isStandard, toShown, type Use } from './shown.ts'
-import { textsOf } from './texts.ts'
+import { readsItself, textsOf } from './texts.ts'
 import { copyBytes, isCostlyCopy } from './copies.ts'
 import { Cost } from './cost.ts'
 import { TOO_LONG, TooCostly } from './work.ts'
@@ -71,19 +71,19 @@ function standardChecker(
   const isMultiple = multiplies(json)
   const hides = hidesParts(schema, use)
   const counter = isMultiple || hides ? new Counter(schema) : undefined
-  const remembering = isMultiple ? toRemembering(schema, use, counter) : undefined
+  const isRepeated = isMultiple || (hides && readsItself(schema, use))
+  const remembering = isRepeated ? toRemembering(schema, use, counter) : undefined
   const remembers = remembering !== undefined
   const counting = remembering ?? (counter && toCounting(schema, use, counter))
   const isCounted = counter !== undefined && counting !== undefined && counting !== schema
-  const checked = (counting ?? schema)['~standard']
-  const validate: Validate = (value) => checked.validate(value)
+  const validate: Validate = (value) => (counting ?? schema)['~standard'].validate(value)
   const fits = toFit(json)
   const raw = rawChecker(json)
   const copies = copiesWhole(schema) || comparesAll(schema, json)
   const merges = mergesOf(schema, json)
   const hidden = hiddenOf(schema, use, json)
   rejectHidden(hidden.patterns)
-  const texts = textsOf(schema, use, json, { remembers, most: limits?.parsedText })
+  const texts = textsOf(schema, use, json, { remembers, isShown: isMultiple, most: limits?.parsedText })
   let place: Place | undefined
   let cost: Cost | undefined
   let sizes: Sizes = { medium: LARGE, large: LARGE }
