@@ -22,7 +22,7 @@ import type {
   StandardSchema,
 } from './schema.ts'
 import { isStandard, toShown, type Use } from './shown.ts'
-import { textsOf } from './texts.ts'
+import { readsItself, textsOf } from './texts.ts'
 import { copyBytes, isCostlyCopy } from './copies.ts'
 import { Cost } from './cost.ts'
 import { TOO_LONG, TooCostly } from './work.ts'
@@ -76,7 +76,7 @@ function standardChecker(
   const merges = mergesOf(schema, json)
   const hidden = hiddenOf(schema, use, json)
   rejectHidden(hidden.patterns)
-  const texts = textsOf(schema, use, json, { remembers, most: limits?.parsedText })
+  const texts = textsOf(schema, use, json, { remembers, isShown: isMultiple, most: limits?.parsedText })
   let place: Place | undefined
   let cost: Cost | undefined
   let sizes: Sizes = { medium: LARGE, large: LARGE }
@@ -164,7 +164,8 @@ interface Watched {
 function watched(schema: StandardSchema, use: Use, isMultiple: boolean): Watched {
   const hides = hidesParts(schema, use)
   const counter = isMultiple || hides ? new Counter(schema) : undefined
-  const remembering = isMultiple ? toRemembering(schema, use, counter) : undefined
+  const isRepeated = isMultiple || (hides && readsItself(schema, use))
+  const remembering = isRepeated ? toRemembering(schema, use, counter) : undefined
   const counting = remembering ?? (counter && toCounting(schema, use, counter))
   const checked = (counting ?? schema)['~standard']
   return {

@@ -3,6 +3,7 @@ import { scope } from 'arktype'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import * as oldest from 'zod42'
 import { toChecker } from './checker.ts'
 import type { AnySchema } from './schema.ts'
 import { processorMs } from '../../test/harness/processor.ts'
@@ -118,5 +119,110 @@ describe('ordinary values of schemas that contain themselves are checked', () =>
     const checker = toChecker(schema, 'input')
     for (const each of all)
       expect(await checker.check({ v: each })).toEqual(expect.objectContaining({ ok: true }))
+  })
+})
+
+describe('ordinary values are checked behind a stage that the JSON Schema hides', () => {
+  type Zod = typeof z
+  const old = oldest.z as unknown as Zod
+  const document = (depth: number): unknown =>
+    depth === 0
+      ? { type: 'text', text: 'x' }
+      : { type: 'node', content: [document(depth - 1), { type: 'text', text: 'a' }] }
+  /** The library tries the other kind in vain at every level. */
+  const sum = (depth: number): unknown =>
+    depth === 0
+      ? { type: 'leaf', value: 2 }
+      : { type: 'or', left: sum(depth - 1), right: { type: 'leaf', value: 1 } }
+  const hiding = (stages: v.GenericSchema[]): AnySchema =>
+    toStandardJsonSchema(v.object({ v: v.pipe(...(stages as [v.GenericSchema])) })) as AnySchema
+  const json: v.GenericSchema = v.lazy(() =>
+    v.union([v.string(), v.number(), v.boolean(), v.null(), v.array(json), v.record(v.string(), json)]),
+  )
+  const changed = v.transform(same) as never
+  const parsed = v.parseJson() as never
+
+  /** A schema with alternatives that contains itself, and `look` is called for every leaf. */
+  const zodSum = (lib: Zod, look: () => boolean): z.ZodType => {
+    const node: z.ZodType = lib.lazy(() =>
+      lib.union([
+        ...['and', 'or'].map((name) => lib.object({ type: lib.literal(name), left: node, right: node })),
+        lib.object({ type: lib.literal('leaf'), value: lib.number().refine(look) }),
+      ]),
+    )
+    return lib.object({ v: lib.unknown().transform(same).pipe(node) })
+  }
+  // oxfmt-ignore
+  const documents: readonly (readonly [string, AnySchema, isText: boolean])[] = [
+    ['JSON of zod', z.object({ v: z.unknown().transform(same).pipe(z.json()) }), false],
+    ['JSON of zod 4.2', old.object({ v: old.unknown().transform(same).pipe(old.json()) }), false],
+    ['a codec', z.object({ v: z.codec(z.unknown(), z.json(), { decode: same as never, encode: same as never }) }), false],
+    ['JSON of valibot', hiding([v.unknown(), changed, json]), false],
+    ['JSON in a text', hiding([v.string(), parsed, json]), true],
+  ]
+  test.each(documents)('%s', async (_, schema, isText) => {
+    for (const depth of [2, 8, 16, 40]) {
+      const value = isText ? JSON.stringify(document(depth)) : document(depth)
+      expect(await toChecker(schema, 'input').check({ v: value })).toMatchObject({ ok: true })
+    }
+  })
+
+  test.each([
+    ['zod', z],
+    ['zod 4.2', old],
+  ] as const)('alternatives of %s, each part about once', async (_, lib) => {
+    let looks = 0
+    const { check } = toChecker(
+      zodSum(lib, () => (looks++, true)),
+      'input',
+    )
+    for (const depth of [2, 8, 40]) {
+      looks = 0
+      expect(await check({ v: sum(depth) })).toMatchObject({ ok: true })
+      expect(looks).toBeLessThanOrEqual(2 * (depth + 1))
+    }
+  })
+
+  test('and lists that valibot checks as objects, too, because something in them is wrong', async () => {
+    let looks = 0
+    const looked = v.pipe(
+      v.string(),
+      v.check(() => (looks++, false)),
+    )
+    const tree: v.GenericSchema = v.lazy(() => v.union([looked, v.array(tree), v.record(v.string(), tree)]))
+    for (const isText of [false, true]) {
+      const { check } = toChecker(
+        hiding(isText ? [v.string(), parsed, tree] : [v.unknown(), changed, tree]),
+        'input',
+      )
+      const value = nested(40, (below) => [below], 'x').v
+      looks = 0
+      const checked = await check({ v: isText ? JSON.stringify(value) : value })
+      expect(checked).toMatchObject({ ok: false })
+      expect(checked).not.toHaveProperty('undecided')
+      expect(looks).toBeLessThan(10)
+    }
+  })
+
+  test('but not if each level makes new parts', async () => {
+    const node: z.ZodType = z.lazy(() =>
+      z
+        .unknown()
+        .transform((value) => structuredClone(value))
+        .pipe(z.union([z.object({ c: node, a: z.string() }), z.object({ c: node, b: z.string() })])),
+    )
+    const list: v.GenericSchema = v.lazy(() =>
+      v.pipe(
+        v.unknown(),
+        v.transform((value) => structuredClone(value)),
+        v.union([v.string(), v.array(list), v.record(v.string(), list)]),
+      ),
+    )
+    const schemas = [
+      [z.object({ v: node }), child],
+      [hiding([list]), (below: unknown) => [below]],
+    ] as const
+    for (const [schema, level] of schemas)
+      expect(await toChecker(schema, 'input').check(nested(16, level, 1))).toMatchObject(TOO_LONG)
   })
 })

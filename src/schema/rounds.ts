@@ -11,11 +11,16 @@ const TIMES = 3
  * Says of a value whether a library would check its parts too often, because a schema contains itself on both sides of an intersection or
  * in several stages of a pipe: every level then doubles the work. Undefined if the schema does not. The JSON Schema shows
  * only one stage of a pipe, and the later ones read what the first has made, so neither steps nor reads of the value tell.
+ * `skipsLists` says that a list is checked as an object only once, whatever leads there.
  */
-export function toRounds(root: TextPlace, remembers: boolean): ((value: unknown) => boolean) | undefined {
+export function toRounds(
+  root: TextPlace,
+  remembers: boolean,
+  skipsLists: boolean,
+): ((value: unknown) => boolean) | undefined {
   const all = placesFrom(root)
   const endless = endlessPlaces(all)
-  return [...all].some(doubles) ? (value) => new Visits().exceed(root, value) : undefined
+  return [...all].some(doubles) ? (value) => new Visits(skipsLists).exceed(root, value) : undefined
 
   function doubles(place: TextPlace): boolean {
     if (place.all === undefined || place.here.length < 2) return false
@@ -51,7 +56,12 @@ function endlessPlaces(all: ReadonlySet<TextPlace>): ReadonlySet<TextPlace> {
 /** Counts how often the parts of one value are visited. */
 class Visits {
   readonly #known = new Map<TextPlace, Map<object, number>>()
+  readonly #skipsLists: boolean
   #once = 0
+
+  constructor(skipsLists: boolean) {
+    this.#skipsLists = skipsLists
+  }
 
   exceed(root: TextPlace, value: unknown): boolean {
     const visits = this.#count(root, value)
@@ -83,8 +93,9 @@ class Visits {
     return visits
   }
 
-  #countBelow({ named, rest, isList }: TextPlace, part: object): number {
-    if ((named.size === 0 && rest.length === 0) || (isList && !Array.isArray(part))) return 0
+  #countBelow({ named, rest, isList, isRecord }: TextPlace, part: object): number {
+    if (named.size === 0 && rest.length === 0) return 0
+    if (Array.isArray(part) ? isRecord && this.#skipsLists : isList) return 0
     let visits = 0
     for (const [name, each] of Object.entries(part)) {
       const own = named.get(name)

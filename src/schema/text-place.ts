@@ -84,6 +84,8 @@ export class TextPlace {
   all: 'pipe' | 'intersection' | undefined
   /** Whether `named` and `rest` are for lists only. */
   isList = false
+  /** Whether they are for objects. Valibot takes a list for an object if it fits nothing else. */
+  isRecord = false
   /** What follows a function of the author. */
   readonly after: TextPlace[] = []
   /** The member that chooses among alternatives. */

@@ -49,6 +49,8 @@ export interface Look {
   readonly most: number
   /** Whether a library checks a part again for each way that leads to it to such a place. */
   readonly repeats: (place: TextPlace) => boolean
+  /** Whether lists need no look where objects are expected, nor objects where lists are, in what was parsed. */
+  readonly skipsKinds: boolean
 }
 
 /** Finds a problem of a value that a library would take too long for. `timesOf` says how often it checks the whole value. */
@@ -85,6 +87,7 @@ class Walk {
   readonly #value: unknown
   readonly #most: number
   readonly #repeats: Look['repeats']
+  readonly #skipsKinds: boolean
   readonly #timesOf: () => number
   /** What each part has taken at places that it may get to in several ways. */
   readonly #seen = new Map<TextPlace, Map<object, Taken>>()
@@ -97,10 +100,11 @@ class Walk {
   #parts = 0
   #level = 0
 
-  constructor(value: unknown, { most, repeats }: Look, timesOf: () => number) {
+  constructor(value: unknown, { most, repeats, skipsKinds }: Look, timesOf: () => number) {
     this.#value = value
     this.#most = most
     this.#repeats = repeats
+    this.#skipsKinds = skipsKinds
     this.#timesOf = timesOf
   }
 
@@ -138,9 +142,13 @@ class Walk {
     for (const each of place.here) this.look(each, part)
     this.#choose(place, part)
     if (this.#level > 0 && ++this.#level > MOST_LEVELS) throw new BadText(TOO_DEEP)
+    if (this.#level === 0 || !this.#skipsKinds || !isOther(place, part)) this.#lookBelow(place, part)
+    if (this.#level > 0) this.#level--
+  }
+
+  #lookBelow(place: TextPlace, part: object): void {
     if (Array.isArray(part)) this.#lookAtItems(place, part)
     else this.#lookAtMembers(place, part as Readonly<Record<string, unknown>>)
-    if (this.#level > 0) this.#level--
   }
 
   #choose({ choice }: TextPlace, part: object): void {
@@ -270,6 +278,11 @@ class Walk {
     const { chars, parts } = (this.#size ??= sizeOf(this.#value))
     return chars + perPart * parts
   }
+}
+
+/** Whether a part is a list at a place for objects, or an object at one for lists. */
+function isOther({ isList, isRecord }: TextPlace, part: object): boolean {
+  return Array.isArray(part) ? isRecord : isList
 }
 
 /** How many values a JSON text may have: each but the first follows one of these characters. */

@@ -12,6 +12,7 @@ import {
   hasHosts,
   markUnknown,
   needsLook,
+  placesFrom,
   pruned,
   RATES,
   TextPlace,
@@ -35,6 +36,7 @@ export interface Texts {
 /**
  * Reads what a library does with the texts of a value. What we know to take no longer than to read the text has no limit of its own, nor
  * have functions of the author. Patterns have their price, for everything else a text must be short, and what all texts take together is limited.
+ * `remembers` says whether the library checks no part twice against the same alternatives, and `isShown` whether its JSON Schema shows these.
  */
 export function textsOf(
   schema: StandardSchema,
@@ -42,20 +44,31 @@ export function textsOf(
   json: JsonSchema,
   {
     remembers = false,
+    isShown = true,
     most = PARSED_TEXT,
-  }: { readonly remembers?: boolean; readonly most?: number | undefined } = {},
+  }: {
+    readonly remembers?: boolean
+    readonly isShown?: boolean
+    readonly most?: number | undefined
+  } = {},
 ): Texts {
   const shown = partsOf(schema, use)
   // Pruning changes the places.
   const whole = shown === undefined || !containsItself(shown) ? undefined : partsOf(schema, use)
-  const isRepeated = whole && toRounds(whole, remembers)
+  const { vendor } = schema['~standard']
+  const skipsLists = remembers && !isShown
+  const isRepeated = whole && toRounds(whole, remembers && (isShown || vendor === 'zod'), skipsLists)
   const root = pruned(shown ?? jsonTexts(json))
   // The definition has all patterns, also those that the JSON Schema does not show.
   const guard = shown === undefined ? toGuard(json, libraryCosts(schema)) : undefined
   if (root === undefined && guard === undefined)
     return { problemOf: undefined, isRepeated, hostChars: 0, digitChars: 0 }
   const isAlways = root !== undefined && needsLook(root, SMALL_PER_CHAR)
-  const look = { most, repeats: repeatsOf(schema['~standard'].vendor, remembers) }
+  const look = {
+    most,
+    repeats: repeatsOf(vendor, remembers),
+    skipsKinds: skipsLists && !hasFunctions(whole),
+  }
   return {
     problemOf(value, timesOf) {
       const problem = guard?.(value)
@@ -66,6 +79,26 @@ export function textsOf(
     hostChars: root !== undefined && hasHosts(root) ? most : 0,
     digitChars: root !== undefined && hasBigs(root) ? most : 0,
   }
+}
+
+/**
+ * Whether a schema contains itself, also where no JSON Schema shows it, in such a way that nothing is done twice if the outcome for each part
+ * is remembered. A pipe on the way to itself makes new parts, which nobody knows.
+ */
+export function readsItself(schema: StandardSchema, use: Use): boolean {
+  const root = partsOf(schema, use)
+  if (root === undefined || !containsItself(root)) return false
+  return ![...placesFrom(root)].some(makesParts)
+}
+
+/** Whether functions of the author may make something else of a part, such as an object of a list. */
+function hasFunctions(root: TextPlace | undefined): boolean {
+  return root === undefined || [...placesFrom(root)].some(({ after }) => after.length > 0)
+}
+
+function makesParts(place: TextPlace): boolean {
+  const isPipe = place.all === 'pipe' && place.here.length > 1
+  return (isPipe || place.json !== undefined || place.after.length > 0) && place.isRecursive
 }
 
 /** Which places a part gets to more than once. Arktype chooses alternatives by what distinguishes them. */

@@ -128,6 +128,7 @@ export function valibotTexts(schema: StandardSchema, use: Use): TextPlace | unde
   function readMembers({ entries, items, item, rest, value, key }: Part, place: TextPlace): void {
     const all = Object.entries(entries ?? items ?? {})
     place.isList = items !== undefined || item !== undefined
+    place.isRecord = !place.isList
     for (const [name, each] of all) place.named.set(name, visit(each))
     place.width = all.length
     for (const each of [item, rest, value]) if (each !== undefined) place.rest.push(visit(each))

@@ -115,7 +115,7 @@ test('every failure is distinguished', async () => {
   expect(await told('tide', { hour: 0 })).toBe('{"metres":3,"rising":true}')
   expect(await told('book', { berth: 'A1' })).toBe('the tool failed: Berth A1 is taken by Petrel.')
   expect(await told('tides')).toMatch(/^look at client\.tools\(\) again: tool "tides" does not exist/)
-  expect(await outcome({ command: 'no-such-program-anywhere' }, 'tide', {})).toMatch(/^not reached: Check/)
+  expect(await outcome({ command: 'no-such-program-anywhere' }, 'tide', {})).toMatch(/^not reached: Correct/)
 })
 
 test('with mutual pinning the client is identified by its fingerprint', async () => {

@@ -27,6 +27,7 @@ test('every limit is named by a test that tries it', () => {
     ...folder('../faults'),
     ...folder('../ws'),
     '../scenarios/progress.test.ts',
+    '../http-client/replies-together.test.ts',
   ]
   const text = files.map((file) => readFileSync(new URL(file, import.meta.url), 'utf8')).join('\n')
   // In a title, as `limits.depth`; set, as `depth: 5`; or at the head of a table row, as `limit: 'depth'` or `['depth'`. A word that happens to be the same proves nothing.
