@@ -1,5 +1,7 @@
 import { hiddenOr } from '../base/hidden-text.ts'
+import { escapeHidden } from '../base/safe-json.ts'
 import { escaped } from '../errors/printable.ts'
+import { jsonStart } from './json-pieces.ts'
 
 export { safeJson } from '../base/safe-json.ts'
 
@@ -16,6 +18,35 @@ export function safe(text: string): string {
       ? `${text.slice(0, LONGEST)}\n… ${text.length - LONGEST} more characters; use --json for all of it`
       : text
   return escaped(cut, UNSAFE)
+}
+
+/** The same for a value of a server, as JSON. */
+export function safeJsonStart(value: unknown): string {
+  const start = jsonStart(value, LONGEST + 1, 2)
+  return escapeHidden(
+    start.length > LONGEST ? `${start.slice(0, LONGEST)}\n… use --json for all of it` : start,
+  )
+}
+
+/** The texts of many values, one after the other, as far as they are not longer together than the longest text that is shown. */
+export function safeTexts<Value>(
+  values: readonly Value[],
+  textOf: (value: Value) => string,
+  between: string = '\n',
+): string {
+  const texts: string[] = []
+  let length = 0
+  for (const [at, value] of values.entries()) {
+    if (length >= LONGEST) {
+      texts.push(`… ${values.length - at} more parts; use --json for all of it`)
+      break
+    }
+    const text = textOf(value)
+    texts.push(text)
+    // Pictures begin with an escape, which texts of servers do not contain.
+    if (!text.startsWith('\u001b')) length += text.length + between.length
+  }
+  return texts.join(between)
 }
 
 /** The same in one line of at most so many characters. */
