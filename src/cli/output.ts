@@ -3,6 +3,7 @@ import { Turns } from '../base/next-task.ts'
 import type { Io, Writable } from './io.ts'
 import { PIECE, safeJsonPieces } from './json-pieces.ts'
 import { safe, safeJson } from './safe-text.ts'
+import { masked } from './masked.ts'
 import { cutToWidth } from './text-width.ts'
 import { UnreadLines } from './unread-lines.ts'
 
@@ -135,9 +136,7 @@ export class Output {
 
   /** A text without the values that are hidden. */
   redacted(text: string): string {
-    // A long one may contain a short one.
-    const secrets = [...this.#secrets].toSorted((a, b) => b.length - a.length)
-    return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
+    return masked(text, this.#secrets)
   }
 
   /** Tells a person on stderr what goes on, unless too much there is unread. */

@@ -49,12 +49,12 @@ export function safeTexts<Value>(
   return texts.join(between)
 }
 
-/** The same in one line of at most so many characters. */
+/** The same in one line of at most so many characters. An ellipsis ends a line that was cut off, so that the beginning of a secret is found there. */
 export function safeLine(text: string, most: number = 200): string {
-  const line = safe(text.slice(0, most * 4))
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-  return line.length > most ? `${line.slice(0, most - 1)}…` : line
+  const start = text.slice(0, most * 4)
+  const line = safe(start).replaceAll(/\s+/g, ' ').trim()
+  const isWhole = line.length <= most && start.length === text.length
+  return isWhole ? line : `${line.slice(0, most - 1)}…`
 }
 
 /** The largest part of a question or a description that people read on a terminal. */
