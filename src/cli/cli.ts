@@ -82,6 +82,7 @@ async function runParsed(line: ParsedLine, io: Io, output: Output): Promise<Exit
   let left: readonly string[] = words
   if (hasTarget && !isReplaced) ({ target, words: left } = pickTarget({ words, program, command }, flags, io))
   checkWords(command, left)
+  if (deadline.signal !== undefined) output.endWith(AbortSignal.any([io.signal, deadline.signal]))
   const invocation: Invocation = {
     words: left,
     flags,

@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 import type { ContentBlock, ResourceContents } from 'pierhead/client'
 import type { Io } from './io.ts'
 import type { Output } from './output.ts'
-import { safe, safeLine } from './safe-text.ts'
+import { safe, safeLine, safeTexts } from './safe-text.ts'
 import { bytesOf, type SavedFiles } from './saved-bytes.ts'
 
 export interface ContentOptions {
@@ -14,7 +14,7 @@ export interface ContentOptions {
 
 /** Blocks of content as text for people. Images are shown where the terminal can. */
 export function contentText(blocks: readonly ContentBlock[], options: ContentOptions): string {
-  return blocks.map((block) => blockText(block, options)).join('\n')
+  return safeTexts(blocks, (block) => blockText(block, options))
 }
 
 function blockText(block: ContentBlock, options: ContentOptions): string {

@@ -19,6 +19,6 @@ export function logValue(message: LogMessage): object {
 
 /** The same in a line for people. */
 export function logLine({ level, data }: LogMessage): string {
-  const text = typeof data === 'string' ? data : data === undefined ? '' : jsonStart(data, 2000)
+  const text = typeof data === 'string' ? data : data === undefined ? '' : jsonStart(data, 2001)
   return `${safeLine(typeof level === 'string' ? level : '(no level)')} ${safeLine(text, 500)}`
 }

@@ -1,6 +1,9 @@
 import picocolors from 'picocolors'
+import { Turns } from '../base/next-task.ts'
 import type { Io, Writable } from './io.ts'
+import { PIECE, safeJsonPieces } from './json-pieces.ts'
 import { safe, safeJson } from './safe-text.ts'
+import { masked } from './masked.ts'
 import { cutToWidth } from './text-width.ts'
 import { UnreadLines } from './unread-lines.ts'
 
@@ -28,8 +31,6 @@ interface ShownFailure {
 type Lists = Readonly<Record<string, readonly unknown[]>>
 
 const SHORTEST_SECRET = 6
-/** About how many characters of a list are written at once. */
-const PIECE = 65_536
 /** The first word of an Authorization header, which is not a secret. */
 const SCHEME = /^(?:bearer|basic|digest)$/i
 const BASIC = /^\s*basic\s+(\S+)\s*$/i
@@ -54,9 +55,11 @@ export class Output {
   readonly #events: UnreadLines
   readonly #notes: UnreadLines
   #hasStatus = false
+  #signal: AbortSignal | undefined
 
   constructor(io: Io, options: OutputOptions = {}) {
     this.#io = io
+    this.#signal = io.signal
     this.isJson = options.json ?? io.stdout.isTTY !== true
     this.#isQuiet = options.quiet ?? false
     this.#isRaw = options.raw ?? false
@@ -74,26 +77,31 @@ export class Output {
     return Math.max(40, this.#io.stdout.columns ?? 100)
   }
 
-  /** Prints the outcome: `value` as JSON in one document, or the text for people. */
+  /** Also ends what is being written when this signal aborts. */
+  endWith(signal: AbortSignal): void {
+    this.#signal = signal
+  }
+
+  /** Prints the outcome: `value` as JSON in one document, or the text for people. A large document is written in pieces. */
   async data(value: unknown, text: () => string): Promise<void> {
-    await this.#write(this.#io.stdout, `${this.isJson ? safeJson(value, 2) : text()}\n`)
+    await this.#writeAll(this.isJson ? [safeJsonPieces(value, 2), ['\n']] : [[`${text()}\n`]], this.#signal)
   }
 
   /** Prints lists of any length: as JSON in one document, or the lines for people. They are written in pieces, so that no text grows with them. */
   async lists(lists: Lists, lines: () => Iterable<string>): Promise<void> {
-    let text = ''
-    for (const line of this.isJson ? jsonLines(lists) : lines()) {
-      text += `${line}\n`
-      if (text.length < PIECE) continue
-      await this.#write(this.#io.stdout, text)
-      text = ''
-    }
-    await this.#write(this.#io.stdout, text)
+    if (this.isJson) await this.data(lists, () => '')
+    else await this.#writeAll([withBreaks(lines())], this.#signal)
   }
 
-  /** Prints one of many values, such as an event: a line of JSON, or the text for people. */
+  /** Prints one of many values, such as an event: a line of JSON, or the text for people. It is written at once, so that no other line gets into it. */
   async event(value: unknown, text: () => string): Promise<void> {
-    await this.#write(this.#io.stdout, `${this.isJson ? safeJson(value) : text()}\n`)
+    let line = ''
+    const turns = new Turns()
+    for (const piece of this.isJson ? safeJsonPieces(value) : [text()]) {
+      line += piece
+      if (turns.isOver()) await turns.next()
+    }
+    await this.#write(this.#io.stdout, `${line}\n`)
   }
 
   /** The same for events that come at any time, such as log messages. Those that a slow reader leaves unread for too long are left out, and counted. */
@@ -128,9 +136,7 @@ export class Output {
 
   /** A text without the values that are hidden. */
   redacted(text: string): string {
-    // A long one may contain a short one.
-    const secrets = [...this.#secrets].toSorted((a, b) => b.length - a.length)
-    return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
+    return masked(text, this.#secrets)
   }
 
   /** Tells a person on stderr what goes on, unless too much there is unread. */
@@ -170,7 +176,7 @@ export class Output {
   async ended({ message, hint, exit }: ShownFailure): Promise<void> {
     if (!this.isJson || this.#isRaw) return
     const error = { message: this.redacted(message), hint: hint && this.redacted(hint), exit }
-    await this.#write(this.#io.stdout, `${safeJson({ error })}\n`)
+    await this.#writeAll([safeJsonPieces({ error }), ['\n']])
   }
 
   /**
@@ -190,6 +196,27 @@ export class Output {
     await Promise.all([this.#write(this.#io.stdout, ''), this.#write(this.#io.stderr, '')])
   }
 
+  /** Writes texts in pieces, and lets others have a turn in between. Stops if the signal aborts meanwhile. */
+  async #writeAll(parts: Iterable<Iterable<string>>, signal?: AbortSignal): Promise<void> {
+    const turns = new Turns()
+    const wasAborted = signal?.aborted
+    let text = ''
+    for (const part of parts)
+      for (const piece of part) {
+        text += piece
+        if (text.length >= PIECE) {
+          await this.#write(this.#io.stdout, text)
+          text = ''
+        } else if (!turns.isOver()) continue
+        await turns.next()
+        if (signal?.aborted !== true || wasAborted === true) continue
+        // What follows is not inside of the last line.
+        await this.#write(this.#io.stdout, `${text}\n`)
+        throw signal.reason
+      }
+    await this.#write(this.#io.stdout, text)
+  }
+
   #write(stream: Writable, text: string): Promise<void> {
     if (text !== '') this.status('')
     return new Promise((resolve) => {
@@ -207,23 +234,6 @@ function mayColor({ env }: Io, stream: Writable, { plain = false }: OutputOption
   return stream.isTTY === true || (env['FORCE_COLOR'] ?? '') !== ''
 }
 
-/** The JSON of lists, item by item. */
-function* jsonLines(lists: Lists): Generator<string> {
-  const all = Object.entries(lists)
-  if (all.length === 0) return yield '{}'
-  yield '{'
-  for (const [at, [name, items]] of all.entries()) {
-    const end = at < all.length - 1 ? ',' : ''
-    const start = `  ${safeJson(name)}: [`
-    if (items.length === 0) yield `${start}]${end}`
-    else {
-      yield start
-      for (const [index, item] of items.entries()) {
-        const json = `    ${safeJson(item, 2).replaceAll('\n', '\n    ')}`
-        yield index < items.length - 1 ? `${json},` : json
-      }
-      yield `  ]${end}`
-    }
-  }
-  yield '}'
+function* withBreaks(lines: Iterable<string>): Generator<string> {
+  for (const line of lines) yield `${line}\n`
 }

@@ -11,6 +11,9 @@ const MOST_LINES = 20
 /** How long a line may come after the answer that it belongs to. */
 const LATE_MS = 1_000
 
+/** The longest part of a line that is kept. */
+const LONGEST = 2_000
+
 // oxlint-disable-next-line no-control-regex -- colours
 const COLOURS = /\u001b\[[\d;]*m/g
 
@@ -27,7 +30,8 @@ export class ProgramOutput {
   #wake: () => void = () => undefined
 
   add(line: string): void {
-    const clean = line.slice(0, 2_000).replace(COLOURS, '')
+    const start = line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line
+    const clean = start.replace(COLOURS, '')
     if (this.#first.length < FIRST) this.#first.push(clean)
     else this.#last.push(clean)
     if (this.#last.length > LAST * 2) {

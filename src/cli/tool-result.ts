@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from './exit.ts'
 import type { Opened } from './open.ts'
 import type { Output } from './output.ts'
 import { referenceIn, type ProgramOutput } from './program-output.ts'
-import { safe, safeJson, safeLine } from './safe-text.ts'
+import { safe, safeJsonStart, safeLine } from './safe-text.ts'
 import { saveBytes, withSaved } from './saved-bytes.ts'
 import { signatureOf } from './signature.ts'
 
@@ -35,7 +35,7 @@ export async function printResult(
   function resultText({ structuredContent, content, isError }: CallToolResult): string {
     const text =
       structuredContent !== undefined && content.every((block) => block.type === 'text')
-        ? safeJson(structuredContent, 2)
+        ? safeJsonStart(structuredContent)
         : contentText(content, { io, output, saved })
     return isError === true ? output.colors.red(text === '' ? 'The tool failed.' : text) : text
   }

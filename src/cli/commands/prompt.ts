@@ -2,7 +2,7 @@ import type { Command } from '../command.ts'
 import { contentText } from '../content-text.ts'
 import { wrongUsage } from '../failure.ts'
 import { checkPrompt } from '../prompt-arguments.ts'
-import { safeLine } from '../safe-text.ts'
+import { safeLine, safeTexts } from '../safe-text.ts'
 import { ANSWER_OPTION } from '../given-answers.ts'
 import { saveBytes, withSaved } from '../saved-bytes.ts'
 
@@ -31,12 +31,14 @@ export const prompt: Command = {
       { io, output },
     )
     await output.data(withSaved(result, saved), () =>
-      result.messages
-        .map(({ role, content }) => {
+      safeTexts(
+        result.messages,
+        ({ role, content }) => {
           const text = contentText([content], { io, output, saved })
           return `${output.colors.bold(`${safeLine(role, 20)}:`)} ${text}`
-        })
-        .join('\n\n'),
+        },
+        '\n\n',
+      ),
     )
   },
 }

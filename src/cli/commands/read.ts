@@ -2,6 +2,7 @@ import type { Command } from '../command.ts'
 import { contentsText } from '../content-text.ts'
 import { ANSWER_OPTION } from '../given-answers.ts'
 import { orNearName } from '../near-name.ts'
+import { safeTexts } from '../safe-text.ts'
 import { saveBytes, withSaved } from '../saved-bytes.ts'
 
 export const read: Command = {
@@ -19,7 +20,7 @@ export const read: Command = {
     )
     const saved = await saveBytes(result.contents, flags.text('save'), { io, output })
     await output.data(withSaved(result, saved), () =>
-      result.contents.map((contents) => contentsText(contents, { io, output, saved })).join('\n'),
+      safeTexts(result.contents, (contents) => contentsText(contents, { io, output, saved })),
     )
   },
 }

@@ -1,6 +1,6 @@
 import { ToolError, type TaskHandle } from 'pierhead/client'
 import type { Command } from '../command.ts'
-import { safe, safeJson } from '../safe-text.ts'
+import { safe, safeJsonStart } from '../safe-text.ts'
 import { STORE_OPTIONS, withTaskStore } from '../task-store.ts'
 import { rowText, storedRow, unknownTask, type TaskRow } from '../task-text.ts'
 
@@ -35,10 +35,10 @@ export const tasksShow: Command = {
       }
       return [
         rowText(task),
-        ...(given === undefined ? [] : [`arguments\n${safeJson(given, 2)}`]),
+        ...(given === undefined ? [] : [`arguments\n${safeJsonStart(given)}`]),
         ...(outcome === undefined
           ? []
-          : [`outcome\n${typeof outcome === 'string' ? safe(outcome) : safeJson(outcome, 2)}`]),
+          : [`outcome\n${typeof outcome === 'string' ? safe(outcome) : safeJsonStart(outcome)}`]),
       ].join('\n')
     })
   },
