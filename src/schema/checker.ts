@@ -125,11 +125,10 @@ function standardChecker(
     if (isMultiple && !isWholeLarge && vendor === 'arktype') return undefined
     const fitsWhole = !isWholeLarge || (isMultiple && !isLarge(value, LARGE)) ? fits(value) : undefined
     if (fitsWhole === true) return undefined
-    const pieces = new Pieces((place ??= toPlace(json)), isWholeLarge ? sizes.large : sizes.medium)
     return {
       value: value as object,
       isMedium: !isWholeLarge,
-      pieces,
+      pieces: new Pieces((place ??= toPlace(json)), isWholeLarge ? sizes.large : sizes.medium),
       fits: () => fitsWhole ?? fits(value),
       vendor,
     }

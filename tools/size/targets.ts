@@ -13,7 +13,7 @@ export const CLIENT_TARGETS = {
  * How far our server may be above its target, the size of official v2. Most of the difference is the WebSocket library,
  * which every server includes; the rest grows with what the peer lacks (docs/notes/004-bundle-size.md).
  */
-export const SERVER_EXCESS = 162_000
+export const SERVER_EXCESS = 163_000
 
 /** The exceeded targets: our server as one file must not be larger than official v2, and our client has fixed targets. */
 export function breaches(sizes: readonly Size[]): readonly string[] {
