@@ -78,6 +78,7 @@ const DOCUMENTED = `
 
 const DOCUMENTED_CLIENT = `
   clientBytes 16Mi 4Mi
+  clientUnparsedBytes 256Mi 64Mi
   clientInvalid 10000 1000
   clientIds 1safe 1safe
   clientQuestions 1000 100
