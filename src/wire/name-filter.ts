@@ -9,8 +9,11 @@ export class NameFilter {
   /** Adds the name from `from` to `to`, and returns whether it is new. */
   add(text: string, from: number, to: number): boolean {
     let hash = this.#factor
-    for (let at = from; at < to; at++) hash = Math.imul(hash ^ text.charCodeAt(at), this.#factor)
-    hash ^= hash >>> 15
+    for (let at = from; at < to; at++) {
+      hash = Math.imul(hash ^ text.charCodeAt(at), this.#factor)
+      // Without that, one factor in fifty takes half of the names for each other.
+      hash ^= hash >>> 15
+    }
     hash = Math.imul(hash, 0x2c1b3c6d)
     const bit = (hash ^ (hash >>> 12)) & (BITS - 1)
     const mask = 1 << (bit & 7)
