@@ -16,7 +16,7 @@ export interface Discovery {
   urlOf(member: string): Promise<string>
   /** The words of a list in the metadata; undefined if it has no such list. */
   wordsOf(member: string): Promise<readonly string[] | undefined>
-  /** Has the metadata fetched again, after a pause, if this error says that what it names is no longer there. */
+  /** Tells of an error. If it means that an endpoint has moved, the metadata is fetched again after a pause. */
   noteFailure(thrown: unknown): void
 }
 

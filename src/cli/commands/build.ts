@@ -19,7 +19,7 @@ export const build: Command = {
     'unless the program calls listen() itself. Uses the esbuild of the project.',
   arguments: [FILE_ARGUMENT],
   options: [
-    { flags: '--single', summary: 'one file with all packages in it; there is no other kind yet' },
+    { flags: '--single', summary: 'write one file that contains all packages; this is the default' },
     { flags: '--source-map', summary: 'also write a source map, for node --enable-source-maps' },
     { flags: '-o, --out <file>', summary: 'where to write it (dist and the name of the file)' },
   ],
