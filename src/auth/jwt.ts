@@ -98,7 +98,7 @@ export function explainForeign(
 const OPAQUE =
   'if the issuer creates other tokens, add introspection({ … }) to auth, or have it create JSON Web Tokens for this server (often by its audience or resource)'
 
-/** What a token says about itself, which nothing proves yet. */
+/** What a token claims. Nothing has verified it yet. */
 interface Named {
   readonly name: KeyName
   /** Its type in lower case; undefined if it has none. */
